@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Digest, LayerStack, Limits, Value, content_hash};
 
 /// An untrusted program to run, with its inputs and limits. A job carries no expected value, because its program may read everything in
-/// it. The exception is a job with a [`callee`](Job::callee): there only the callee is untrusted, and it sees nothing but the arguments
-/// of its calls.
+/// it. The exceptions are a job with a [`callee`](Job::callee), of which only the callee is untrusted, and it sees nothing but the arguments
+/// of its calls; and the files of an [`interactor`](Job::interactor), which the program does not see.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
@@ -33,6 +33,10 @@ pub struct Job {
     /// A second program in an instance of its own. This one may call its functions with plain values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callee: Option<Callee>,
+    /// A second script in an instance of its own, which the program, a script too, talks with over standard input and output. Such a job has
+    /// neither `stdin`, a preload nor a callee.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interactor: Option<Interactor>,
     /// Layers of files that it shares with other jobs. Its callee sees them too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<LayerStack>,
@@ -77,6 +81,31 @@ pub struct Callee {
     /// Files that only it sees, as relative path and content. They hide files of the same path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, Vec<u8>)>,
+}
+
+/// A script that talks with the job's program: each reads as standard input what the other writes to standard output. One of them runs at a
+/// time, the program first, until it waits for input or ends. What is written to a side that has ended is dropped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interactor {
+    /// Source text.
+    pub program: String,
+    /// Files in its working directory, as relative path and content. The job's program does not see them.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// The resources that it may use, apart from those of the job's program.
+    pub limits: Limits,
+    /// Its own seed. Give the job another one, or the job's program can predict what it draws.
+    pub seed: u64,
+}
+
+impl Interactor {
+    /// It as a job by itself, in the image of `job`.
+    #[must_use]
+    pub fn as_job(&self, job: &Job) -> Job {
+        let Self { program, files, limits, seed } = self;
+        let (image, sleep_fuel) = (job.image.clone(), job.sleep_fuel);
+        Job { image, files: files.clone(), limits: *limits, sleep_fuel, seed: *seed, ..Job::script(program) }
+    }
 }
 
 impl Callee {
@@ -147,6 +176,7 @@ impl Job {
             seed: 0,
             preload: None,
             callee: None,
+            interactor: None,
             base: None,
             fetch: Vec::new(),
         }

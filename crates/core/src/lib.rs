@@ -33,11 +33,11 @@ pub use cancellation::CancellationToken;
 pub use code_task::{CodeTask, Environment, EnvironmentChecks, ToolCall};
 pub use comparison::{Comparison, Tolerance};
 pub use hash::{Digest, DigestError, content_hash, mix_seed};
-pub use job::{Callee, Entry, Job, Preload, is_under_any};
+pub use job::{Callee, Entry, Interactor, Job, Preload, is_under_any};
 pub use layer::{Layer, LayerError, LayerMount, LayerRoot, LayerStack};
 pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch, Update};
 pub use limits::{LimitKind, LimitOverrides, Limits};
-pub use outcome::{CallResult, Exit, GuestError, Outcome, OutcomeError};
+pub use outcome::{CallResult, Exit, GuestError, Interaction, InteractionEnd, Outcome, OutcomeError};
 pub use patch::{Edits, FileChange, Fuzz, Patch, PatchError, PatchProblem, TextFiles};
 pub use path::{PathError, check_path, is_plain_relative};
 pub use policy::{

@@ -77,6 +77,9 @@ pub struct Outcome {
     /// format of the guest's `marshal`, or why there is none; of others it is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callee: Option<Box<Outcome>>,
+    /// What became of the job's interactor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interaction: Option<Box<Interaction>>,
     /// The status by which the program ended its own process, where it did: by `SystemExit` with another status than 0, or by `os._exit`.
     /// It is the program's own word, and no evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +88,31 @@ pub struct Outcome {
     /// [`crate::Limits::file_bytes`] and in [`crate::Limits::output_bytes`] together. Where one did not, `truncated` is set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fetched: Vec<(String, Vec<u8>)>,
+}
+
+/// The end of a program and its [interactor](crate::Job::interactor). A side ends well by [`Exit::Returned`] or by leaving with status 0; when one
+/// ends otherwise, the other is stopped, and its exit is [`Exit::Trapped`] with kind `interaction`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interaction {
+    /// How they parted.
+    pub end: InteractionEnd,
+    /// The outcome of the interactor. It has neither calls nor fetched files.
+    pub interactor: Outcome,
+}
+
+/// How a program and its interactor parted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InteractionEnd {
+    /// Both ended well.
+    Completed,
+    /// The program failed, before the interactor did.
+    ProgramFailed,
+    /// The interactor failed, before the program did.
+    InteractorFailed,
+    /// Each waited for the other to write, and both were stopped.
+    Deadlock,
 }
 
 impl Outcome {
@@ -101,6 +129,7 @@ impl Outcome {
             fuel: 0,
             peak_memory_bytes: 0,
             callee: None,
+            interaction: None,
             exit_code: None,
             fetched: Vec::new(),
         }

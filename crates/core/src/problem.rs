@@ -41,7 +41,7 @@ impl Problem {
     #[must_use]
     pub fn stdio<T: Into<String>>(task_id: impl Into<String>, cases: impl IntoIterator<Item = (T, T)>) -> Self {
         let cases = cases.into_iter().map(|(stdin, stdout)| StdioCase::new(stdin, stdout)).collect();
-        Self::new(task_id, Checks::Stdio(StdioChecks { cases, comparison: Comparison::by("lines") }))
+        Self::new(task_id, Checks::Stdio(StdioChecks::new(cases, Comparison::by("lines"))))
     }
 
     /// A problem without a prelude or prompt: attempts are whole programs.
@@ -106,12 +106,49 @@ impl CallCase {
 
 /// Runs of the whole program, each in a fresh state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "StdioChecksRow")]
 pub struct StdioChecks {
     /// The runs.
     pub cases: Vec<StdioCase>,
-    /// How texts are compared.
+    /// How texts are compared. Beside an interactor these are the expected files alone.
     pub comparison: Comparison,
+    /// Source of a script that talks with the program, over the standard input and output of both, and decides by its status: 0 is right. It is
+    /// given the input and the expected output of the case as files, which the program does not see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interactor: Option<String>,
+}
+
+impl StdioChecks {
+    /// Runs that no interactor takes part in.
+    #[must_use]
+    pub const fn new(cases: Vec<StdioCase>, comparison: Comparison) -> Self {
+        Self { cases, comparison, interactor: None }
+    }
+}
+
+/// The checks as rows have them. Beside an interactor the comparison may be left out.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StdioChecksRow {
+    cases: Vec<StdioCase>,
+    comparison: Option<Comparison>,
+    interactor: Option<String>,
+}
+
+impl TryFrom<StdioChecksRow> for StdioChecks {
+    type Error = &'static str;
+
+    fn try_from(row: StdioChecksRow) -> Result<Self, Self::Error> {
+        let StdioChecksRow { cases, comparison, interactor } = row;
+        let comparison = match (comparison, &interactor) {
+            (Some(comparison), _) => comparison,
+            (None, Some(_)) => Comparison::by("lines"),
+            (None, None) => {
+                return Err("missing field `comparison`; checks may leave it out that have an `interactor`");
+            }
+        };
+        Ok(Self { cases, comparison, interactor })
+    }
 }
 
 /// One run.

@@ -6,7 +6,9 @@
 //!
 //! A job with a callee has a second instance, which answers calls of its program's functions. The two never run at once: the job's host call
 //! enters the callee on the same thread and returns with its reply. Only encoded plain values cross, and the host decodes each of them.
-//! Neither side sees the other's memory, files or output.
+//! Neither side sees the other's memory, files or output. A job with an interactor has a second instance too, see [`interaction`].
+
+mod interaction;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -118,8 +120,8 @@ impl GuestInstance {
         Ok(())
     }
 
-    /// Runs `job` from the image's state, or from one of `states` if the job would come to it before its program runs. The job's callee, if it has
-    /// one, runs in `callee`, another instance in the image's state. Afterwards both must be [reset](Self::reset) or dropped.
+    /// Runs `job` from the image's state, or from one of `states` if the job would come to it before its program runs. The job's callee or
+    /// interactor, if it has one, runs in `callee`, another instance in the image's state. Afterwards both must be [reset](Self::reset) or dropped.
     ///
     /// # Errors
     /// A host fault; the instances must be dropped.
@@ -129,6 +131,10 @@ impl GuestInstance {
         callee: Option<GuestInstance>,
         states: &KeptStates,
     ) -> Result<(Outcome, Option<GuestInstance>), HostFault> {
+        let callee = match (&job.interactor, callee) {
+            (Some(interactor), Some(guest)) => return self.run_interaction(job, interactor, guest, states),
+            (_, callee) => callee,
+        };
         let (Some(program), Some(guest)) = (&job.callee, callee) else {
             let (ended, fetched) = self.run_program(job, states)?;
             return Ok((fetched.add_to(self.take_outcome(&job.limits, ended)?), None));
@@ -330,12 +336,17 @@ impl GuestInstance {
 
     /// Runs one turn of the harness; returns how it ended, and what it took. A turn without source text runs a job, see `_veriplay_start` in
     /// the harness.
-    fn run_turn(&mut self, limits: &Limits) -> Result<(TurnEnd, TurnCost), HostFault> {
+    fn run_turn(&mut self, limits: &Limits) -> Turn {
+        run_to_completion(async { Ok(self.turn(limits).await) }).map_err(|error| error.to_string())?
+    }
+
+    /// The same, for a guest that may wait. Where this is dropped before its end, so must the instance be.
+    async fn turn(&mut self, limits: &Limits) -> Turn {
         let (deadline, before, host) = (Deadline::after(limits.deadline_ns), self.remaining_fuel()?, self.store.data());
         let gauge = *host.fuel.gauge().map_err(|error| error.to_string())?;
-        // SAFETY: the store is this instance's, and the watch ends in this function.
+        // SAFETY: the store is this instance's, and the watch ends in this function, or when that is dropped.
         let watch = unsafe { watchdog::watch(gauge, deadline, host.cancellation.clone()) }?;
-        let ended = run_to_completion(self.exports.turn.call_async(&mut self.store, (0, 0)));
+        let ended = self.exports.turn.call_async(&mut self.store, (0, 0)).await;
         let reason = watch.end();
         let ns = deadline.elapsed_ns();
         let fuel = &self.store.data().fuel;
@@ -414,6 +425,7 @@ impl GuestInstance {
             fuel: limits.fuel.saturating_sub(left),
             peak_memory_bytes,
             callee: None,
+            interaction: None,
             exit_code: ended.exit_code,
             fetched: Vec::new(),
         })
@@ -547,6 +559,9 @@ fn encode_reply(result: CallResult, caps: EncodeCaps, is_marshalled: bool) -> Ve
     [b"X", &[length][..], &kind[..usize::from(length)], error.message.as_bytes()].concat()
 }
 
+/// How a turn ended, and what it took.
+type Turn = Result<(TurnEnd, TurnCost), HostFault>;
+
 /// How one turn of the harness ended.
 struct TurnEnd {
     exit: Exit,
@@ -558,6 +573,11 @@ struct TurnEnd {
 }
 
 impl TurnEnd {
+    /// Whether a script has returned, or left with status 0.
+    fn is_well(&self) -> bool {
+        self.exit == Exit::Returned || (self.exit == Exit::Trapped && self.exit_code == Some(0))
+    }
+
     /// It as a failure, unless it returned, and so did all its calls.
     fn failed(mut self) -> Option<Self> {
         if self.exit != Exit::Returned {
@@ -620,6 +640,7 @@ fn exit_of_trap(stop: &HostTrap) -> (Exit, Option<GuestError>) {
         HostTrap::ProcExit(_) => trap_exit("proc_exit", stop.to_string()),
         HostTrap::Protocol(_) => trap_exit("protocol", stop.to_string()),
         HostTrap::Callee => trap_exit("callee", stop.to_string()),
+        HostTrap::Interaction(_) => trap_exit("interaction", stop.to_string()),
         HostTrap::Exceeded { limit, allowed, used } => {
             (Exit::Exceeded { limit: *limit, allowed: *allowed, used: *used }, None)
         }

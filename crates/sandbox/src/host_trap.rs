@@ -27,6 +27,9 @@ pub(crate) enum HostTrap {
     /// The job's callee ended; its own outcome says how.
     #[error("the program under test ended, so the job cannot go on")]
     Callee,
+    /// The other side of an interaction failed, or waits for this one, which waits for it.
+    #[error("{0}")]
+    Interaction(&'static str),
 }
 
 impl HostTrap {

@@ -7,6 +7,7 @@ use crate::host::Host;
 use crate::host_trap::HostTrap;
 use crate::wasi::errno::{Errno, SyscallError, SyscallResult};
 use crate::wasi::path::OpenFlags;
+use crate::wasi::pipe::pass_turn;
 use crate::wasi::view::MemoryView;
 use crate::wasi::{ARGS, ENVIRON, Wasi};
 
@@ -77,9 +78,7 @@ fn add_process(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "random_get", |c: C<'_>, ptr: i32, len: i32| {
         run_syscall(c, |wasi, view| wasi.random_get(view, ptr, len))
     })?;
-    linker.func_wrap(MODULE, "poll_oneoff", |c: C<'_>, subs: i32, events: i32, count: i32, out: i32| {
-        run_syscall(c, |wasi, view| wasi.poll_oneoff(view, subs, events, count, out))
-    })?;
+    linker.func_wrap_async(MODULE, "poll_oneoff", |caller, arguments| Box::new(poll_oneoff(caller, arguments)))?;
     linker.func_wrap(MODULE, "sched_yield", |c: C<'_>| run_syscall(c, |_, _| Ok(())))?;
     linker.func_wrap(MODULE, "proc_exit", |_: C<'_>, code: i32| -> wasmtime::Result<()> {
         Err(wasmtime::Error::new(HostTrap::ProcExit(code)))
@@ -120,9 +119,7 @@ fn add_descriptors(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
 }
 
 fn add_transfers(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    linker.func_wrap(MODULE, "fd_read", |c: C<'_>, fd: i32, iovs: i32, count: i32, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_read(view, fd, (iovs, count), None, out))
-    })?;
+    linker.func_wrap_async(MODULE, "fd_read", |caller, arguments| Box::new(fd_read(caller, arguments)))?;
     linker.func_wrap(MODULE, "fd_pread", |c: C<'_>, fd: i32, iovs: i32, count: i32, at: i64, out: i32| {
         run_syscall(c, |wasi, view| wasi.fd_read(view, fd, (iovs, count), Some(at), out))
     })?;
@@ -218,6 +215,28 @@ pub(crate) fn make_linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<
     add_system_calls(&mut linker)?;
     linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
     Ok(linker)
+}
+
+/// Reads, once there is something to read.
+async fn fd_read(mut c: C<'_>, (fd, iovs, count, out): (i32, i32, i32, i32)) -> wasmtime::Result<i32> {
+    let memory = c.data().memory()?;
+    let (bytes, host) = memory.data_and_store_mut(&mut c);
+    if let Some(pipe) = host.wasi.awaited_by_read(&MemoryView(bytes), fd, (iovs, count)) {
+        pipe.wait().await;
+    }
+    run_syscall(c, |wasi, view| wasi.fd_read(view, fd, (iovs, count), None, out))
+}
+
+/// Looks what is ready, once there is something or there is a timeout.
+async fn poll_oneoff(mut c: C<'_>, (subs, events, count, out): (i32, i32, i32, i32)) -> wasmtime::Result<i32> {
+    let memory = c.data().memory()?;
+    let (bytes, host) = memory.data_and_store_mut(&mut c);
+    match host.wasi.awaited_by_poll(&MemoryView(bytes), subs, count) {
+        Some((_, true)) => pass_turn().await,
+        Some((pipe, false)) => pipe.wait().await,
+        None => {}
+    }
+    run_syscall(c, |wasi, view| wasi.poll_oneoff(view, subs, events, count, out))
 }
 
 /// `host.call(ptr, len, out_ptr_ptr, out_len_ptr)`: one frame to the host, one back. 0 = answered, −2 = bad pointers.

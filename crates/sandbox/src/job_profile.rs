@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 /// What the jobs of a sandbox took, in sum. Times are in nanoseconds. The turns of a callee are counted by themselves, and lie within one of
-/// its caller's.
+/// its caller's. Those of an interactor and of its program overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct JobProfile {
     /// Jobs with an outcome.

@@ -175,7 +175,7 @@ pub(crate) struct InProcessRunner {
     profiler: Option<Profiler>,
 }
 
-/// An instance for the job and one for its callee. Each is made when first needed.
+/// An instance for the job and one for its callee or interactor. Each is made when first needed.
 #[derive(Default)]
 pub(crate) struct Instances {
     guest: Option<GuestInstance>,
@@ -221,9 +221,12 @@ impl Runner for InProcessRunner {
             job.base.as_ref().map(|base| self.layers.get_tree(self.image.base_tree(), base, callee)).transpose()
         };
         let mut guest = self.take_or_make(&mut slot.guest, tree(None)?.as_ref(), cancellation)?;
-        let callee = match &job.callee {
-            Some(callee) => Some(self.take_or_make(&mut slot.callee, tree(Some(callee))?.as_ref(), cancellation)?),
-            None => None,
+        let callee = match (&job.callee, &job.interactor) {
+            (Some(callee), _) => {
+                Some(self.take_or_make(&mut slot.callee, tree(Some(callee))?.as_ref(), cancellation)?)
+            }
+            (None, Some(_)) => Some(self.take_or_make(&mut slot.callee, None, cancellation)?),
+            (None, None) => None,
         };
         let (outcome, callee) = guest.run(job, callee, &self.states)?;
         slot.used = (Some(guest), callee);

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{Callee, Entry, ExecuteError, Job, Limits, Preload, Value, is_plain_relative};
+use veriplay_core::{Callee, Entry, ExecuteError, Interactor, Job, Limits, Preload, Value, is_plain_relative};
 
 /// Encodes the request to compile a program.
 pub(crate) fn encode_program(program: &str) -> Vec<u8> {
@@ -86,6 +86,9 @@ pub(crate) fn check_job(job: &Job, image_bytes: u64) -> Result<(), ExecuteError>
     // A turn of an episode may have no fuel left. It ends at once.
     Limits::check_fuel(job.limits.fuel.max(*Limits::FUEL.start())).map_err(ExecuteError::BadJob)?;
     check_files(&job.files)?;
+    if let Some(interactor) = &job.interactor {
+        check_interactor(job, interactor, image_bytes)?;
+    }
     if let Some(path) = job.fetch.iter().find(|path| !is_plain_relative(path)) {
         return Err(ExecuteError::BadJob(format!("file path `{path}` to fetch is not a plain relative path")));
     }
@@ -110,6 +113,16 @@ pub(crate) fn check_job(job: &Job, image_bytes: u64) -> Result<(), ExecuteError>
         return Err(ExecuteError::BadJob("the program is longer than 4 GiB".to_owned()));
     }
     Ok(())
+}
+
+/// Checks that a job is a script that an interactor can talk with, and that the interactor can run.
+fn check_interactor(job: &Job, interactor: &Interactor, image_bytes: u64) -> Result<(), ExecuteError> {
+    let is_plain_script = job.entry == Entry::Script && job.stdin.is_empty();
+    if !is_plain_script || job.preload.is_some() || job.callee.is_some() {
+        let what = "a job with an interactor must be a script without `stdin`, a preload and a callee";
+        return Err(ExecuteError::BadJob(what.to_owned()));
+    }
+    check_job(&interactor.as_job(job), image_bytes)
 }
 
 fn check_files(files: &[(String, Vec<u8>)]) -> Result<(), ExecuteError> {

@@ -225,10 +225,11 @@ fn crash_outcome(signal: i32, job: &Job) -> Outcome {
     }
 }
 
-/// Whether the wall clock ended the job, or its callee.
+/// Whether the wall clock ended the job, its callee or its interactor.
 fn met_deadline(outcome: &Outcome) -> bool {
     let ended = matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. });
-    ended || outcome.callee.as_deref().is_some_and(met_deadline)
+    let interactor = outcome.interaction.as_ref().map(|interaction| &interaction.interactor);
+    ended || outcome.callee.as_deref().or(interactor).is_some_and(met_deadline)
 }
 
 impl std::fmt::Debug for Sandbox {

@@ -17,7 +17,7 @@ use wasmtime::{StackCreator, StackMemory};
 /// Inaccessible bytes below a stack, so that an overflow ends the process instead of corrupting memory.
 const GUARD: usize = 64 << 10;
 
-/// Runs a call of the guest to completion, on a stack of its own. A guest never waits.
+/// Runs a call of the guest to completion, on a stack of its own. A guest never waits, unless it is joined to another one.
 ///
 /// # Errors
 /// The call's own.

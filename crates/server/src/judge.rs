@@ -7,6 +7,8 @@ use veriplay_core::{
     CancellationToken, Comparison, Digest, ExecuteError, Job, LimitOverrides, Limits, Outcome, Predicted, VerdictRow,
 };
 
+use crate::rows::shortened;
+
 /// Judges attempts and runs jobs. All functions block, and are called from many threads at once.
 pub trait Judge: Send + Sync + 'static {
     /// What clients may know about it.
@@ -148,9 +150,12 @@ impl TaskError {
             Self::Options { field, .. } => *field,
             Self::UnknownDigest(_) | Self::UnknownFormat(_) => "",
         };
-        format!("`{}`: {self}", join_path(outer, field))
+        shortened(format!("`{}`: {self}", join_path(outer, field)), LONGEST_DESCRIPTION)
     }
 }
+
+/// Bytes of a description: it may quote the row, and stands in the answer for each attempt.
+const LONGEST_DESCRIPTION: usize = 2048;
 
 /// The path of `field` inside `outer`.
 fn join_path(outer: &str, field: &str) -> String {

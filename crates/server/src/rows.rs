@@ -7,6 +7,19 @@ use veriplay_core::{RowStatus, Status, VerdictRow};
 use crate::judge::JudgedAttempt;
 use crate::queue::Unfinished;
 
+/// Bytes of the field and of the reason of a fault that the row of a task has.
+const LONGEST_FIELD: usize = 256;
+const LONGEST_REASON: usize = 1024;
+
+/// A text up to so many bytes.
+pub(crate) fn shortened(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.push('…');
+    }
+    text
+}
+
 /// Why an attempt has no verdict. It says nothing about the attempt: a trainer must leave it out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Fault {
@@ -57,8 +70,9 @@ impl Fault {
 
     /// The fault of all attempts at a task whose row is wrong in `field`.
     pub(crate) fn unreadable_task(field: String, reason: String) -> Self {
-        let field = Some(field).filter(|field| !field.is_empty());
-        Self { field, ..Self::new(FaultKind::UnreadableTask, reason, 0) }
+        // Each attempt at the task repeats them, and they may quote the row.
+        let field = Some(shortened(field, LONGEST_FIELD)).filter(|field| !field.is_empty());
+        Self { field, ..Self::new(FaultKind::UnreadableTask, shortened(reason, LONGEST_REASON), 0) }
     }
 
     /// The fault of a host that failed each time. The cause is only for the log: it may name files of the host.

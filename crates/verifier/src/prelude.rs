@@ -1,10 +1,13 @@
 //! Puts a problem's prelude before a program, so that an honest program reads as it would alone, and no name of the prelude's is its answer.
 
+use std::collections::HashSet;
+
 use ruff_python_ast::Stmt;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
 use ruff_text_size::{Ranged, TextSize};
 use veriplay_core::{Checks, Problem, TestCode, TestStyle, Value};
 
+use crate::runner::string_list;
 use crate::syntax::with_syntax;
 
 /// The module whose imports must stand first.
@@ -23,10 +26,18 @@ pub(crate) fn insert_before<'a>(prelude: &str, program: &str, own: impl Iterator
     }
     let program = program.strip_prefix('\u{feff}').unwrap_or(program);
     let (head, body) = split_future_imports(program);
+    let own: Vec<&str> = own.filter(|name| !name.contains('.')).collect();
+    let defined = functions_among(&own, prelude);
     // A star import may bind the very name: an empty program would then pass by the library's function.
-    let is_imported = |name: &&str| !name.contains('.') && !defines(prelude, name);
-    let unbound = own.filter(is_imported).map(|name| format!("globals().pop({:#}, None)\n", Value::str(name)));
+    let imported = own.into_iter().filter(|name| !defined.contains(*name));
+    let unbound = imported.map(|name| format!("globals().pop({:#}, None)\n", Value::str(name)));
     [on_own_lines(head), on_own_lines(prelude), unbound.collect(), body.to_owned()].concat()
+}
+
+/// A script of a task's as a program that is run under `name` with these arguments, behind the statements `first`.
+pub(crate) fn with_arguments(name: &str, arguments: &[&str], first: &str, script: &str) -> String {
+    let argv = string_list([name].into_iter().chain(arguments.iter().copied()));
+    insert_before(&format!("import sys\nsys.argv = {argv:#}\n{first}"), script, std::iter::empty())
 }
 
 fn on_own_lines(part: &str) -> String {
@@ -69,28 +80,31 @@ fn end_of_future_imports(body: &[Stmt]) -> Option<TextSize> {
     imports.iter().take_while(is_import).last().map(Ranged::end)
 }
 
-/// Whether a prelude has the function of this name. A method of the name, an inner function or a comment is none.
-fn defines(prelude: &str, function: &str) -> bool {
-    // For every attempt: few preludes have the name at all, and these alone are parsed.
-    let is_defined = prelude.contains(function).then(|| {
-        with_syntax(prelude, |parsed| {
-            let mut reader = DefinitionReader { function, is_defined: false };
-            reader.visit_body(parsed.suite());
-            reader.is_defined
-        })
+/// Functions of a prelude, where it may have one of these names. A method, an inner function or a comment is none.
+fn functions_among(names: &[&str], prelude: &str) -> HashSet<String> {
+    /// Names that are looked for before the prelude is parsed.
+    const FEW: usize = 8;
+    // For every attempt: few preludes have a name at all, and these alone are parsed.
+    if names.len() <= FEW && !names.iter().any(|name| prelude.contains(name)) {
+        return HashSet::new();
+    }
+    let read = with_syntax(prelude, |parsed| {
+        let mut reader = DefinitionReader::default();
+        reader.visit_body(parsed.suite());
+        reader.functions
     });
-    is_defined.flatten() == Some(true)
+    read.unwrap_or_default()
 }
 
-struct DefinitionReader<'n> {
-    function: &'n str,
-    is_defined: bool,
+#[derive(Default)]
+struct DefinitionReader {
+    functions: HashSet<String>,
 }
 
-impl<'a> SourceOrderVisitor<'a> for DefinitionReader<'_> {
+impl<'a> SourceOrderVisitor<'a> for DefinitionReader {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
-            Stmt::FunctionDef(found) => self.is_defined |= found.name.as_str() == self.function,
+            Stmt::FunctionDef(found) => drop(self.functions.insert(found.name.to_string())),
             Stmt::ClassDef(_) => {}
             _ => walk_stmt(self, stmt),
         }

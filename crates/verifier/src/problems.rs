@@ -5,6 +5,7 @@
 //! means that every case is; a host fault is [`Dropped`].
 
 mod cases;
+mod interaction;
 mod literal_tests;
 mod plain_program;
 mod prediction;
@@ -101,6 +102,24 @@ pub enum ProblemError {
         /// The path.
         path: String,
     },
+    /// A case has alternatives to an output that an interactor judges.
+    #[error("case {case} of `{task_id}` has `alternatives`, and an interactor decides; leave them out")]
+    UselessAlternatives {
+        /// The problem.
+        task_id: String,
+        /// The number of the case, from 0.
+        case: usize,
+    },
+    /// A case has more alternatives than are compared with one output.
+    #[error("case {case} of `{task_id}` has {count} `alternatives`; give at most {MOST_ALTERNATIVES}, or a checker")]
+    ManyAlternatives {
+        /// The problem.
+        task_id: String,
+        /// The number of the case, from 0.
+        case: usize,
+        /// How many.
+        count: usize,
+    },
     /// It has no checks, and would accept any attempt.
     #[error("`{task_id}` has no checks; give it at least one case or test")]
     NoChecks {
@@ -117,6 +136,9 @@ pub enum ProblemError {
     },
 }
 
+/// Alternatives of a case: each is compared with the whole output.
+const MOST_ALTERNATIVES: usize = 1000;
+
 /// Checks that `problem` can be judged.
 ///
 /// # Errors
@@ -131,14 +153,22 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
     match &problem.checks {
         Checks::Calls(checks) => {
             some(!checks.cases.is_empty())?;
+            check_alternatives(problem, checks.cases.iter().map(|case| case.alternatives.len()))?;
             named(&checks.function, "function to call")?;
             judge_of(problem, &checks.comparison, OutputKind::Values).map(|_| ())
         }
         Checks::Stdio(checks) => {
             some(!checks.cases.is_empty())?;
+            check_alternatives(problem, checks.cases.iter().map(|case| case.alternatives.len()))?;
             for (case, StdioCase { files, expected_files, .. }) in checks.cases.iter().enumerate() {
                 if let Some(path) = files.keys().chain(expected_files.keys()).find(|path| !is_plain_relative(path)) {
                     return Err(ProblemError::BadPath { task_id: task_id(), case, path: path.clone() });
+                }
+            }
+            if let Some(interactor) = &checks.interactor {
+                named(interactor, "interactor decides")?;
+                if let Some(case) = checks.cases.iter().position(|case| !case.alternatives.is_empty()) {
+                    return Err(ProblemError::UselessAlternatives { task_id: task_id(), case });
                 }
             }
             judge_of(problem, &checks.comparison, OutputKind::Texts).map(|_| ())
@@ -146,6 +176,14 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
         Checks::Tests(code) => some(has_tests(code)),
         Checks::Prediction(prediction) => named(&prediction.program, "program to run"),
         Checks::Environment(checks) => named(&checks.verify, "function verifies the state"),
+    }
+}
+
+/// Checks how many alternatives the cases have.
+fn check_alternatives(problem: &Problem, counts: impl Iterator<Item = usize>) -> Result<(), ProblemError> {
+    match counts.enumerate().find(|(_, count)| *count > MOST_ALTERNATIVES) {
+        Some((case, count)) => Err(ProblemError::ManyAlternatives { task_id: problem.task_id.clone(), case, count }),
+        None => Ok(()),
     }
 }
 

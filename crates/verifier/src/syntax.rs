@@ -1,6 +1,9 @@
 //! Syntax trees of Python, as ruff's parser gives them. The texts are a policy's, and parsing recurses without a limit of its own. So how deep a
 //! tree can be is known before: from the tokens, which are the parser's own, or from the length of the text.
 
+use std::cell::Cell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use ruff_python_ast::ModModule;
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, ParseOptions, Parsed, lexer, parse_unchecked};
@@ -8,6 +11,8 @@ use ruff_python_parser::{Mode, ParseOptions, Parsed, lexer, parse_unchecked};
 /// Levels of a tree over which recursion is tried: CPython reads 200 brackets, 100 levels of indentation and some thousands of nested
 /// expressions.
 const MOST_LEVELS: usize = 20_000;
+/// Of longer texts one thread at a time has a tree: a tree takes up to fifty times the memory of its text.
+const LARGE: usize = 64 << 10;
 /// Stack for one level, in all that recurses: the parser, the visitors, hashing.
 const STACK_OF_A_LEVEL: usize = 32 << 10;
 
@@ -39,13 +44,64 @@ pub fn nests_too_deep(text: &str) -> bool {
 }
 
 fn parse_within<T>(levels: usize, text: &str, work: impl FnOnce(Parsed<ModModule>) -> T) -> Option<T> {
-    if levels > MOST_LEVELS {
+    if levels > MOST_LEVELS || tree_weight(text) > most_tree_weight(text.len()) {
         return None;
     }
+    let _large = (text.len() > LARGE).then(LargeTree::wait);
     let stack = (1 << 20) + STACK_OF_A_LEVEL * levels;
     stacker::maybe_grow(stack, stack, || {
         parse_unchecked(text, ParseOptions::from(Mode::Module)).try_into_module().map(work)
     })
+}
+
+/// The right to have trees of large texts.
+struct LargeTree(Option<MutexGuard<'static, ()>>);
+
+static LARGE_TREES: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    /// Whether this thread has the right, and may have another tree inside.
+    static HAS_LARGE_TREE: Cell<bool> = const { Cell::new(false) };
+}
+
+impl LargeTree {
+    fn wait() -> Self {
+        if HAS_LARGE_TREE.replace(true) {
+            return Self(None);
+        }
+        // The lock guards no data.
+        Self(Some(LARGE_TREES.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+impl Drop for LargeTree {
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            HAS_LARGE_TREE.set(false);
+        }
+    }
+}
+
+/// About the bytes of memory that the tree of a text takes: statements, and what stands around operators and brackets.
+fn tree_weight(text: &str) -> u64 {
+    const STATEMENT: u64 = 320;
+    const PART: u64 = 96;
+    let mut weight = 0;
+    for byte in text.bytes() {
+        weight += match byte {
+            b'\n' | b';' => STATEMENT,
+            b'!'..=b'/' | b':' | b'<'..=b'@' | b'['..=b'^' | b'{'..=b'~' => PART,
+            _ => 0,
+        };
+    }
+    weight
+}
+
+/// The most that a tree may weigh. Those of programs and of lists of literals weigh less.
+fn most_tree_weight(bytes: usize) -> u64 {
+    const SMALL: u64 = 48 << 20;
+    const FACTOR: u64 = 56;
+    (bytes as u64).saturating_mul(FACTOR).max(SMALL)
 }
 
 /// An upper bound on how deep recursion goes over the tree of a text of `bytes` bytes in which `counted` levels are counted.

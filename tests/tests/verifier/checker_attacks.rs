@@ -52,10 +52,10 @@ fn checks(by: By) -> Checks {
     match by {
         By::Checker(expected, body) => calls(expected, checker("input, expected, actual", body)),
         By::Exact(expected) => calls(expected, Comparison::by("exact")),
-        By::OutputChecker(expected, body) => Checks::Stdio(StdioChecks {
-            cases: vec![StdioCase::new("3\n", expected)],
-            comparison: checker("input, expected, actual", body),
-        }),
+        By::OutputChecker(expected, body) => Checks::Stdio(StdioChecks::new(
+            vec![StdioCase::new("3\n", expected)],
+            checker("input, expected, actual", body),
+        )),
         By::Verification(body) => Checks::Environment(EnvironmentChecks {
             environment: Environment { name: "shelf".to_owned(), source: SHELF.to_owned() },
             verify: function("verify", "before, after, answer", body),

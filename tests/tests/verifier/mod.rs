@@ -9,6 +9,7 @@ mod failures;
 mod forgeries;
 mod host_faults;
 mod inert;
+mod interactors;
 mod judges;
 mod lies;
 mod literal_tests;

@@ -62,7 +62,7 @@ fn verdict(checks: Checks, program: &str) -> Status {
 fn an_expected_result_beyond_the_default_output_is_no_limit_for_the_right_program() {
     let stdout = "7\n".repeat(650_000);
     let cases = vec![StdioCase::new("", stdout)];
-    let script = Checks::Stdio(StdioChecks { cases, comparison: Comparison::by("lines") });
+    let script = Checks::Stdio(StdioChecks::new(cases, Comparison::by("lines")));
     assert_eq!(verdict(script.clone(), "print('7\\n' * 650_000, end='')"), Status::Accepted);
     assert_eq!(verdict(script.clone(), "print('7\\n' * 649_999)"), Status::WrongAnswer);
     assert_eq!(verdict(script, "print('7\\n' * 3_000_000)"), Status::OutputExceeded);

@@ -255,6 +255,7 @@ mod tests {
             fuel: 50,
             peak_memory_bytes: 1,
             callee: None,
+            interaction: None,
             exit_code: None,
             fetched: Vec::new(),
         }

@@ -63,6 +63,7 @@ mod tests {
             fuel,
             peak_memory_bytes: 1,
             callee: None,
+            interaction: None,
             exit_code: None,
             fetched: Vec::new(),
         };

@@ -48,6 +48,22 @@ fn the_command_line_judges_by_name_instead_of_each_task_s_own() {
     }
 }
 
+/// A row of our own whose interactor wants a text back to front.
+fn interactive() -> Value {
+    let interactor = "import sys\nprint('12', flush=True)\nsys.exit(input() != '21')";
+    let checks = json!({"stdio": {"cases": [{"stdin": "", "stdout": ""}], "interactor": interactor}});
+    json!({"schema_version": 1, "problem": {"task_id": "one", "checks": checks}})
+}
+
+#[test]
+fn the_command_line_judges_by_an_interactor() {
+    let attempts = ["print(input()[::-1])", "print(input())", "input(), input()"];
+    let attempts = attempts.map(|program| json!({"task_id": "one", "program": program}));
+    let bench = Bench::new(&[interactive()], &attempts, &["--format", "veriplay"]);
+    bench.summary(0);
+    assert_eq!(column(&rows(&bench.out()), "status"), ["accepted", "wrong_answer", "wrong_answer"]);
+}
+
 /// Asks an endpoint for the reward of a program, by a row and a judge.
 type Door<'a> = &'a dyn Fn(Value, Value, &str) -> Value;
 
@@ -93,6 +109,9 @@ fn a_request_chooses_the_judge_of_rows_that_name_none() {
         // The row's own judge goes before the request's, and that before the set's.
         assert_eq!(door(row(Some("tokens")), json!("yes_no"), TOKENS), json!(1.0), "{name}");
         assert_eq!(door(row(Some("tokens")), json!("yes_no"), YES_NO), json!(0.0), "{name}");
+        // An interactor decides, whatever judge is chosen.
+        assert_eq!(door(interactive(), json!("tokens"), "print(input()[::-1])"), json!(1.0), "{name}");
+        assert_eq!(door(interactive(), json!("tokens"), "print(input())"), json!(0.0), "{name}");
         let call = json!({"id": "one", "fn_name": "f", "inputs": [[1]], "outputs": [2]});
         assert_eq!(door(call, json!("tokens"), "def f(x): return x + 1"), json!(1.0), "{name}");
         let tests = json!({"id": "one", "tests": ["assert f(1) == 2"]});

@@ -2,6 +2,8 @@
 
 /// Memory of a value beside its text.
 const VALUE: u64 = 48;
+/// Memory of a list or tuple that is not empty, and of a dict in Python.
+const LIST: u64 = 128;
 /// Memory of an object of JSON that is not empty.
 const OBJECT: u64 = 640;
 
@@ -11,8 +13,10 @@ const OBJECT: u64 = 640;
 pub fn text_weight(text: &[u8]) -> u64 {
     let (mut weight, mut is_string, mut is_escaped) = (0, false, false);
     for (at, byte) in text.iter().enumerate() {
+        let is_empty = matches!(text.get(at + 1), Some(b']' | b')' | b'}'));
         weight += match byte {
-            b'{' if !is_string && !matches!(text.get(at + 1), Some(b'}')) => OBJECT,
+            b'{' if !is_string && !is_empty => OBJECT,
+            b'[' | b'(' | b'{' if !is_empty => LIST,
             b',' | b'[' | b'(' | b'{' | b':' => VALUE,
             _ => 0,
         };
@@ -26,7 +30,7 @@ pub fn text_weight(text: &[u8]) -> u64 {
 #[must_use]
 pub fn most_text_weight(bytes: usize) -> u64 {
     const SMALL: u64 = 32 << 20;
-    const FACTOR: u64 = 24;
+    const FACTOR: u64 = 40;
     (bytes as u64).saturating_mul(FACTOR).max(SMALL)
 }
 
@@ -44,6 +48,7 @@ mod tests {
             "The quick brown fox, it jumps. ",
             "1,",
             "1, ",
+            "[1,2],",
             "[1, 2], ",
             r#"{"input": "3 4\n1 2 3", "output": "17\n"}, "#,
         ] {
@@ -52,7 +57,7 @@ mod tests {
         for light in [r#""def f(x):\n    return \"{x: [y]}\"\n", "#, r#""$\\frac{a}{b_{1}}$", "#, r#""[1,2]", "#] {
             assert!(!weighs(light), "{light}");
         }
-        for heavy in [r#"{"":0},"#, "[[],[],", "{0:0},", ",", "(((("] {
+        for heavy in [r#"{"":0},"#, "{0:0},", ",", "((((", "[[1],"] {
             assert!(weighs(heavy), "{heavy}");
         }
         assert!(text_weight(b"{}") < OBJECT && text_weight(b"") == 0);

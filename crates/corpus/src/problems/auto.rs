@@ -96,6 +96,9 @@ impl Finder<'_> {
         }
         if let (Some(Value::Str(format)), true) = (fields.get("format"), fields.has("row")) {
             let format = problem_format(format).map_err(|error| fields.fault("format", error.to_string()))?;
+            if format.name == FORMAT.name {
+                return self.read_member(row, "row", |inner| self.find_in_object(inner, levels - 1));
+            }
             return self.read_member(row, "row", |inner| (format.parse)(inner));
         }
         if let Some(format) = recognised(fields) {

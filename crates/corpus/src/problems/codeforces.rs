@@ -27,7 +27,7 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = row.fields()?;
     if !fields.text_or_empty("interaction_format")?.trim().is_empty() {
-        return Err(fields.fault("interaction_format", "the problem is interactive, which is not judged"));
+        return Err(fields.fault("interaction_format", "the problem is interactive, and the row has no interactor"));
     }
     let tests = match fields.json(TESTS)? {
         Value::List(tests) => tests,

@@ -66,10 +66,10 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     }
     let checks = match function(fields)? {
         Some(function) => calls(fields, &function, tests)?,
-        None => Checks::Stdio(StdioChecks {
-            cases: tests.into_iter().map(|test| StdioCase::new(test.input, test.output)).collect(),
-            comparison: Comparison::by_set(JUDGE),
-        }),
+        None => {
+            let cases = tests.into_iter().map(|test| StdioCase::new(test.input, test.output)).collect();
+            Checks::Stdio(StdioChecks::new(cases, Comparison::by_set(JUDGE)))
+        }
     };
     Ok(ProblemRow::Ready(Problem { prelude: prelude(), ..Problem::new(task_id, checks) }))
 }

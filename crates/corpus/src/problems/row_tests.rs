@@ -97,7 +97,7 @@ impl RowTest {
 /// The checks of tests whose programs are scripts.
 pub(super) fn script_checks(tests: &[RowTest], judges: SetJudges) -> Result<Checks, FieldError> {
     let cases = tests.iter().map(RowTest::script).collect::<Result<_, _>>()?;
-    Ok(Checks::Stdio(StdioChecks { cases, comparison: Comparison::by_set(judges.texts) }))
+    Ok(Checks::Stdio(StdioChecks::new(cases, Comparison::by_set(judges.texts))))
 }
 
 /// The checks of scripts that read the file `input` in place of standard input, and write the file `output` in place of standard output. A name

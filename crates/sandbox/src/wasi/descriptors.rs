@@ -24,9 +24,10 @@ pub(crate) fn mask_flags(given: i32) -> u16 {
 /// The descriptor of the one preopened directory, `/`.
 pub(crate) const PREOPEN: i32 = 3;
 
-/// An open descriptor.
+/// An open descriptor. `Pipe` is standard input that another guest writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fd {
+    Pipe,
     Stdout,
     Stderr,
     Dir(NodeId),
@@ -38,7 +39,7 @@ impl Fd {
     pub(crate) const fn node(&self) -> Option<NodeId> {
         match self {
             Fd::Dir(node) | Fd::File { node, .. } => Some(*node),
-            Fd::Stdout | Fd::Stderr => None,
+            Fd::Pipe | Fd::Stdout | Fd::Stderr => None,
         }
     }
 }
@@ -115,7 +116,7 @@ pub(crate) fn fdstat(fd: &Fd, kind: Option<&NodeKind>) -> [u8; 24] {
         record[2..4].copy_from_slice(&flags.to_le_bytes());
     }
     let rights = match fd {
-        Fd::Stdout | Fd::Stderr => ALL_RIGHTS & !RIGHTS_SEEK,
+        Fd::Pipe | Fd::Stdout | Fd::Stderr => ALL_RIGHTS & !RIGHTS_SEEK,
         Fd::File { read, write, .. } => ALL_RIGHTS & !(u64::from(!read) << 1) & !(u64::from(!write) << 6),
         Fd::Dir(_) => ALL_RIGHTS & !RIGHTS_OF_FILES,
     };

@@ -6,6 +6,7 @@ use super::Wasi;
 use super::descriptors::{self, APPEND, Fd, PREOPEN, dirent, fdstat, file_type, filestat};
 use super::errno::{Errno, SyscallResult};
 use super::files::NodeId;
+use super::pipe::Pipe;
 use super::view::MemoryView;
 
 const SET_ATIME: i32 = 1;
@@ -43,12 +44,14 @@ impl Wasi {
 
     pub(crate) fn fd_close(&mut self, fd: i32) -> SyscallResult {
         let closed = self.fds.close(fd)?;
-        if let Fd::File { node, .. } | Fd::Dir(node) = closed
-            && fd != PREOPEN
-        {
-            self.tree.close_node(node)?;
+        match (closed, &self.stdout.pipe) {
+            (Fd::File { node, .. } | Fd::Dir(node), _) if fd != PREOPEN => Ok(self.tree.close_node(node)?),
+            (Fd::Stdout, Some(pipe)) => {
+                pipe.close();
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     pub(crate) fn fd_fdstat_get(&mut self, view: &mut MemoryView<'_>, fd: i32, out: i32) -> SyscallResult {
@@ -121,6 +124,13 @@ impl Wasi {
         Err(Errno::NOTSOCK.into())
     }
 
+    /// The pipe that an `fd_read` must wait for.
+    pub(crate) fn awaited_by_read(&self, view: &MemoryView<'_>, fd: i32, (iovs, count): (i32, i32)) -> Option<Pipe> {
+        let (_, pipe) = self.joined.as_ref().filter(|_| matches!(self.fds.get(fd), Ok(Fd::Pipe)))?;
+        let ranges = view.iovecs(iovs, count).ok()?;
+        ranges.iter().any(|range| !range.is_empty()).then(|| pipe.clone())
+    }
+
     /// `fd_read`, or with `at` `fd_pread`.
     pub(crate) fn fd_read(
         &mut self,
@@ -163,6 +173,8 @@ impl Wasi {
                 }
                 Ok(got)
             }
+            Fd::Pipe if at.is_some() => Err(Errno::SPIPE),
+            Fd::Pipe => Ok(self.joined.as_ref().map_or(0, |(_, pipe)| pipe.read(out))),
             Fd::Dir(_) => Err(Errno::ISDIR),
             _ => Err(Errno::BADF),
         }
@@ -221,7 +233,7 @@ impl Wasi {
         let (node, offset) = match self.fds.get_mut(fd)? {
             Fd::File { node, offset, .. } => (node, offset),
             Fd::Dir(_) => return Err(Errno::BADF.into()),
-            Fd::Stdout | Fd::Stderr => return Err(Errno::SPIPE.into()),
+            Fd::Pipe | Fd::Stdout | Fd::Stderr => return Err(Errno::SPIPE.into()),
         };
         let from = match whence {
             0 => 0,
@@ -238,7 +250,7 @@ impl Wasi {
         match self.fds.get(fd)? {
             Fd::File { offset, .. } => Ok(view.write_u64(out, *offset)?),
             Fd::Dir(_) => Err(Errno::BADF.into()),
-            Fd::Stdout | Fd::Stderr => Err(Errno::SPIPE.into()),
+            Fd::Pipe | Fd::Stdout | Fd::Stderr => Err(Errno::SPIPE.into()),
         }
     }
 

@@ -14,6 +14,7 @@ pub(crate) mod files;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 pub(crate) mod path;
+pub(crate) mod pipe;
 mod poll;
 mod random;
 mod stdio;
@@ -27,9 +28,10 @@ use std::sync::Arc;
 use veriplay_core::LayerRoot;
 
 use clock::Clock;
-use descriptors::DescriptorTable;
+use descriptors::{DescriptorTable, Fd};
 use errno::{Errno, SyscallResult};
-use files::{FileContent, NodeKind, Tree};
+use files::{FileContent, NodeId, NodeKind, Tree};
+use pipe::Pipe;
 use random::RandomSource;
 pub(crate) use stdio::AtCap;
 use stdio::CappedOutput;
@@ -38,7 +40,7 @@ use view::MemoryView;
 /// Bytes one `random_get` may ask for: libc asks for at most 256.
 const MAX_RANDOM: u32 = 1 << 20;
 
-/// Standard input: a file, as where a shell's `<` has opened it. Opened by this path it is read from its start.
+/// Standard input: a file, as where a shell's `<` has opened it. Opened by this path it is read from its start. Or a pipe, see [`Wasi::join`].
 const STDIN: &str = "/dev/stdin";
 /// The working directory, with the job's files.
 const WORK: &str = LayerRoot::Work.path();
@@ -54,6 +56,8 @@ pub(crate) struct Wasi {
     clock: Clock,
     random: RandomSource,
     sleep_fuel: u64,
+    /// The pipe that is its standard input, and the node of the file in whose place that is.
+    joined: Option<(NodeId, Pipe)>,
     pub(crate) stdout: CappedOutput,
     pub(crate) stderr: CappedOutput,
 }
@@ -105,9 +109,21 @@ impl Wasi {
             clock: Clock::new(setup.seed),
             random: RandomSource::new(setup.seed),
             sleep_fuel: setup.sleep_fuel,
+            joined: None,
             stdout: CappedOutput::new(setup.output_bytes, setup.at_stdout_cap),
             stderr: CappedOutput::new(setup.output_bytes, AtCap::Cut),
         })
+    }
+
+    /// Makes standard input what another guest writes to `input`, before anything has run, and standard output what that reads from `output`.
+    pub(crate) fn join(&mut self, input: Pipe, output: Pipe) {
+        self.stdout.pipe = Some(output);
+        if let Ok(stdin) = self.fds.get_mut(0)
+            && let Some(node) = stdin.node()
+        {
+            *stdin = Fd::Pipe;
+            self.joined = Some((node, input));
+        }
     }
 
     /// The content of a file of the working directory.

@@ -75,6 +75,9 @@ impl Wasi {
                 self.tree.resize(node, 0)?;
                 self.tree.touch(node, self.clock.stamp())?;
             }
+            (NodeKind::File(_), false) if self.joined.as_ref().is_some_and(|(stdin, _)| *stdin == node) => {
+                return Ok(Fd::Pipe);
+            }
             (NodeKind::File(_) | NodeKind::Null, false) => {}
         }
         Ok(Fd::File { node, offset: 0, read, write, flags: descriptors::mask_flags(flags.fdflags) })

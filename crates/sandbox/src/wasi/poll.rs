@@ -1,19 +1,23 @@
-//! `poll_oneoff`: it returns at once. Descriptors are always ready, and a sleep is the virtual clock moving on, for fuel.
+//! `poll_oneoff`: it returns at once. Descriptors are always ready, and a sleep is the virtual clock moving on, for fuel. But a pipe is ready when
+//! there is something to read, or its end: a guest waits for that, or with a timeout passes its turn to the other guest first.
 
 use super::Wasi;
 use super::descriptors::Fd;
 use super::errno::{Errno, SyscallResult};
+use super::pipe::Pipe;
 use super::view::MemoryView;
 
 const MAX_SUBSCRIPTIONS: i32 = 64;
 const CLOCK: u8 = 0;
 const ABSOLUTE: u16 = 1;
+/// The wait of a subscription that no clock ends.
+const FOREVER: u64 = u64::MAX;
 
 /// One subscription of the guest's.
 struct Subscription {
     user_data: [u8; 8],
     tag: u8,
-    /// Nanoseconds from now, for a clock.
+    /// Nanoseconds until it is due: 0 for all but clocks, and [`FOREVER`] for a pipe that is not ready.
     wait_ns: u64,
     errno: Option<Errno>,
     /// Bytes that can be read or written at once, for a descriptor.
@@ -32,25 +36,33 @@ impl Wasi {
         if !(1..=MAX_SUBSCRIPTIONS).contains(&count) {
             return Err(Errno::INVAL.into());
         }
-        let subscriptions: Vec<Subscription> =
-            view.bytes(subs, count * 48)?.chunks_exact(48).map(|raw| self.parse_subscription(raw)).collect();
+        let subscriptions = self.parse_subscriptions(view, subs, count)?;
         view.bytes(events, count * 32)?;
         self.tree.work.add_look_ups(subscriptions.len() as u64);
-        let at_once = |sub: &Subscription| sub.tag != CLOCK || sub.errno.is_some();
-        let waited = if subscriptions.iter().any(at_once) {
-            0
-        } else {
-            subscriptions.iter().map(|sub| sub.wait_ns).min().unwrap_or(0)
-        };
+        let waited = subscriptions.iter().map(|sub| sub.wait_ns).min().unwrap_or(0);
         self.clock.advance(waited);
         self.tree.work.add_sleep(waited, self.sleep_fuel);
-        let due = subscriptions.iter().filter(|sub| at_once(sub) || sub.wait_ns <= waited);
+        let due = subscriptions.iter().filter(|sub| sub.wait_ns <= waited);
         let mut written = 0;
         for sub in due {
             view.write(events.wrapping_add(written * 32), &Self::encode_event(sub))?;
             written += 1;
         }
         Ok(view.write_u32(out, written.cast_unsigned())?)
+    }
+
+    /// The pipe that a `poll_oneoff` must wait for, and whether it must only look at it once the other guest has had its turn.
+    pub(crate) fn awaited_by_poll(&self, view: &MemoryView<'_>, subs: i32, count: i32) -> Option<(Pipe, bool)> {
+        let (_, pipe) = self.joined.as_ref().filter(|_| (1..=MAX_SUBSCRIPTIONS).contains(&count))?;
+        let subscriptions = self.parse_subscriptions(view, subs, count).ok()?;
+        let is_unready = |sub: &Subscription| sub.tag != CLOCK && sub.wait_ns == FOREVER;
+        let has_timeout = subscriptions.iter().any(|sub| sub.wait_ns != FOREVER);
+        subscriptions.iter().any(is_unready).then(|| (pipe.clone(), has_timeout))
+    }
+
+    fn parse_subscriptions(&self, view: &MemoryView<'_>, subs: i32, count: i32) -> Result<Vec<Subscription>, Errno> {
+        let raw = view.bytes(subs, count * 48)?.chunks_exact(48);
+        Ok(raw.map(|raw| self.parse_subscription(raw)).collect())
     }
 
     fn parse_subscription(&self, raw: &[u8]) -> Subscription {
@@ -71,6 +83,10 @@ impl Wasi {
                 Ok(Fd::File { node, offset, .. }) if tag == 1 => {
                     ready = self.tree.size(*node).unwrap_or(0).saturating_sub(*offset).max(1);
                 }
+                Ok(Fd::Pipe) if tag == 1 => match self.joined.as_ref().and_then(|(_, pipe)| pipe.available()) {
+                    Some(available) => ready = available.max(1),
+                    None => wait_ns = FOREVER,
+                },
                 found => errno = found.err(),
             },
             _ => errno = Some(Errno::INVAL),

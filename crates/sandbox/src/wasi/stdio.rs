@@ -2,6 +2,7 @@
 
 use veriplay_core::LimitKind;
 
+use super::pipe::Pipe;
 use crate::host_trap::HostTrap;
 
 /// What becomes of a job that writes more than its cap.
@@ -19,6 +20,8 @@ pub(crate) enum AtCap {
 pub(crate) struct CappedOutput {
     pub(crate) bytes: Vec<u8>,
     pub(crate) truncated: bool,
+    /// Where the same bytes go, for another guest to read.
+    pub(crate) pipe: Option<Pipe>,
     cap: u64,
     at_cap: AtCap,
 }
@@ -32,7 +35,11 @@ impl CappedOutput {
     /// When the cap is exceeded, for output at whose cap the job ends.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), HostTrap> {
         let room = usize::try_from(self.cap - self.bytes.len() as u64).unwrap_or(usize::MAX);
-        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let kept = &bytes[..bytes.len().min(room)];
+        self.bytes.extend_from_slice(kept);
+        if let Some(pipe) = &self.pipe {
+            pipe.write(kept);
+        }
         if bytes.len() <= room {
             return Ok(());
         }

@@ -9,6 +9,7 @@ use super::any_call::{CALLS, call_by_number};
 use super::errno::{Errno, SyscallError, SyscallResult};
 use super::files::{FileContent, NodeKind};
 use super::path::OpenFlags;
+use super::pipe::Pipe;
 use super::view::MemoryView;
 use super::{AtCap, Wasi, WasiSetup, base_tree};
 use crate::host_trap::HostTrap;
@@ -102,6 +103,33 @@ impl TestGuest {
         let got = usize::try_from(self.i32_at(600)).unwrap();
         Ok(self.memory[1000..1000 + got].to_vec())
     }
+}
+
+#[test]
+fn a_pipe_gives_what_is_there_has_no_places_and_takes_what_is_written() {
+    let (input, output) = (Pipe::default(), Pipe::default());
+    let mut guest = TestGuest::new();
+    guest.wasi.join(input.clone(), output.clone());
+    assert_eq!((input.available(), output.available()), (None, None));
+    input.write(b"abcde");
+    assert_eq!(guest.read(0, 2).unwrap(), b"ab");
+    let again = guest.open("/dev/stdin", 0, READ).unwrap();
+    assert_eq!(guest.read(again, 9).unwrap(), b"cde");
+    assert_eq!(errno(guest.call(|wasi, view| wasi.fd_seek(view, 0, 0, 0, 600))), Errno::SPIPE);
+    assert_eq!(errno(guest.call(|wasi, view| wasi.fd_tell(view, 0, 600))), Errno::SPIPE);
+    guest.iovec(1);
+    assert_eq!(errno(guest.call(|wasi, view| wasi.fd_read(view, 0, (512, 1), Some(0), 600))), Errno::SPIPE);
+    assert_eq!(errno(guest.write(0, b"x")), Errno::BADF);
+    guest.write(1, b"out").unwrap();
+    guest.write(2, b"error").unwrap();
+    assert_eq!((output.available(), guest.wasi.stdout.bytes.as_slice()), (Some(3), b"out".as_slice()));
+    guest.call(|wasi, _| wasi.fd_close(1)).unwrap();
+    assert_eq!((output.read(&mut [0; 9]), output.available()), (3, Some(0)));
+    // What is beyond the cap does not cross.
+    let mut guest = TestGuest::new();
+    guest.wasi.join(input, output.clone());
+    assert!(matches!(guest.write(1, &[7; 1001]), Err(SyscallError::Trap(_))));
+    assert_eq!(output.available(), Some(1000));
 }
 
 fn errno<T: std::fmt::Debug>(answer: Result<T, SyscallError>) -> Errno {

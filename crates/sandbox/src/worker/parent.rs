@@ -99,7 +99,9 @@ impl Runner for ProcessRunner {
     ) -> Result<Outcome, RunError> {
         let mut process = slot.take().map_or_else(|| self.start(cancellation), Ok)?;
         let limits = &job.limits;
-        let max_bytes = limits.output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(ANSWER_ROOM);
+        let of_interactor = job.interactor.as_ref().map_or(0, |interactor| interactor.limits.output_bytes);
+        let output_bytes = limits.output_bytes.max(of_interactor);
+        let max_bytes = output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(ANSWER_ROOM);
         match process.request(job, max_bytes, patience_for(job), cancellation)? {
             Some(WorkerReply::Outcome(outcome)) if is_possible(&outcome, job) => {
                 *slot = Some(process);
@@ -119,10 +121,12 @@ impl Runner for ProcessRunner {
 }
 
 /// How long the reply to a job may take; `None` is without end. Each turn of the guest has the job's deadline: the preload, the program, the
-/// module level of the callee, and the callee's request that is under way when the program's time is over.
+/// module level of the callee, and the callee's request that is under way when the program's time is over. The interactor has its own.
 fn patience_for(job: &Job) -> Option<Duration> {
     let deadlines = 1 + u32::from(job.preload.is_some()) + 2 * u32::from(job.callee.is_some());
-    Duration::from_nanos(job.limits.deadline_ns).checked_mul(deadlines)?.checked_add(GRACE)
+    let of_interactor = job.interactor.as_ref().map_or(0, |interactor| interactor.limits.deadline_ns);
+    let own = Duration::from_nanos(job.limits.deadline_ns).checked_mul(deadlines)?;
+    own.checked_add(Duration::from_nanos(of_interactor))?.checked_add(GRACE)
 }
 
 /// Whether `job` can have this outcome: a compromised worker could send anything.
@@ -137,14 +141,28 @@ pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
         (Some(_), None) => false,
         (Some(callee), Some(program)) => {
             let has_code = callee.calls.len() <= usize::from(program.shares_objects);
-            has_code && callee.callee.is_none() && is_within_limits(callee, &job.limits)
+            has_code && is_alone(callee) && is_within_limits(callee, &job.limits)
         }
+    };
+    let interaction = match (&outcome.interaction, &job.interactor) {
+        (None, None) => true,
+        (Some(interaction), Some(interactor)) => {
+            let own = &interaction.interactor;
+            own.calls.is_empty() && is_alone(own) && is_within_limits(own, &interactor.limits)
+        }
+        _ => false,
     };
     outcome.calls.len() <= calls
         && complete
         && callee
+        && interaction
         && is_within_limits(outcome, &job.limits)
         && were_asked_for(outcome, job)
+}
+
+/// Whether it is the outcome of a program without others, of which no files were wanted.
+fn is_alone(outcome: &Outcome) -> bool {
+    outcome.callee.is_none() && outcome.interaction.is_none() && outcome.fetched.is_empty()
 }
 
 /// Whether the fetched files are among those that the job names, in its order, and fit in its limit.

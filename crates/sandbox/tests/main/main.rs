@@ -1,5 +1,5 @@
 //! Tests of the sandbox. `programs`: what programs end as; `state`: nothing leaks from job to job; `reproducible`: the same
-//! job has the same outcome; `callees`: jobs that call another program; `cancelled`: jobs that end without an outcome; `values`: what crosses and what does not; `workers`: jobs in processes of their own; `frames`: guests that break the protocol; `cache`: images on
+//! job has the same outcome; `callees`: jobs that call another program; `interactions`: jobs whose program talks with another; `cancelled`: jobs that end without an outcome; `values`: what crosses and what does not; `workers`: jobs in processes of their own; `frames`: guests that break the protocol; `cache`: images on
 //! disk, with a guest of a few lines, so that nothing large is compiled; `archive`: the same as one file. The shim's own tests lie beside it.
 
 mod archive;
@@ -7,6 +7,7 @@ mod cache;
 mod callees;
 mod cancelled;
 mod frames;
+mod interactions;
 mod layers;
 mod own_images;
 mod programs;

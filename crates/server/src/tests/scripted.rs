@@ -91,6 +91,7 @@ fn outcome(exit: Exit, stdout: &[u8]) -> Outcome {
         fuel: 5_000_000_000,
         peak_memory_bytes: 100 << 20,
         callee: None,
+        interaction: None,
         exit_code: None,
         fetched: Vec::new(),
     }

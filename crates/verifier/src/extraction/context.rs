@@ -1,5 +1,7 @@
 //! What a prompt defines beside the function that it asks for: helpers, imports, constants.
 
+use std::collections::HashSet;
+
 use ruff_python_ast::Stmt;
 use ruff_text_size::Ranged;
 
@@ -22,7 +24,7 @@ pub(super) fn with_definitions_of_prompt(prompt: &str, own: &[String], program: 
 
 /// The definitions of the prompt, if the program uses one.
 fn definitions_used(prompt: &str, own: &[String], program: &Names<'_>) -> Option<String> {
-    let free: Vec<&str> = program.free().collect();
+    let free: HashSet<&str> = program.free().collect();
     if free.is_empty() {
         return None;
     }
@@ -32,7 +34,7 @@ fn definitions_used(prompt: &str, own: &[String], program: &Names<'_>) -> Option
         let (mut text, mut is_used) = (String::new(), false);
         for stmt in others {
             let names = Names::read(std::slice::from_ref(stmt));
-            is_used |= names.has_star || free.iter().any(|name| names.of_module.contains(name));
+            is_used |= names.has_star || names.of_module.iter().any(|name| free.contains(name));
             text += &prompt[stmt.start().to_usize()..stmt.end().to_usize()];
             text.push('\n');
         }

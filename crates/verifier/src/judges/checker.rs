@@ -26,8 +26,8 @@
 use veriplay_core::{Comparison, Dropped, Job, Value};
 
 use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, quoted, strip, words};
-use crate::prelude::insert_before;
-use crate::runner::{NoValue, configure_job, decode_call, job_failure, string_list};
+use crate::prelude::with_arguments;
+use crate::runner::{NoValue, configure_job, decode_call, job_failure};
 
 /// What a checker defines.
 const FUNCTION: &str = "check";
@@ -156,9 +156,7 @@ fn run_script(
     texts: [&str; 3],
 ) -> Result<Result<ScriptEnd, String>, Dropped> {
     let files = SCRIPT_FILES.iter().zip(texts).map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
-    let arguments = std::iter::once("checker.py").chain(SCRIPT_FILES);
-    let prelude = format!("import sys\nsys.argv = {:#}\n", string_list(arguments));
-    let program = insert_before(&prelude, script, std::iter::empty());
+    let program = with_arguments("checker.py", &SCRIPT_FILES, "", script);
     let JudgeContext { image, limits, seed, .. } = *context;
     let job = Job { files: files.collect(), ..Job::script(program) };
     let outcome = context.runner.run(&configure_job(image, limits, seed, job))?;

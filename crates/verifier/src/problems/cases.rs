@@ -5,6 +5,7 @@ use veriplay_core::{
     StdioChecks,
 };
 
+use super::interaction::{failure_in, interactor_of};
 use super::{ProblemRequest, fit_judge};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
 use crate::prelude::with_prelude;
@@ -116,7 +117,7 @@ impl CallCases<'_, '_> {
     }
 }
 
-/// The failure of a call without a result.
+/// The failure of a call or an interaction without a result.
 fn missing(outcome: &Outcome) -> (Status, String) {
     job_failure(outcome).unwrap_or_else(|| (Status::RuntimeError, "its result is missing".to_owned()))
 }
@@ -163,14 +164,20 @@ fn judge_run(
 ) -> Result<CaseResult, Dropped> {
     let files = case.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
     let fetch = case.expected_files.keys().cloned().collect();
-    let script = Job { stdin: case.stdin.clone().into_bytes(), files, fetch, ..Job::script(program) };
+    let interactor = checks.interactor.as_ref().map(|source| interactor_of(context, source, case));
+    let stdin = if interactor.is_some() { Vec::new() } else { case.stdin.clone().into_bytes() };
+    let script = Job { stdin, files, fetch, interactor, ..Job::script(program) };
     let expected_files: usize = case.expected_files.values().map(String::len).sum();
     let limits = limits_for(request, case.stdout.len().max(expected_files));
     let outcome = context.runner.run(&configure_job(context.image, limits, context.seed, script))?;
-    if let Some(failure) = job_failure(&outcome)
-        && !has_left_with_zero(&outcome)
-    {
-        return Ok(Some(failure));
+    let is_interactive = checks.interactor.is_some();
+    let failure = match &outcome.interaction {
+        Some(interaction) => failure_in(interaction, &outcome),
+        None if is_interactive => Some(missing(&outcome)),
+        None => job_failure(&outcome).filter(|_| !has_left_with_zero(&outcome)),
+    };
+    if failure.is_some() {
+        return Ok(failure);
     }
     // Stderr may have been cut, too.
     if outcome.truncated && outcome.stdout.len() as u64 >= limits.output_bytes {
@@ -183,7 +190,7 @@ fn judge_run(
         actual: &outcome.stdout,
         comparison: &checks.comparison,
     };
-    if case.expected_files.is_empty() || !case.stdout.is_empty() {
+    if !is_interactive && (case.expected_files.is_empty() || !case.stdout.is_empty()) {
         let wrong = judge_output(context, judge, run, &case.alternatives)?;
         if wrong.is_some() {
             return Ok(wrong);

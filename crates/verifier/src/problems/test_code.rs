@@ -19,7 +19,7 @@ use super::ProblemRequest;
 use super::literal_tests::{LiteralTests, TestsRun};
 use super::test_results::{TestCodeRecord, TestCodeResult, decision, failed};
 use crate::extraction::complete_body;
-use crate::runner::{self, Decision, Runner, decode_call, job_failure};
+use crate::runner::{self, Decision, Runner, decode_call, job_failure, seed_from};
 
 /// The program of the test job. All it imports is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";
@@ -222,8 +222,7 @@ fn planned_tests(code: &TestCode) -> Option<usize> {
 
 /// Seeds the tests: a function of their text, so that the program, which does not have it, cannot predict what they draw.
 fn tests_seed(code: &TestCode, seed: u64) -> u64 {
-    let digest = content_hash(&(code, seed));
-    u64::from_str_radix(&digest.as_str()[..16], 16).expect("a digest is hexadecimal")
+    seed_from(&content_hash(&(code, seed)))
 }
 
 /// The report of the tests.

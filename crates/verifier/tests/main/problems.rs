@@ -32,7 +32,7 @@ pub(crate) fn fresh_problem(cases: &[(&str, &str)], comparison: Comparison) -> P
 /// Runs: standard input and expected output.
 pub(crate) fn stdio_problem(cases: &[(&str, &str)], comparison: Comparison) -> Problem {
     let case = |(stdin, stdout): &(&str, &str)| StdioCase::new(*stdin, *stdout);
-    problem(Checks::Stdio(StdioChecks { cases: cases.iter().map(case).collect(), comparison }))
+    problem(Checks::Stdio(StdioChecks::new(cases.iter().map(case).collect(), comparison)))
 }
 
 pub(crate) fn request<'a>(problem: &'a Problem, program: &'a str) -> ProblemRequest<'a> {

@@ -14,7 +14,7 @@ use crate::judge::{AUTO_FORMAT, AttemptText, Judge, JudgeOptions, OpenTask, Task
 use crate::limits::LimitsRequest;
 use crate::objects::{Count, Object};
 use crate::problem::Problem;
-use crate::rows::{Fault, ServedRow};
+use crate::rows::{Fault, ServedRow, shortened};
 use crate::service::AttemptWork;
 
 /// The members of a request's object, as texts.
@@ -145,7 +145,7 @@ impl ParsedVerify {
                 Err(fault) => {
                     let why = &fault.message;
                     let message = format!("no other task has this name, and `tasks[{task}].row` cannot be read: {why}");
-                    self.refused.push(place.row(Err(Fault { message, ..fault.clone() })));
+                    self.refused.push(place.row(Err(Fault { message: shortened(message, 2048), ..fault.clone() })));
                 }
             }
         }

@@ -1,0 +1,152 @@
+//! Runs a job's program and its interactor: two instances on one thread, each of which reads what the other writes.
+//!
+//! A side runs until it waits for input or ends, and then the other one does. The program begins. So it depends on what the two write and read
+//! alone which of them runs when, and that is the same each time, the fuel at which a side is stopped included. A side is stopped, where it waits,
+//! when the other one fails, or waits for it: its call is dropped, and later its instance.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use veriplay_core::{Interaction, InteractionEnd, Interactor, Job, Outcome};
+
+use super::{GuestInstance, HostFault, TurnEnd, at_stdout_cap};
+use crate::host_trap::HostTrap;
+use crate::kept_states::{KeptStates, StateKey};
+use crate::request;
+use crate::wasi::pipe::Pipe;
+
+impl GuestInstance {
+    /// Runs `job` in this instance, and its interactor in `other`. Both are in the image's state.
+    ///
+    /// # Errors
+    /// A host fault; the instances must be dropped.
+    pub(super) fn run_interaction(
+        &mut self,
+        job: &Job,
+        interactor: &Interactor,
+        mut other: GuestInstance,
+        states: &KeptStates,
+    ) -> Result<(Outcome, Option<GuestInstance>), HostFault> {
+        let of_other = interactor.as_job(job);
+        let ended = [self.load_script(job, states)?, other.load_script(&of_other, states)?];
+        let (end, [program, interactor]) = match ended {
+            [None, None] => self.talk(job, &mut other, &of_other)?,
+            [Some(program), _] => (InteractionEnd::ProgramFailed, [Some(program), None]),
+            [None, interactor] => (InteractionEnd::InteractorFailed, [None, interactor]),
+        };
+        let fetched = self.fetch_files(job);
+        let outcome = self.take_side(job, program, end)?;
+        let interactor = other.take_side(&of_other, interactor, end)?;
+        let interaction = Some(Box::new(Interaction { end, interactor }));
+        Ok((Outcome { interaction, ..fetched.add_to(outcome) }, Some(other)))
+    }
+
+    /// Compiles a script, which is then ready to run. Returns how that ended, if it did.
+    ///
+    /// # Errors
+    /// A host fault.
+    fn load_script(&mut self, job: &Job, states: &KeptStates) -> Result<Option<TurnEnd>, HostFault> {
+        let compiled = StateKey::IMAGE.behind_program(&job.program);
+        self.set_fuel(job.limits.fuel)?;
+        let is_compiled = self.enter(compiled, &job.limits, states)?;
+        self.prepare_job(job, &job.files, job.seed, at_stdout_cap(job))?;
+        if is_compiled { Ok(None) } else { self.compile(compiled, job, &job.program, states) }
+    }
+
+    /// Runs both scripts. Returns how they parted, and how each of them ended, unless it was stopped.
+    ///
+    /// # Errors
+    /// A host fault.
+    fn talk(
+        &mut self,
+        job: &Job,
+        other: &mut GuestInstance,
+        of_other: &Job,
+    ) -> Result<(InteractionEnd, [Option<TurnEnd>; 2]), HostFault> {
+        let (input, output) = (Pipe::default(), Pipe::default());
+        let mut program = self.start_side(job, input.clone(), output.clone());
+        let mut interactor = other.start_side(of_other, output, input);
+        let end = run_in_turns(&mut program, &mut interactor)?;
+        let ended = [program.ended.take(), interactor.ended.take()];
+        Ok((end, ended))
+    }
+
+    /// Begins to run the script that is loaded.
+    fn start_side<'a>(&'a mut self, job: &'a Job, input: Pipe, output: Pipe) -> Side<'a> {
+        self.set_request(job, request::encode_request(job), 0);
+        self.store.data_mut().wasi.join(input.clone(), output.clone());
+        let turn = async move {
+            let (ended, cost) = self.turn(&job.limits).await?;
+            self.spent.running += cost;
+            Ok(ended)
+        };
+        Side { turn: Box::pin(turn), input, output, ended: None }
+    }
+
+    /// Takes the outcome of one side, which was stopped if it has not ended.
+    ///
+    /// # Errors
+    /// A host fault.
+    fn take_side(&mut self, job: &Job, ended: Option<TurnEnd>, end: InteractionEnd) -> Result<Outcome, HostFault> {
+        let ended = ended.unwrap_or_else(|| {
+            self.store.data_mut().grew = true;
+            TurnEnd::from_trap(&HostTrap::Interaction(match end {
+                InteractionEnd::Deadlock => "it waits for the other side to write, which waits for it",
+                _ => "the other side failed",
+            }))
+        });
+        self.take_outcome(&job.limits, ended)
+    }
+}
+
+/// One side, while both run.
+struct Side<'a> {
+    turn: Pin<Box<dyn Future<Output = Result<TurnEnd, HostFault>> + 'a>>,
+    input: Pipe,
+    output: Pipe,
+    ended: Option<TurnEnd>,
+}
+
+impl Side<'_> {
+    /// Runs it until it waits or ends. Returns whether it has failed.
+    ///
+    /// # Errors
+    /// A host fault.
+    fn run_on(&mut self) -> Result<bool, HostFault> {
+        if self.ended.is_some() {
+            return Ok(false);
+        }
+        let Poll::Ready(ended) = self.turn.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+            return Ok(false);
+        };
+        let ended = self.ended.insert(ended?);
+        self.output.close();
+        Ok(!ended.is_well())
+    }
+
+    fn waits(&self) -> bool {
+        self.ended.is_none() && self.input.is_awaited()
+    }
+}
+
+/// Runs both sides until they have ended, or one of them fails, or each waits for the other.
+///
+/// # Errors
+/// A host fault.
+fn run_in_turns(program: &mut Side<'_>, interactor: &mut Side<'_>) -> Result<InteractionEnd, HostFault> {
+    loop {
+        if program.run_on()? {
+            return Ok(InteractionEnd::ProgramFailed);
+        }
+        if interactor.run_on()? {
+            return Ok(InteractionEnd::InteractorFailed);
+        }
+        if program.ended.is_some() && interactor.ended.is_some() {
+            return Ok(InteractionEnd::Completed);
+        }
+        if program.waits() && interactor.waits() {
+            return Ok(InteractionEnd::Deadlock);
+        }
+    }
+}

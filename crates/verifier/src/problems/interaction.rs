@@ -1,0 +1,62 @@
+//! Interactive problems: a script of the task's talks with the program and decides.
+//!
+//! It runs in an instance of its own, whose output is the program's input and whose input is the program's output, as
+//! `interactor.py input.txt correct_output.txt`. Status 0 accepts. Any other status, and an exception, refuses, and the last line of stderr says why.
+//!
+//! The status is the interactor's own: the program reaches neither its files nor its process, and nothing is read from what either of them prints.
+//! An interactor that has not decided (it meets a limit, crashes or does not compile) makes the attempt unjudgeable, unless the program failed
+//! first. So it must bound what it reads, or a program could leave it without fuel.
+
+use veriplay_core::{Exit, Interaction, InteractionEnd, Interactor, Outcome, Status, StdioCase, content_hash};
+
+use crate::judges::JudgeContext;
+use crate::prelude::with_arguments;
+use crate::runner::{job_failure, seed_from};
+
+/// The files that an interactor is given: the input and the expected output.
+const FILES: [&str; 2] = ["input.txt", "correct_output.txt"];
+
+/// CPython's bound for digits, which the guest lifts: `int` of a long line takes more fuel than there is.
+const BOUND: &str = "sys.set_int_max_str_digits(4300)\n";
+
+/// The interactor of one case.
+pub(super) fn interactor_of(context: &JudgeContext<'_>, source: &str, case: &StdioCase) -> Interactor {
+    let files = FILES.iter().zip([&case.stdin, &case.stdout]);
+    Interactor {
+        program: with_arguments("interactor.py", &FILES, BOUND, source),
+        files: files.map(|(path, text)| ((*path).to_owned(), text.clone().into_bytes())).collect(),
+        limits: context.limits,
+        // The program has none of this, so it cannot predict what the interactor draws.
+        seed: seed_from(&content_hash(&(source, case, context.seed))),
+    }
+}
+
+/// The failure of a program that an interactor talked with; `None` where the interactor accepts it.
+pub(super) fn failure_in(interaction: &Interaction, outcome: &Outcome) -> Option<(Status, String)> {
+    match interaction.end {
+        InteractionEnd::Completed => None,
+        InteractionEnd::ProgramFailed => job_failure(outcome),
+        InteractionEnd::InteractorFailed => Some(refusal(&interaction.interactor)),
+        InteractionEnd::Deadlock => {
+            let detail =
+                "it waits for the interactor, which waits for it; hint: flush standard output behind each line";
+            Some((Status::WrongAnswer, detail.to_owned()))
+        }
+    }
+}
+
+/// What an interactor says that has not accepted.
+fn refusal(interactor: &Outcome) -> (Status, String) {
+    let reason = job_failure(interactor).map(|(_, detail)| detail).unwrap_or_default();
+    let has_decided = match interactor.exit {
+        Exit::Raised => true,
+        Exit::Trapped => interactor.exit_code.is_some(),
+        Exit::Returned | Exit::CompileError | Exit::MissingEntry | Exit::Exceeded { .. } => false,
+    };
+    if !has_decided {
+        return (Status::Unjudgeable, format!("the task's interactor does not decide: {reason}"));
+    }
+    let stderr = String::from_utf8_lossy(&interactor.stderr);
+    let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
+    (Status::WrongAnswer, format!("the interactor refuses it: {}", last.unwrap_or(&reason)))
+}
