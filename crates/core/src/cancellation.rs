@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// Cancels the jobs that it was given with. Clones share it, and once cancelled it stays so.
 #[derive(Debug, Clone, Default)]
 pub struct CancellationToken {
     cancelled: Arc<AtomicBool>,
-    /// When the jobs are cancelled by the clock.
-    until: Option<Instant>,
+    /// The token that cancels this one, too.
+    above: Option<Arc<CancellationToken>>,
 }
 
 impl CancellationToken {
@@ -19,11 +18,10 @@ impl CancellationToken {
         Self::default()
     }
 
-    /// A token that is cancelled with this one, and at `deadline` by itself.
+    /// A token that is cancelled with this one, and may be cancelled alone.
     #[must_use]
-    pub fn until(&self, deadline: Instant) -> Self {
-        let until = Some(self.until.map_or(deadline, |own| own.min(deadline)));
-        Self { cancelled: Arc::clone(&self.cancelled), until }
+    pub fn child(&self) -> Self {
+        Self { cancelled: Arc::default(), above: Some(Arc::new(self.clone())) }
     }
 
     /// Cancels the jobs. They end soon after.
@@ -35,23 +33,22 @@ impl CancellationToken {
     /// Whether the jobs are cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed) || self.until.is_some_and(|until| Instant::now() >= until)
+        self.cancelled.load(Ordering::Relaxed) || self.above.as_ref().is_some_and(|above| above.is_cancelled())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
-    fn a_token_with_a_deadline_ends_alone_or_with_the_one_that_it_is_of() {
-        let (all, now) = (CancellationToken::new(), Instant::now());
-        let (over, open) = (all.until(now), all.until(now + Duration::from_secs(3600)));
-        assert!(over.is_cancelled() && over.until(now + Duration::from_secs(3600)).is_cancelled());
+    fn a_child_is_cancelled_alone_or_with_the_token_that_it_is_of() {
+        let all = CancellationToken::new();
+        let (ended, open) = (all.child(), all.child());
+        ended.cancel();
+        assert!(ended.is_cancelled() && ended.child().is_cancelled());
         assert!(!open.is_cancelled() && !all.is_cancelled());
         all.cancel();
-        assert!(open.is_cancelled() && all.is_cancelled());
+        assert!(open.is_cancelled() && open.child().is_cancelled());
     }
 }

@@ -43,6 +43,15 @@ fn to_json(record: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     Ok(json)
 }
 
+/// A text up to so many bytes.
+pub(crate) fn shortened(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.push('…');
+    }
+    text
+}
+
 /// Bytes of JSON for the output of all programs in one answer.
 pub(crate) const OUTPUT_ROOM: usize = 12 << 20;
 

@@ -7,7 +7,7 @@ use veriplay_core::{
     CancellationToken, Comparison, Digest, ExecuteError, Job, LimitOverrides, Limits, Outcome, Predicted, VerdictRow,
 };
 
-use crate::rows::shortened;
+use crate::answer::shortened;
 
 /// Judges attempts and runs jobs. All functions block, and are called from many threads at once.
 pub trait Judge: Send + Sync + 'static {

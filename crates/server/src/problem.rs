@@ -24,12 +24,15 @@ pub(crate) struct Problem {
     /// Path of the field in the request's body, such as `attempts[3].task_id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) field: Option<String>,
+    /// Whether the connection must end with the answer.
+    #[serde(skip)]
+    pub(crate) ends_connection: bool,
 }
 
 impl Problem {
     fn new(status: StatusCode, name: &str, title: &'static str, detail: impl Into<String>) -> Self {
         let kind = format!("urn:veriplay:{name}");
-        Self { kind, title, status: status.as_u16(), detail: detail.into(), field: None }
+        Self { kind, title, status: status.as_u16(), detail: detail.into(), field: None, ends_connection: false }
     }
 
     /// The body, or a field of it, is not what the endpoint takes.
@@ -77,7 +80,8 @@ impl Problem {
             several => format!("it is given {} times", several.len()),
         };
         let detail = format!("`Transfer-Encoding`: {detail}; send `chunked` or a length");
-        Err(Self::new(StatusCode::BAD_REQUEST, "odd-framing", "The end of the body is in doubt", detail))
+        let problem = Self::new(StatusCode::BAD_REQUEST, "odd-framing", "The end of the body is in doubt", detail);
+        Err(Self { ends_connection: true, ..problem })
     }
 
     /// The request comes from a page that is not of this machine.
@@ -163,7 +167,7 @@ impl Problem {
         if matches!(self.status, 429 | 503) {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER));
         }
-        if self.kind.ends_with(":odd-framing") {
+        if self.ends_connection {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if self.status == 401 {

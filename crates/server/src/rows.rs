@@ -4,21 +4,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use veriplay_core::{RowStatus, Status, VerdictRow};
 
+use crate::answer::shortened;
 use crate::judge::JudgedAttempt;
 use crate::queue::Unfinished;
 
 /// Bytes of the field and of the reason of a fault that the row of a task has.
 const LONGEST_FIELD: usize = 256;
 const LONGEST_REASON: usize = 1024;
-
-/// A text up to so many bytes.
-pub(crate) fn shortened(mut text: String, most: usize) -> String {
-    if text.len() > most {
-        text.truncate(text.floor_char_boundary(most));
-        text.push('…');
-    }
-    text
-}
 
 /// Why an attempt has no verdict. It says nothing about the attempt: a trainer must leave it out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use veriplay_core::{CancellationToken, ExecuteError, Job, NoVerdict, Outcome, RowStatus, exit_word};
 
@@ -232,7 +233,7 @@ impl Service {
         mut work: impl FnMut(&Service, &CancellationToken) -> Progress + Send + 'static,
     ) -> Piece {
         let (service, request, span) = (Arc::clone(self), request.clone(), tracing::Span::current());
-        let mut queued = Some(Instant::now());
+        let (mut queued, runtime) = (Some(Instant::now()), Handle::current());
         Box::new(move |turn| {
             let (now, _entered) = (Instant::now(), span.enter());
             if let Some(queued) = queued.take() {
@@ -243,7 +244,17 @@ impl Service {
             }
             let progress = match turn {
                 Turn::Whole => work(&service, &request),
-                Turn::Slice(length) => work(&service, &request.until(now + length)),
+                Turn::Slice(length) => {
+                    let slice = request.child();
+                    let ends = slice.clone();
+                    let clock = runtime.spawn(async move {
+                        tokio::time::sleep(length).await;
+                        ends.cancel();
+                    });
+                    let progress = work(&service, &slice);
+                    clock.abort();
+                    progress
+                }
             };
             if progress == Progress::Outgrown && request.is_cancelled() {
                 service.queue.count_cancelled();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use veriplay_core::{Digest, Predicted};
 
 use super::{AttemptPlace, AttemptRequest, KeptTask, Name};
+use crate::answer::shortened;
 use crate::body::parse_record;
 use crate::compat::read_judge;
 use crate::json_slices::{array_items, object_members};
@@ -14,7 +15,7 @@ use crate::judge::{AUTO_FORMAT, AttemptText, Judge, JudgeOptions, OpenTask, Task
 use crate::limits::LimitsRequest;
 use crate::objects::{Count, Object};
 use crate::problem::Problem;
-use crate::rows::{Fault, ServedRow, shortened};
+use crate::rows::{Fault, ServedRow};
 use crate::service::AttemptWork;
 
 /// The members of a request's object, as texts.
