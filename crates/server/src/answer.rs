@@ -77,6 +77,8 @@ pub(crate) fn cut_output(output: &mut Vec<u8>, room: &mut usize) -> bool {
         end -= 1;
     }
     output.truncate(end);
+    // Many cut outputs may stand in one answer.
+    output.shrink_to_fit();
     true
 }
 
@@ -138,6 +140,7 @@ mod tests {
         ] {
             let (mut cut, mut room) = (output.to_vec(), most);
             assert_eq!((cut_output(&mut cut, &mut room), &cut[..]), (kept.len() < output.len(), kept), "{output:?}");
+            assert!(cut.capacity() <= output.len(), "{output:?}");
         }
         let (mut first, mut second, mut room) = ("ab\n".to_owned(), "cde".to_owned(), 6);
         assert!(!cut_text(&mut first, &mut room) && cut_text(&mut second, &mut room));
