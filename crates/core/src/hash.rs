@@ -1,5 +1,7 @@
 //! Content hashes name records, images and files. Derived seeds make every draw a function of a seed and its purpose.
 
+use std::io::BufWriter;
+
 use serde::{Deserialize, Serialize};
 
 /// A blake3 digest as 64 lower-case hexadecimal digits.
@@ -91,7 +93,11 @@ impl std::fmt::Display for Digest {
 /// Never for the records of this crate: they all serialise.
 #[must_use]
 pub fn content_hash<T: Serialize>(record: &T) -> Digest {
-    Digest::of(&serde_json::to_vec(record).expect("records of veriplay-core serialise"))
+    // A record may have large values, whose text is not kept. The hasher takes longer for many short parts.
+    let mut text = BufWriter::with_capacity(16 << 10, blake3::Hasher::new());
+    serde_json::to_writer(&mut text, record).expect("records of veriplay-core serialise");
+    let hasher = text.into_inner().expect("a hasher takes every byte");
+    Digest(hasher.finalize().to_hex().to_string())
 }
 
 /// A number that depends on `seed` and on each of `coordinates`, in order: SplitMix64's finaliser (Steele, Lea and Flood 2014), applied

@@ -55,7 +55,7 @@ pub use task::{IoPair, Provenance, Question, Task, TaskType};
 pub use traits::{Execute, ExecuteError, Learn, Policy};
 pub use value::{
     DecodeError, EncodeCaps, LiteralError, MAX_LITERAL_BYTES, NumpyType, Object, PythonClass, Value, most_text_weight,
-    text_weight,
+    record_weight, text_weight,
 };
 pub use verdict::{
     Dropped, EXTRACTION_RULE, Evidence, Extraction, INVALID_ROW_RULE, NoVerdict, ProposalVerdict, REFERENCE_RULE,

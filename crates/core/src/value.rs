@@ -12,13 +12,13 @@ mod object;
 mod repr;
 mod weight;
 
-use num_bigint::BigInt;
+use dashu_int::IBig;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use codec::{DecodeError, EncodeCaps};
 pub use literal::{LiteralError, MAX_LITERAL_BYTES};
 pub use object::{NumpyType, Object, PythonClass};
-pub use weight::{most_text_weight, text_weight};
+pub use weight::{most_text_weight, record_weight, text_weight};
 
 /// A plain Python value of an exact built-in type or known class. Anything else has no encoding.
 ///
@@ -31,7 +31,7 @@ pub enum Value {
     /// `True`, `False`
     Bool(bool),
     /// An `int` of any size
-    Int(BigInt),
+    Int(IBig),
     /// A `float`; every NaN is one NaN
     Float(f64),
     /// A `str` without lone surrogates
@@ -55,7 +55,7 @@ pub enum Value {
 impl Value {
     /// An `int`.
     #[must_use]
-    pub fn int(value: impl Into<BigInt>) -> Self {
+    pub fn int(value: impl Into<IBig>) -> Self {
         Value::Int(value.into())
     }
 
@@ -116,7 +116,7 @@ macro_rules! value_from {
 
 value_from!(
     bool => Value::Bool, i32 => Value::int, i64 => Value::int, u32 => Value::int, u64 => Value::int, usize => Value::int,
-    BigInt => Value::Int, f64 => Value::Float, &str => Value::str, String => Value::Str,
+    IBig => Value::Int, f64 => Value::Float, &str => Value::str, String => Value::Str,
 );
 
 impl<V: Into<Value>> From<Vec<V>> for Value {

@@ -65,17 +65,19 @@ pub struct ProblemFormat {
     pub name: &'static str,
     /// Whether an object is a row of it, by fields that no other format has.
     recognises: fn(&Fields) -> bool,
-    parse: fn(&RowInput<'_>) -> Result<ProblemRow, FieldError>,
+    parse: fn(&mut RowInput<'_>) -> Result<ProblemRow, FieldError>,
     statement: fn(&Fields) -> Result<ProblemStatement, FieldError>,
 }
 
 impl ProblemFormat {
     /// Reads a row, and the judge and limits that it names.
-    fn read(&self, input: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+    fn read(&self, input: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
         let mut row = (self.parse)(input)?;
         // Other rows are records of our own, or were read in `auto`, where the object with the tests was looked at.
         if let Some(Ok(fields)) = input.fields.get() {
-            row_judge::choose_own_judge(&mut row, fields)?;
+            if let Some(judge) = row_judge::named_judge(fields)? {
+                row_judge::choose(&mut row, &judge)?;
+            }
             row.state_limits(row_limits::stated_limits(fields)?);
         }
         Ok(row)
@@ -129,14 +131,26 @@ impl<'a> RowInput<'a> {
         Self { may_be_nameless: true, ..Self::new(text, index, options) }
     }
 
-    /// The row of a Python literal's text, which has been read.
-    fn of_literal(text: &'a str, pairs: Vec<(Value, Value)>, index: usize, options: &'a ReadOptions) -> Self {
+    /// The row that a trainer carries, which has been read from `text`.
+    fn of_pairs(text: &'a str, pairs: Vec<(Value, Value)>, index: usize, options: &'a ReadOptions) -> Self {
         Self { fields: OnceCell::from(Ok(Fields::of_pairs(pairs))), ..Self::of_trainer(text, index, options) }
     }
 
     /// Its fields.
     fn fields(&self) -> Result<&Fields, FieldError> {
         self.fields.get_or_init(|| Fields::parse(self.text)).as_ref().map_err(Clone::clone)
+    }
+
+    /// Its fields, of which a format moves out what it makes its checks of.
+    fn fields_mut(&mut self) -> Result<&mut Fields, FieldError> {
+        self.fields()?;
+        let fields = self.fields.get_mut().expect("they were read");
+        fields.as_mut().map_err(|error| error.clone())
+    }
+
+    fn into_fields(self) -> Result<Fields, FieldError> {
+        self.fields()?;
+        self.fields.into_inner().expect("they were read")
     }
 
     /// The name of a row whose set gives each row one, in the field `name`.
@@ -350,7 +364,7 @@ pub fn matching_formats(path: &Path, options: &ReadOptions) -> Result<Vec<&'stat
     let rows: Vec<_> = Rows::open(path, options.max_row_bytes)?.take(ROWS).collect::<Result<_, _>>()?;
     let texts: Vec<String> = rows.into_iter().filter_map(|row| row.text.ok()).collect();
     let reads = |format: &&ProblemFormat| {
-        texts.iter().enumerate().any(|(index, text)| format.read(&RowInput::new(text, index, options)).is_ok())
+        texts.iter().enumerate().any(|(index, text)| format.read(&mut RowInput::new(text, index, options)).is_ok())
     };
     let mut formats: Vec<&str> = PROBLEM_FORMATS.iter().filter(reads).map(|format| format.name).collect();
     if formats.len() > 1 {
@@ -390,9 +404,9 @@ pub fn read_statements(
     for (index, raw) in Rows::open(path, options.max_row_bytes)?.enumerate() {
         let raw = raw?;
         let Ok(text) = raw.text else { continue };
-        let input = RowInput::new(&text, index, options);
-        let Ok(row) = format.read(&input) else { continue };
-        let statement = input.fields().and_then(|fields| (format.statement)(fields));
+        let Ok(row) = format.read(&mut RowInput::new(&text, index, options)) else { continue };
+        // Reading the row has moved fields out.
+        let statement = Fields::parse(&text).and_then(|fields| (format.statement)(&fields));
         let statement = statement.map_err(|fault| InvalidRow::new(path, raw.line, fault));
         statements.push(StatedTask { task_id: row.task_id().to_owned(), statement });
     }
@@ -412,6 +426,25 @@ pub fn parse_problems(
     collect_problems(origin, Rows::over(origin, Cursor::new(bytes), options.max_row_bytes)?, format, options)
 }
 
+/// Reads the text of one row, which may have several lines.
+///
+/// # Errors
+/// The field that is wrong, by its path in the row, and what is wrong with it.
+pub fn parse_problem(text: &str, format: &ProblemFormat, options: &ReadOptions) -> Result<ProblemRow, RowFault> {
+    let row = format.read(&mut RowInput::new(text, 0, options));
+    row.map_err(|FieldError { field, reason }| RowFault { field, reason })
+}
+
+/// What is wrong with a row.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{reason}", field_text(field))]
+pub struct RowFault {
+    /// Path of the field it is about, such as `metadata.func_name`; empty for the row as a whole.
+    pub field: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
 fn collect_problems(
     path: &Path,
     rows: Rows,
@@ -423,7 +456,7 @@ fn collect_problems(
     for (index, raw) in rows.enumerate() {
         let raw = raw?;
         let row = raw.text.map_err(|reason| FieldError::new("", reason));
-        let row = row.and_then(|text| format.read(&RowInput::new(&text, index, options)));
+        let row = row.and_then(|text| format.read(&mut RowInput::new(&text, index, options)));
         match row.and_then(|row| new_id(&mut lines, row, raw.line)) {
             Ok(row) => file.rows.push((raw.line, row)),
             Err(fault) => file.bad.push(InvalidRow::new(path, raw.line, fault)),

@@ -130,7 +130,8 @@ pub(crate) async fn read_body(
     arrival.claim.complete();
     let whole = Bytes::from(whole);
     let weight = parse_body(whole.clone(), text_weight).await.map_err(|_| BodyError::NoRoom)?;
-    if weight > most_text_weight(whole.len()) {
+    let can_never_fit = weight > LIGHT && !arrival.claim.could_take(whole.len() as u64 + weight);
+    if weight > most_text_weight(whole.len()) || can_never_fit {
         return Err(BodyError::TooHeavy(weight));
     }
     if weight > LIGHT && !arrival.claim.try_take(weight) {

@@ -158,6 +158,11 @@ impl BodyClaim {
         let _ = admitted.await;
     }
 
+    /// Whether all the room that there is is enough for `bytes`.
+    pub(crate) fn could_take(&self, bytes: u64) -> bool {
+        bytes <= self.room.all
+    }
+
     /// Takes room for `bytes` more of what the request takes beside its body, if there is any now: whoever waited for it could wait for itself.
     pub(crate) fn try_take(&self, bytes: u64) -> bool {
         let mut state = self.room.lock();
@@ -280,6 +285,7 @@ mod tests {
         assert_eq!(room.held(), 100);
         drop(first);
         assert!(second.try_take(90) && !second.try_take(1));
+        assert!(second.could_take(100) && !second.could_take(101));
     }
 
     #[test]

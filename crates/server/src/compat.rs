@@ -15,6 +15,7 @@ use veriplay_verifier::judges::{judge_names, parse_judge};
 
 use crate::answer::json_response;
 use crate::body::{BodyError, RequestBody, parse_body, read_body};
+use crate::json_slices::object_members;
 use crate::judge::{AUTO_FORMAT, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
 use crate::phase::Phase;
 use crate::problem::Problem;
@@ -29,7 +30,7 @@ const MARGIN: Duration = Duration::from_secs(2);
 const LARGEST_ECHO: usize = 4096;
 
 /// Errors of one request that are told.
-const MOST_ERRORS: usize = 100;
+pub(crate) const MOST_ERRORS: usize = 100;
 
 /// A request that a compatible endpoint refuses.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,12 +113,13 @@ pub(crate) async fn read_request<T: Send + 'static>(
     headers: &HeaderMap,
     body: RequestBody,
     deadline: Instant,
-    parse: impl FnOnce(&mut Fields) -> T + Send + 'static,
+    parse: impl FnOnce(&mut Fields<'_>) -> T + Send + 'static,
 ) -> Result<T, Rejection> {
     let json = Problem::check_json(headers).is_ok();
     let body = read_body(body, service.body_limits(), Some(deadline)).await?;
     let parsed = parse_body(body, move |bytes| {
-        let mut fields = Fields::new(parse_object(bytes, json)?);
+        let object = parse_object(bytes, json)?;
+        let mut fields = Fields::new(object, std::str::from_utf8(bytes).unwrap_or_default());
         let request = parse(&mut fields);
         fields.finish(request)
     });
@@ -160,14 +162,22 @@ fn echo(value: &Value) -> Value {
 }
 
 /// The fields of a request's body. Errors are collected, as FastAPI does; unknown fields are not looked at.
-pub(crate) struct Fields {
+pub(crate) struct Fields<'a> {
     object: Map<String, Value>,
+    /// The body.
+    text: &'a str,
     errors: Vec<FieldError>,
 }
 
-impl Fields {
-    pub(crate) fn new(object: Map<String, Value>) -> Self {
-        Self { object, errors: Vec::new() }
+impl<'a> Fields<'a> {
+    pub(crate) fn new(object: Map<String, Value>, text: &'a str) -> Self {
+        Self { object, text, errors: Vec::new() }
+    }
+
+    /// The text of a field as it was sent: a tree of JSON keeps neither the order of keys nor the digits of long numbers.
+    pub(crate) fn sent_text(&self, name: &str) -> Option<&'a str> {
+        let mut members = object_members(self.text).ok()?.into_iter().rev();
+        members.find(|(key, _)| serde_json::from_str::<String>(key).is_ok_and(|key| key == name)).map(|(_, text)| text)
     }
 
     /// The request, unless a field was wrong.
@@ -361,16 +371,16 @@ pub(crate) fn read_judge(chosen: &Value) -> Result<Comparison, String> {
     }
 }
 
-/// Opens the task in what a trainer carries beside a completion. `chosen` judges it where its row names no judge.
+/// Opens the task in what a trainer carries beside a completion, as JSON. `chosen` judges it where its row names no judge.
 ///
 /// # Errors
 /// Why there is none.
 pub(crate) fn open_truth(
     judge: &Arc<dyn Judge>,
-    truth: &Value,
+    truth: &str,
     chosen: Option<&Comparison>,
 ) -> Result<Arc<dyn OpenTask>, TaskError> {
-    let (format, row) = (AUTO_FORMAT.to_owned(), truth.to_string());
+    let (format, row) = (AUTO_FORMAT.to_owned(), truth.to_owned());
     let source = TaskSource::Row { format, row, predict: Predicted::Output, name: None };
     let options = JudgeOptions { judge: chosen.cloned(), early_stop: true, ..JudgeOptions::default() };
     Arc::clone(judge).open_task(&source, &options)
@@ -390,12 +400,12 @@ pub(crate) fn client_deadline(arrived: Instant, compile_seconds: f64, run_second
 mod tests {
     use super::*;
 
-    fn fields(value: Value) -> Fields {
+    fn fields(value: Value) -> Fields<'static> {
         let Value::Object(object) = value else { panic!("an object") };
-        Fields::new(object)
+        Fields::new(object, "")
     }
 
-    fn detail(fields: Fields) -> Value {
+    fn detail(fields: Fields<'_>) -> Value {
         fields.finish(()).expect_err("a field is wrong").detail
     }
 

@@ -285,14 +285,23 @@ pub(crate) fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(is_space).filter(|word| !word.is_empty())
 }
 
+/// Python's `expected == [*items]`.
+pub(crate) fn equals_list(expected: &Value, items: &[Value]) -> bool {
+    let Value::List(own) = expected else { return false };
+    own.len() == items.len() && own.iter().zip(items).all(|(own, item)| own.python_eq(item))
+}
+
+/// Python's `==`, where a returned tuple counts as the list of its items.
+pub(crate) fn equals_as_list(expected: &Value, actual: &Value) -> bool {
+    if let Value::Tuple(items) = actual { equals_list(expected, items) } else { expected.python_eq(actual) }
+}
+
 /// A bool, int or float as Python's `float()` makes it: rounded to nearest even. None for the rest, and for ints beyond
 /// the range, where Python raises.
 pub(crate) fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Bool(value) => Some(f64::from(u8::from(*value))),
-        Value::Int(value) if value.bits() <= 1024 => {
-            value.to_string().parse().ok().filter(|read: &f64| read.is_finite())
-        }
+        Value::Int(value) => Some(value.to_f64().value()).filter(|read| read.is_finite()),
         Value::Float(value) => Some(*value),
         Value::Object(object) if matches!(object.class(), PythonClass::Numpy(_)) => number(object.state()),
         _ => None,

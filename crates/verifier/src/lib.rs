@@ -14,6 +14,7 @@ pub mod environments;
 pub mod extraction;
 pub mod formats;
 pub mod judges;
+mod large;
 mod matrix;
 mod names;
 mod plain;

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use num_bigint::BigInt;
+use dashu_int::IBig;
 use veriplay_core::Value;
 
 /// Tries per requested probe.
@@ -100,13 +100,13 @@ impl ProbeRng {
     }
 
     /// A nearby number, or a small one for a small one. Non-negative numbers stay non-negative.
-    fn int(&mut self, value: &BigInt) -> BigInt {
-        let small = (0..=SMALL).find(|small| *value == BigInt::from(*small));
+    fn int(&mut self, value: &IBig) -> IBig {
+        let small = (0..=SMALL).find(|small| *value == IBig::from(*small));
         if small.is_some() {
-            return BigInt::from(self.between(0, SMALL));
+            return IBig::from(self.between(0, SMALL));
         }
         let moved = value + self.between(-DOWN, UP);
-        if *value >= BigInt::ZERO { moved.max(BigInt::ZERO) } else { moved }
+        if *value >= IBig::ZERO { moved.max(IBig::ZERO) } else { moved }
     }
 
     fn float(&mut self, value: f64) -> f64 {

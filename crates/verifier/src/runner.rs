@@ -6,6 +6,8 @@ use veriplay_core::{
     Outcome, Status, Value, Verdict,
 };
 
+use crate::large::without_right;
+
 /// The rule of programs that do not define the function to call.
 pub(crate) const MISSING_ENTRY: &str = "missing_entry";
 
@@ -32,7 +34,7 @@ impl<'a> Runner<'a> {
     /// Runs `job`.
     pub(crate) fn try_run(&mut self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.evidence.jobs.push(job.digest());
-        let outcome = self.execute.execute(job)?;
+        let outcome = without_right(|| self.execute.execute(job))?;
         let fuel = outcome.fuel.saturating_add(other_side(&outcome).map_or(0, |other| other.fuel));
         add_cost(&mut self.evidence, [], fuel, met_deadline(&outcome));
         Ok(outcome)

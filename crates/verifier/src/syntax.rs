@@ -1,18 +1,15 @@
 //! Syntax trees of Python, as ruff's parser gives them. The texts are a policy's, and parsing recurses without a limit of its own. So how deep a
 //! tree can be is known before: from the tokens, which are the parser's own, or from the length of the text.
 
-use std::cell::Cell;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use ruff_python_ast::ModModule;
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, ParseOptions, Parsed, lexer, parse_unchecked};
 
+use crate::large::LargeRight;
+
 /// Levels of a tree over which recursion is tried: CPython reads 200 brackets, 100 levels of indentation and some thousands of nested
 /// expressions.
 const MOST_LEVELS: usize = 20_000;
-/// Of longer texts one thread at a time has a tree: a tree takes up to fifty times the memory of its text.
-const LARGE: usize = 64 << 10;
 /// Stack for one level, in all that recurses: the parser, the visitors, hashing.
 const STACK_OF_A_LEVEL: usize = 32 << 10;
 
@@ -47,50 +44,26 @@ fn parse_within<T>(levels: usize, text: &str, work: impl FnOnce(Parsed<ModModule
     if levels > MOST_LEVELS || tree_weight(text) > most_tree_weight(text.len()) {
         return None;
     }
-    let _large = (text.len() > LARGE).then(LargeTree::wait);
+    let _right = LargeRight::wait(text.len());
     let stack = (1 << 20) + STACK_OF_A_LEVEL * levels;
     stacker::maybe_grow(stack, stack, || {
         parse_unchecked(text, ParseOptions::from(Mode::Module)).try_into_module().map(work)
     })
 }
 
-/// The right to have trees of large texts.
-struct LargeTree(Option<MutexGuard<'static, ()>>);
-
-static LARGE_TREES: Mutex<()> = Mutex::new(());
-
-thread_local! {
-    /// Whether this thread has the right, and may have another tree inside.
-    static HAS_LARGE_TREE: Cell<bool> = const { Cell::new(false) };
-}
-
-impl LargeTree {
-    fn wait() -> Self {
-        if HAS_LARGE_TREE.replace(true) {
-            return Self(None);
-        }
-        // The lock guards no data.
-        Self(Some(LARGE_TREES.lock().unwrap_or_else(PoisonError::into_inner)))
-    }
-}
-
-impl Drop for LargeTree {
-    fn drop(&mut self) {
-        if self.0.is_some() {
-            HAS_LARGE_TREE.set(false);
-        }
-    }
-}
-
-/// About the bytes of memory that the tree of a text takes: statements, and what stands around operators and brackets.
+/// About the bytes of memory that the tree of a text takes, with its tokens: statements, what stands around operators and brackets, and the errors that
+/// marks of no meaning are.
 fn tree_weight(text: &str) -> u64 {
     const STATEMENT: u64 = 320;
-    const PART: u64 = 96;
+    const PART: u64 = 160;
+    const LETTER: u64 = 48;
     let mut weight = 0;
     for byte in text.bytes() {
         weight += match byte {
             b'\n' | b';' => STATEMENT,
-            b'!'..=b'/' | b':' | b'<'..=b'@' | b'['..=b'^' | b'{'..=b'~' => PART,
+            b'!'..=b'/' | b':' | b'<'..=b'@' | b'['..=b'^' | b'`' | b'{'..=b'~' => PART,
+            // Letters of names, or marks that are none.
+            0xc0.. => LETTER,
             _ => 0,
         };
     }
@@ -99,8 +72,8 @@ fn tree_weight(text: &str) -> u64 {
 
 /// The most that a tree may weigh. Those of programs and of lists of literals weigh less.
 fn most_tree_weight(bytes: usize) -> u64 {
-    const SMALL: u64 = 48 << 20;
-    const FACTOR: u64 = 56;
+    const SMALL: u64 = 40 << 20;
+    const FACTOR: u64 = 48;
     (bytes as u64).saturating_mul(FACTOR).max(SMALL)
 }
 
@@ -148,7 +121,7 @@ struct Bracket {
 }
 
 impl Levels {
-    /// `None` for a bracket that closes none.
+    /// `None` for a bracket that closes none, and for a malformed token: of many, each would be kept as an error.
     fn add(&mut self, kind: TokenKind) -> Option<()> {
         match kind {
             TokenKind::Newline => self.end_statement(),
@@ -165,6 +138,7 @@ impl Levels {
                 // What follows a bracket may be applied to it.
                 (self.depth, self.takes_commas) = (depth + 1, takes_commas);
             }
+            TokenKind::Unknown => return None,
             TokenKind::Comma if !self.takes_commas => self.depth = self.start(),
             TokenKind::Lambda | TokenKind::Yield => {
                 self.depth += 1;

@@ -1,14 +1,13 @@
 //! The judge of the service. A verdict goes through [`AttemptJudge`], as one of `veriplay verify` does, with the same digests and the same
 //! cache, so the two give the same bytes.
 
-use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use veriplay_core::{
     CancellationToken, Digest, Execute, ExecuteError, Job, LimitOverrides, Limits, Outcome, content_hash,
-    most_text_weight, text_weight,
+    most_text_weight, record_weight,
 };
-use veriplay_corpus::{AttemptBody, PROBLEM_FORMATS, ProblemRow, ReadOptions, parse_problems, problem_format};
+use veriplay_corpus::{AttemptBody, PROBLEM_FORMATS, ProblemRow, ReadOptions, parse_problem, problem_format};
 use veriplay_sandbox::{Image, Sandbox};
 use veriplay_server::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
 
@@ -23,6 +22,9 @@ const INFLATED: u64 = 8;
 /// The bounds of that.
 const LEAST_INFLATED: u64 = 8 << 20;
 const MOST_INFLATED: u64 = 256 << 20;
+
+/// What a reference returned is kept where it weighs at most this many times as much as the row.
+const MOST_EXPECTED: u64 = 16;
 
 /// The most bytes of files that a client may ask for.
 const MOST_FILE_BYTES: u64 = 256 << 20;
@@ -162,24 +164,10 @@ fn row_limits(row: &ProblemRow) -> LimitOverrides {
 fn parse_row(format: &str, row: &str, name: Option<&str>, options: ReadOptions) -> Result<KeptRow, TaskError> {
     let format = problem_format(format).map_err(|error| TaskError::UnknownFormat(error.to_string()))?;
     let invalid = |field: &str, reason: String| TaskError::Invalid { field: field.to_owned(), reason };
-    // In an array a row may have several lines.
-    let array = [b"[", row.as_bytes(), b"]"].concat();
-    let file = parse_problems(Path::new("row"), array, format, &options);
-    let mut file = file.map_err(|error| invalid("", error.to_string()))?;
-    if let Some(bad) = file.bad.pop() {
-        return Err(invalid(&bad.field, bad.reason));
-    }
-    match (file.rows.pop(), file.rows.is_empty()) {
-        (Some((_, mut row)), true) => {
-            name.into_iter().for_each(|name| row.set_task_id(name.to_owned()));
-            check_row(&row).map_err(|reason| invalid("", reason))?;
-            let json = serde_json::to_vec(&row).map_err(|error| invalid("", error.to_string()))?;
-            let bytes = json.len() as u64 + text_weight(&json);
-            // This is `content_hash`.
-            Ok(KeptRow { digest: Digest::of(&json), bytes, row: Arc::new(row) })
-        }
-        _ => Err(invalid("", "expected one row".to_owned())),
-    }
+    let mut row = parse_problem(row, format, &options).map_err(|fault| invalid(&fault.field, fault.reason))?;
+    name.into_iter().for_each(|name| row.set_task_id(name.to_owned()));
+    check_row(&row).map_err(|reason| invalid("", reason))?;
+    Ok(KeptRow { digest: content_hash(&row), bytes: record_weight(&row), row: Arc::new(row) })
 }
 
 impl Judge for ServedJudge {
@@ -203,9 +191,20 @@ impl Judge for ServedJudge {
         let digest = conditions.digest();
         let (task, key) = self.load_task(&kept, &overrides, &digest)?;
         let row = kept.digest.clone();
-        let task_id = kept.row.task_id().to_owned();
-        let task = Mutex::new(task);
-        Ok(Arc::new(ServedTask { judge: self, task_id, task, key, row, conditions, conditions_digest: digest }))
+        let (task_id, bytes) = (kept.row.task_id().to_owned(), kept.bytes);
+        let (fresh, current) = (task.without_problem(), Mutex::new(Arc::downgrade(&task)));
+        let conditions_digest = digest;
+        Ok(Arc::new(ServedTask {
+            judge: self,
+            task_id,
+            fresh,
+            current,
+            key,
+            row,
+            bytes,
+            conditions,
+            conditions_digest,
+        }))
     }
 
     fn run(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
@@ -229,27 +228,49 @@ impl Execute for CancellableSandbox<'_> {
 struct ServedTask {
     judge: Arc<ServedJudge>,
     task_id: String,
-    task: Mutex<Arc<LoadedTask>>,
+    /// The task, whose reference has not run.
+    fresh: LoadedTask,
+    /// What the attempts that are judged at the moment have of it: a request may have many tasks, and their references return much.
+    current: Mutex<Weak<LoadedTask>>,
     /// Its key among the judge's tasks.
     key: Digest,
     /// The digest of its row.
     row: Digest,
+    /// What its row counts for.
+    bytes: u64,
     conditions: JudgeConditions,
     conditions_digest: Digest,
 }
 
 impl ServedTask {
-    fn current(&self) -> MutexGuard<'_, Arc<LoadedTask>> {
+    /// The task, with what its reference returned if it is kept.
+    fn current(&self) -> Arc<LoadedTask> {
         // One pointer is always consistent.
-        self.task.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(task) = current.upgrade() {
+            return task;
+        }
+        let task = self.judge.tasks().insert(&self.key, Arc::new(self.fresh.without_problem()), self.bytes);
+        *current = Arc::downgrade(&task);
+        task
     }
 
     /// A reference that met a fault of the host keeps it. The next attempt runs it again.
     fn forget_fault(&self, failed: &Arc<LoadedTask>) {
         self.judge.tasks().remove_this(&self.key, failed);
-        let mut current = self.current();
-        if Arc::ptr_eq(&current, failed) {
-            *current = Arc::new(failed.without_problem());
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::ptr::eq(current.as_ptr(), Arc::as_ptr(failed)) {
+            *current = Weak::new();
+        }
+    }
+
+    /// Counts what a reference returned, or does not keep it where that is much for its row.
+    fn charge(&self, task: &Arc<LoadedTask>) {
+        let Some(weight) = task.executed_weight() else { return };
+        let mut tasks = self.judge.tasks();
+        match weight > self.bytes.saturating_mul(MOST_EXPECTED) {
+            true => tasks.remove_this(&self.key, task),
+            false => tasks.recharge(&self.key, task, self.bytes + weight),
         }
     }
 }
@@ -268,7 +289,7 @@ impl OpenTask for ServedTask {
             AttemptText::Completion(text) => AttemptBody::Completion(text.clone()),
             AttemptText::Program(text) => AttemptBody::Program(text.clone()),
         };
-        let task = Arc::clone(&*self.current());
+        let task = self.current();
         let attempt = PendingAttempt::new(&task, attempt_id.to_owned(), body, &self.conditions_digest);
         let ServiceSandbox { sandbox, cache, .. } = &self.judge.parts;
         let execute = &CancellableSandbox { sandbox, cancellation };
@@ -284,6 +305,7 @@ impl OpenTask for ServedTask {
         if task.met_host_fault() {
             self.forget_fault(&task);
         }
+        self.charge(&task);
         JudgedAttempt { row: judged.row, cached: judged.cached }
     }
 }

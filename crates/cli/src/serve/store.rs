@@ -51,6 +51,16 @@ impl<T> Store<T> {
         item
     }
 
+    /// Counts an item, if it is kept, for other bytes than before; others are dropped to make room.
+    pub(super) fn recharge(&mut self, digest: &Digest, item: &Arc<T>, bytes: u64) {
+        let Some(kept) = self.items.get_mut(digest).filter(|kept| Arc::ptr_eq(&kept.item, item)) else { return };
+        if kept.bytes != bytes {
+            self.bytes = self.bytes - kept.bytes + bytes;
+            kept.bytes = bytes;
+            while self.bytes > self.most && self.drop_oldest() {}
+        }
+    }
+
     /// Drops the item of that digest, unless another one has taken its place.
     pub(super) fn remove_this(&mut self, digest: &Digest, item: &Arc<T>) {
         if self.items.get(digest).is_some_and(|kept| Arc::ptr_eq(&kept.item, item)) {
@@ -106,6 +116,14 @@ mod tests {
         assert_eq!(store.bytes, 3);
         store.remove_this(&digest("a"), &Arc::new(1));
         assert!(store.get(&digest("a")).is_some(), "another item of that digest stays");
+        store.recharge(&digest("a"), &first, 8);
+        store.recharge(&digest("a"), &Arc::new(1), 1);
+        store.insert(&digest("b"), Arc::new(3), 2);
+        assert_eq!((store.bytes, store.items.len()), (10, 2));
+        store.recharge(&digest("a"), &first, 9);
+        assert_eq!((store.bytes, store.items.len()), (2, 1), "the one that was not used of late is dropped");
+        store.insert(&digest("a"), Arc::clone(&first), 3);
+        store.remove_this(&digest("b"), &store.items[&digest("b")].item.clone());
         store.remove_this(&digest("a"), &first);
         store.remove_this(&digest("a"), &first);
         assert_eq!((store.bytes, store.order.len()), (0, 0));

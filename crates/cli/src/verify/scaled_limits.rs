@@ -1,8 +1,8 @@
-//! Limits of a task from what its reference needs: EvalPlus' rule, by fuel and bytes in place of seconds.
+//! Limits of a task from what its reference needs: EvalPlus' rule, by fuel in place of seconds.
 //!
 //! A pure function of the reference's outcome and the image's default limits, so a verdict under them can be repeated.
 
-use veriplay_core::{CallResult, Limits, Outcome};
+use veriplay_core::{CallResult, Limits, Outcome, Value};
 
 /// An attempt may use this many times what the reference used, as EvalPlus allows four times the ground truth's time.
 const FACTOR: u64 = 4;
@@ -10,38 +10,42 @@ const FACTOR: u64 = 4;
 /// Maximum fuel of an attempt, in times the default of 6 s. EvalPlus ends a task after 60 s.
 const MAX_FUEL_FACTOR: u64 = 10;
 
-/// Maximum bytes of values, stdout and stderr, each on its own, in times the default: 32 × 4 MiB.
-const MAX_OUTPUT_FACTOR: u64 = 32;
+/// Bytes beside the share of what the reference returned, for a wrong answer to be seen as one.
+const OUTPUT_SLACK: u64 = 64 << 10;
 
-/// The most an attempt may be given.
-fn caps(default: Limits) -> Limits {
-    let fuel = default.fuel.saturating_mul(MAX_FUEL_FACTOR).min(*Limits::FUEL.end());
-    Limits { output_bytes: default.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR), ..default.with_fuel(fuel) }
+/// The most fuel that an attempt may be given.
+fn most_fuel(default: Limits) -> u64 {
+    default.fuel.saturating_mul(MAX_FUEL_FACTOR).min(*Limits::FUEL.end())
 }
 
-/// The limits of a reference: an attempt can still get [`FACTOR`] times what it used.
+/// The limits of a reference: an attempt can still get [`FACTOR`] times the fuel that it used. All that it returns is kept in memory, so that it may be
+/// half as much again as any other program may return.
 pub(super) fn reference_caps(default: Limits) -> Limits {
-    let caps = caps(default);
-    Limits { output_bytes: caps.output_bytes / FACTOR, ..default.with_fuel(caps.fuel / FACTOR) }
+    let output_bytes = default.output_bytes.saturating_add(default.output_bytes / 2);
+    Limits { output_bytes, ..default.with_fuel(most_fuel(default) / FACTOR) }
 }
 
-/// The limits of an attempt after this outcome of the reference: [`FACTOR`] times its use, and at least the default.
+/// The limits within which a reference must handle one input alone, where all of them are too much for [`reference_caps`].
+pub(super) fn input_caps(default: Limits) -> Limits {
+    const SHARE: u64 = 8;
+    default.with_fuel((default.fuel / SHARE).max(1))
+}
+
+/// The limits of an attempt after this outcome of the reference: [`FACTOR`] times the fuel, five quarters of the output, and at least the default.
 pub(super) fn scale_limits(default: Limits, reference: &Outcome) -> Limits {
-    let caps = caps(default);
-    let scaled = |used: u64, least: u64, most: u64| used.saturating_mul(FACTOR).clamp(least, most);
-    let fuel = scaled(reference.fuel, default.fuel, caps.fuel);
-    let output_bytes = scaled(largest_output(reference), default.output_bytes, caps.output_bytes);
+    let fuel = reference.fuel.saturating_mul(FACTOR).clamp(default.fuel, most_fuel(default));
+    let output = largest_output(reference);
+    let output_bytes = output.saturating_add(output / 4).saturating_add(OUTPUT_SLACK).max(default.output_bytes);
     Limits { output_bytes, ..default.with_fuel(fuel) }
 }
 
-/// The largest of stdout, stderr, and the values together: one limit applies to each.
+/// The largest of stdout, stderr, and what the values together take of the limit: it applies to each.
 fn largest_output(outcome: &Outcome) -> u64 {
     let returned = outcome.calls.iter().map(|call| match call {
-        CallResult::Returned(bytes) => bytes.len(),
+        CallResult::Returned(bytes) => Value::output_cost(bytes),
         CallResult::Raised(_) | CallResult::Unencodable(_) => 0,
     });
-    let most = returned.sum::<usize>().max(outcome.stdout.len()).max(outcome.stderr.len());
-    u64::try_from(most).unwrap_or(u64::MAX)
+    returned.sum::<u64>().max(outcome.stdout.len() as u64).max(outcome.stderr.len() as u64)
 }
 
 #[cfg(test)]
@@ -50,12 +54,13 @@ mod tests {
 
     use super::*;
 
-    const DEFAULT: Limits = Limits { fuel: 100, memory_bytes: 7, output_bytes: 10, file_bytes: 7, deadline_ns: 1000 };
+    const DEFAULT: Limits =
+        Limits { fuel: 100, memory_bytes: 7, output_bytes: 1 << 20, file_bytes: 7, deadline_ns: 1000 };
 
     fn used(fuel: u64, value: usize, stdout: usize) -> Limits {
         let outcome = Outcome {
             exit: Exit::Returned,
-            calls: vec![CallResult::Returned(vec![0; value])],
+            calls: vec![CallResult::Returned(vec![b'N'; value])],
             error: None,
             stdout: vec![0; stdout],
             stderr: Vec::new(),
@@ -78,16 +83,22 @@ mod tests {
 
     #[test]
     fn an_attempt_may_use_four_times_what_the_reference_used() {
-        assert_eq!(used(26, 3, 0), Limits { fuel: 104, output_bytes: 12, deadline_ns: 2000, ..DEFAULT });
-        assert_eq!(used(0, 1, 5), Limits { output_bytes: 20, ..DEFAULT });
+        assert_eq!(used(26, 3, 0), Limits { fuel: 104, deadline_ns: 2000, ..DEFAULT });
+    }
+
+    #[test]
+    fn an_attempt_may_return_what_the_reference_returned_and_some_more() {
+        let more = Limits { output_bytes: (5 << 20) / 4 + OUTPUT_SLACK, ..DEFAULT };
+        assert_eq!(used(0, 1, 1 << 20), more);
+        // Each of these bytes is counted as a value.
+        assert_eq!(used(0, (1 << 20) / 10 + 1, 1 << 20).output_bytes - more.output_bytes, 5);
     }
 
     #[test]
     fn the_caps_hold_whatever_the_reference_used() {
-        let (most, reference) = (caps(DEFAULT), reference_caps(DEFAULT));
-        assert_eq!((most.fuel, most.output_bytes, most.deadline_ns), (1000, 320, 10_000));
-        assert_eq!((reference.fuel, reference.output_bytes, reference.deadline_ns), (250, 80, 3000));
-        assert_eq!(used(250, 80, 0), most);
-        assert_eq!(used(u64::MAX, 2000, 0), most);
+        let reference = reference_caps(DEFAULT);
+        assert_eq!((reference.fuel, reference.output_bytes, reference.deadline_ns), (250, 3 << 19, 3000));
+        assert_eq!((used(250, 80, 0).fuel, used(u64::MAX, 80, 0).fuel), (1000, 1000));
+        assert_eq!(used(250, 80, 0).deadline_ns, 10_000);
     }
 }

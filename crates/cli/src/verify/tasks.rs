@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use veriplay_core::{
     CancellationToken, Checks, Comparison, Digest, Dropped, ExecuteError, LimitOverrides, Problem, Trust, Value,
-    content_hash,
+    content_hash, record_weight,
 };
 use veriplay_corpus::{
     InvalidRow, ProblemFormat, ProblemRow, ReadOptions, UnexecutedProblem, matching_formats, read_problems,
@@ -108,6 +108,14 @@ impl LoadedTask {
         Self { row: Arc::clone(&self.row), digest: self.digest.clone(), reference: ReferenceRun::default() }
     }
 
+    /// About the memory of the problem that its reference made, once it has run.
+    pub(crate) fn executed_weight(&self) -> Option<u64> {
+        match self.reference.result.get() {
+            Some(Ok(problem)) => Some(*self.reference.weight.get_or_init(|| record_weight(problem))),
+            _ => None,
+        }
+    }
+
     /// Whether its reference met a fault of the host, which it keeps.
     pub(crate) fn met_host_fault(&self) -> bool {
         matches!(self.reference.result.get(), Some(Err(ProblemError::Host(_))))
@@ -135,6 +143,7 @@ const LOOK: Duration = Duration::from_millis(20);
 #[derive(Default)]
 struct ReferenceRun {
     result: OnceLock<Result<Problem, ProblemError>>,
+    weight: OnceLock<u64>,
     is_running: Mutex<bool>,
     ended: Condvar,
 }

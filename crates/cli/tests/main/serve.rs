@@ -236,6 +236,33 @@ fn a_function_may_be_a_method_of_solution_or_of_the_module() {
     }
 }
 
+/// A tree of JSON would sort the keys, and round the number.
+#[test]
+fn a_label_is_read_as_it_was_sent() {
+    let service = Service::start(&[]).ready();
+    let program = "```python\ndef f(x, y):\n    return list(x), y + 1\n```";
+    let big = "123456789012345678901234567890";
+    let label =
+        format!(r#"{{"fn_name": "f", "inputs": [[{{"b": 1, "a": 2}}, {big}]], "outputs": [[["b", "a"], {big}]]}}"#);
+    let label = label.replace(&format!("], {big}]]"), "], 123456789012345678901234567891]]");
+    let post = |path: &str, body: String| {
+        let (status, text) =
+            read(agent().post(service.url(path)).header("content-type", "application/json").send(body));
+        assert_eq!(status, 200, "{path}: {text}");
+        serde_json::from_str::<Value>(&text).expect("it is JSON")
+    };
+    let slime = format!(r#"{{"response": {}, "label": {label}}}"#, json!(program));
+    assert_eq!(post("/get_reward", slime), json!(1.0));
+    let query = json!([program, program]);
+    let openrlhf = format!(r#"{{"query": {query}, "prompts": ["", ""], "labels": [{label}, {label}]}}"#);
+    assert_eq!(post("/get_reward", openrlhf)["rewards"], json!([1.0, 1.0]));
+    let message = json!({"output": [{"type": "message", "content": [{"type": "output_text", "text": program}]}]});
+    let nemo_gym = format!(
+        r#"{{"responses_create_params": {{}}, "response": {message}, "verifier_metadata": {{"unit_tests": {label}}}}}"#
+    );
+    assert_eq!(post("/verify", nemo_gym)["reward"], json!(1.0));
+}
+
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

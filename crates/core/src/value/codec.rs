@@ -17,7 +17,7 @@
 
 use std::collections::HashSet;
 
-use num_bigint::BigInt;
+use dashu_int::IBig;
 
 use super::Value;
 use super::object::{Object, PythonClass};
@@ -121,11 +121,11 @@ impl Value {
         reader.finish(value)
     }
 
-    /// What a value with this encoding takes of a limit on output: its bytes, and no less than 4 for each value in it and 12 more for each member of a
-    /// set and key of a dict. Read by a host, a value takes some ten times as much memory, whatever it is. Bytes that are no encoding have some cost.
+    /// What a value with this encoding takes of a limit on output: its bytes, and no less than 10 for each value in it and 12 more for each member of a
+    /// set and key of a dict. Read by a host, a value takes three or four times as much memory, whatever it is. Bytes that are no encoding have some cost.
     #[must_use]
     pub fn output_cost(encoded: &[u8]) -> u64 {
-        const VALUE: u64 = 4;
+        const VALUE: u64 = 10;
         const MEMBER: u64 = 12;
         let (mut rest, mut cost) = (encoded, 0);
         while let Some((tag, after)) = rest.split_first() {
@@ -171,8 +171,8 @@ pub(super) fn canonical_bits(value: f64) -> u64 {
 }
 
 /// Minimal little-endian two's complement. Zero has no bytes.
-fn int_bytes(value: &BigInt) -> Vec<u8> {
-    if *value == BigInt::ZERO { Vec::new() } else { value.to_signed_bytes_le() }
+fn int_bytes(value: &IBig) -> Box<[u8]> {
+    value.to_le_bytes()
 }
 
 fn put_count(out: &mut Vec<u8>, tag: u8, count: usize) {
@@ -278,8 +278,8 @@ impl<'a> Reader<'a> {
 
     fn int(&mut self, at: usize) -> Result<Value, DecodeError> {
         let bytes = self.counted_bytes()?;
-        let value = BigInt::from_signed_bytes_le(bytes);
-        if int_bytes(&value) != bytes {
+        let value = IBig::from_le_bytes(bytes);
+        if *int_bytes(&value) != *bytes {
             return Err(DecodeError::Invalid { at, what: "an int with spare bytes" });
         }
         Ok(Value::Int(value))

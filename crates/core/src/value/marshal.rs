@@ -15,7 +15,7 @@
 //! | `[` `(` | u32 count, then the items |
 //! | `{` | key, value, …, then `0` |
 
-use num_bigint::{BigInt, BigUint, Sign};
+use dashu_int::{IBig, Sign, UBig};
 use num_traits::ToPrimitive;
 
 use super::Value;
@@ -96,27 +96,28 @@ fn put_items(out: &mut Vec<u8>, kind: u8, items: &[Value]) -> Option<()> {
     items.iter().try_for_each(|item| item.marshal_into(out))
 }
 
-fn put_int(out: &mut Vec<u8>, value: &BigInt) -> Option<()> {
+fn put_int(out: &mut Vec<u8>, value: &IBig) -> Option<()> {
     if let Some(small) = value.to_i32() {
         out.push(b'i');
         out.extend_from_slice(&small.to_le_bytes());
         return Some(());
     }
-    let digits = digits_of(value.magnitude());
+    let (sign, amount) = value.clone().into_parts();
+    let digits = digits_of(&amount.to_le_bytes());
     let count = i32::try_from(digits.len()).ok()?;
     out.push(b'l');
-    out.extend_from_slice(&if value.sign() == Sign::Minus { -count } else { count }.to_le_bytes());
+    out.extend_from_slice(&if sign == Sign::Negative { -count } else { count }.to_le_bytes());
     out.extend(digits.into_iter().flat_map(u16::to_le_bytes));
     Some(())
 }
 
-/// The digits in base 2¹⁵, the lowest first.
-fn digits_of(value: &BigUint) -> Vec<u16> {
-    let (mut digits, mut low, mut bits) = (Vec::new(), 0_u64, 0);
-    for part in value.iter_u32_digits() {
-        low |= u64::from(part) << bits;
-        bits += u32::BITS;
-        while bits >= DIGIT_BITS {
+/// The digits in base 2¹⁵ of the amount with these bytes, the lowest first.
+fn digits_of(amount: &[u8]) -> Vec<u16> {
+    let (mut digits, mut low, mut bits) = (Vec::new(), 0_u32, 0);
+    for byte in amount {
+        low |= u32::from(*byte) << bits;
+        bits += u8::BITS;
+        if bits >= DIGIT_BITS {
             digits.push((low & 0x7fff) as u16);
             low >>= DIGIT_BITS;
             bits -= DIGIT_BITS;
@@ -157,8 +158,8 @@ impl Reader<'_> {
         if digits.clone().any(|digit| digit >> DIGIT_BITS != 0) || digits.clone().next_back() == Some(0) {
             return Err(DecodeError::Invalid { at, what: "an int that is not in canonical form" });
         }
-        let sign = if count < 0 { Sign::Minus } else { Sign::Plus };
-        Ok(Value::Int(BigInt::from_biguint(sign, of_digits(digits))))
+        let sign = if count < 0 { Sign::Negative } else { Sign::Positive };
+        Ok(Value::Int(IBig::from_parts(sign, UBig::from_le_bytes(&bytes_of(digits)))))
     }
 
     fn marshalled_items(&mut self, depth: usize) -> Result<Vec<Value>, DecodeError> {
@@ -183,20 +184,20 @@ impl Reader<'_> {
     }
 }
 
-/// The number of these digits in base 2¹⁵.
-fn of_digits(digits: impl Iterator<Item = u16>) -> BigUint {
-    let (mut parts, mut low, mut bits) = (Vec::new(), 0_u64, 0);
+/// The bytes of the amount with these digits in base 2¹⁵.
+fn bytes_of(digits: impl Iterator<Item = u16>) -> Vec<u8> {
+    let (mut bytes, mut low, mut bits) = (Vec::new(), 0_u32, 0);
     for digit in digits {
-        low |= u64::from(digit) << bits;
+        low |= u32::from(digit) << bits;
         bits += DIGIT_BITS;
-        if bits >= u32::BITS {
-            parts.push(low as u32);
-            low >>= u32::BITS;
-            bits -= u32::BITS;
+        while bits >= u8::BITS {
+            bytes.push(low as u8);
+            low >>= u8::BITS;
+            bits -= u8::BITS;
         }
     }
-    parts.push(low as u32);
-    BigUint::new(parts)
+    bytes.push(low as u8);
+    bytes
 }
 
 #[cfg(test)]
@@ -239,7 +240,7 @@ mod tests {
         for bits in [14, 15, 16, 29, 30, 31, 32, 33, 45, 60, 63, 64, 65, 480, 481, 5000] {
             for offset in [-1, 0, 1] {
                 for sign in [-1, 1] {
-                    let value = Value::Int(sign * ((BigInt::from(1) << bits) + offset));
+                    let value = Value::Int(IBig::from(sign) * ((IBig::from(1) << bits) + IBig::from(offset)));
                     let bytes = value.to_marshal().expect("an int has the format");
                     assert_eq!(Value::from_marshal(&bytes, CAPS), Ok(value));
                 }

@@ -28,13 +28,14 @@ pub(super) mod decimal;
 pub(super) mod numbers;
 mod repr;
 
-use num_bigint::BigInt;
-use num_traits::{Signed, ToPrimitive, Zero};
+use dashu_int::IBig;
+use dashu_int::ops::BitTest;
+use num_traits::{Signed, ToPrimitive};
 
 use super::Value;
 
 /// The most bits of a part of a `Fraction` or `range`: comparing larger ones takes time that costs no fuel.
-pub(super) const MAX_PART_BITS: u64 = 2048;
+pub(super) const MAX_PART_BITS: usize = 2048;
 
 /// The built-in types that may be the factory of a `defaultdict`.
 pub(super) const FACTORIES: &[&str] = &[
@@ -280,9 +281,9 @@ impl Value {
 }
 
 /// An int that is small enough to compute with.
-fn is_part(value: &Value) -> Option<&BigInt> {
+fn is_part(value: &Value) -> Option<&IBig> {
     match value {
-        Value::Int(value) if value.bits() <= MAX_PART_BITS => Some(value),
+        Value::Int(value) if value.bit_len() <= MAX_PART_BITS => Some(value),
         _ => None,
     }
 }
@@ -404,11 +405,11 @@ impl NumpyType {
         match (self.row().2, state) {
             (NumpyKind::Bool, Value::Bool(_)) => true,
             (NumpyKind::Int { bits }, Value::Int(value)) => {
-                let highest = BigInt::from(1_u8) << (bits - 1);
+                let highest = IBig::ONE << (bits as usize - 1);
                 -&highest <= *value && *value < highest
             }
             (NumpyKind::UInt { bits }, Value::Int(value)) => {
-                BigInt::ZERO <= *value && *value < BigInt::from(1_u8) << bits
+                IBig::ZERO <= *value && *value < IBig::ONE << bits as usize
             }
             (NumpyKind::Float { bits }, Value::Float(value)) => is_exact(*value, bits),
             (NumpyKind::Complex { bits }, Value::Tuple(parts)) => match parts[..] {

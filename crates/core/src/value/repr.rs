@@ -3,14 +3,15 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use num_bigint::BigInt;
+use dashu_int::IBig;
+use dashu_int::ops::BitTest;
 
 use super::Value;
 
 /// The most decimal digits of an int in text, as in Python.
 pub(super) const MAX_DIGITS: usize = 4300;
 /// Bits of the least number that has more than [`MAX_DIGITS`] decimal digits: 10^4300.
-const MAX_DECIMAL_BITS: u64 = 14_285;
+const MAX_DECIMAL_BITS: usize = 14_285;
 
 impl Value {
     /// The first `chars` characters of the text that `Display` writes, followed by `…` if there are more. The rest is not computed.
@@ -81,8 +82,8 @@ impl Display for Value {
 }
 
 /// Conversion to decimal takes quadratic time, so the size is checked first.
-fn write_int(f: &mut Formatter<'_>, value: &BigInt) -> fmt::Result {
-    if value.bits() > MAX_DECIMAL_BITS {
+fn write_int(f: &mut Formatter<'_>, value: &IBig) -> fmt::Result {
+    if value.bit_len() > MAX_DECIMAL_BITS {
         return write!(f, "{value:#x}");
     }
     let decimal = value.to_string();

@@ -1,7 +1,14 @@
 //! What values take of memory once they are read, by a look at the text that they are written in.
 
-/// Memory of a value beside its text.
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::Value;
+
+/// Memory of a value beside its text: its own, and that of what it was read by.
 const VALUE: u64 = 48;
+const _: () = assert!(size_of::<Value>() as u64 <= VALUE);
 /// Memory of a list or tuple that is not empty, and of a dict in Python.
 const LIST: u64 = 128;
 /// Memory of an object of JSON that is not empty.
@@ -11,19 +18,61 @@ const OBJECT: u64 = 640;
 /// literals there. It takes linear time.
 #[must_use]
 pub fn text_weight(text: &[u8]) -> u64 {
-    let (mut weight, mut is_string, mut is_escaped) = (0, false, false);
-    for (at, byte) in text.iter().enumerate() {
-        let is_empty = matches!(text.get(at + 1), Some(b']' | b')' | b'}'));
-        weight += match byte {
-            b'{' if !is_string && !is_empty => OBJECT,
-            b'[' | b'(' | b'{' if !is_empty => LIST,
-            b',' | b'[' | b'(' | b'{' | b':' => VALUE,
-            _ => 0,
-        };
-        is_string ^= *byte == b'"' && !is_escaped;
-        is_escaped = *byte == b'\\' && !is_escaped;
+    let mut weigher = Weigher::default();
+    weigher.add(text);
+    weigher.weight
+}
+
+/// About the bytes of memory that a record takes: the length of its JSON, and what the values in that weigh.
+#[must_use]
+pub fn record_weight<T: Serialize>(record: &T) -> u64 {
+    let mut weigher = Weigher::default();
+    // A weigher takes every byte, and what does not serialise has a weight to there.
+    let _ = serde_json::to_writer(&mut weigher, record);
+    weigher.bytes + weigher.weight
+}
+
+/// Weighs JSON part by part.
+#[derive(Default)]
+struct Weigher {
+    bytes: u64,
+    weight: u64,
+    is_string: bool,
+    is_escaped: bool,
+    /// What the bracket before would weigh in addition, unless the next byte closes it.
+    open: u64,
+}
+
+impl Weigher {
+    fn add(&mut self, text: &[u8]) {
+        self.bytes += text.len() as u64;
+        for byte in text {
+            if !matches!(byte, b']' | b')' | b'}') {
+                self.weight += self.open;
+            }
+            self.open = match byte {
+                b'{' if !self.is_string => OBJECT - VALUE,
+                b'[' | b'(' | b'{' => LIST - VALUE,
+                _ => 0,
+            };
+            if matches!(byte, b',' | b'[' | b'(' | b'{' | b':') {
+                self.weight += VALUE;
+            }
+            self.is_string ^= *byte == b'"' && !self.is_escaped;
+            self.is_escaped = *byte == b'\\' && !self.is_escaped;
+        }
     }
-    weight
+}
+
+impl Write for Weigher {
+    fn write(&mut self, part: &[u8]) -> std::io::Result<usize> {
+        self.add(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The most that the values in a text of so many bytes may weigh where a stranger wrote it. Prose, programs and lists of numbers are far below it.

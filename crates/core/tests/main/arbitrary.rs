@@ -1,16 +1,19 @@
 //! Any plain value, nested, of every type.
 
-use num_bigint::{BigInt, Sign};
+use dashu_int::{IBig, UBig};
+use num_traits::Signed;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use veriplay_core::{NumpyType, PythonClass, Value};
 
-fn int() -> impl Strategy<Value = BigInt> {
+fn int() -> impl Strategy<Value = IBig> {
     prop_oneof![
-        (-3i64..4).prop_map(BigInt::from),
-        any::<i64>().prop_map(BigInt::from),
-        (any::<bool>(), vec(any::<u8>(), 0..40))
-            .prop_map(|(minus, bytes)| { BigInt::from_bytes_le(if minus { Sign::Minus } else { Sign::Plus }, &bytes) }),
+        (-3i64..4).prop_map(IBig::from),
+        any::<i64>().prop_map(IBig::from),
+        (any::<bool>(), vec(any::<u8>(), 0..40)).prop_map(|(minus, bytes)| {
+            let amount = IBig::from(UBig::from_le_bytes(&bytes));
+            if minus { -amount } else { amount }
+        }),
     ]
 }
 
@@ -41,7 +44,7 @@ fn scalar() -> impl Strategy<Value = Value> {
 fn atom() -> impl Strategy<Value = Value> {
     let object = |class, state: Value| Value::object(class, state).expect("a state of its class");
     let small = |most: i64| (0..=most).prop_map(Value::int);
-    let part = || prop_oneof![(-9i64..9).prop_map(BigInt::from), any::<i64>().prop_map(BigInt::from)];
+    let part = || prop_oneof![(-9i64..9).prop_map(IBig::from), any::<i64>().prop_map(IBig::from)];
     let tuple = |parts: Vec<Value>| Value::Tuple(parts);
     let zone = prop_oneof![
         Just(Value::None),
@@ -54,7 +57,7 @@ fn atom() -> impl Strategy<Value = Value> {
     let (day_and_time, delta) = (clock.clone(), (-999_999_999..=999_999_999i64, small(86_399), small(999_999)));
     prop_oneof![
         (float(), float()).prop_map(|(real, imag)| Value::complex(real, imag)),
-        (part(), part(), part()).prop_filter("a step", |(.., step)| *step != BigInt::ZERO).prop_map(
+        (part(), part(), part()).prop_filter("a step", |(.., step)| *step != IBig::ZERO).prop_map(
             move |(start, stop, step)| object(PythonClass::Range, tuple([start, stop, step].map(Value::Int).to_vec()))
         ),
         "-?(0|[1-9][0-9]{0,9})E(0|-?[1-9][0-9]{0,3})"
@@ -62,7 +65,7 @@ fn atom() -> impl Strategy<Value = Value> {
         "-?(Infinity|NaN([1-9][0-9]{0,3})?)|-?(0|[1-9]0{0,3})E-?[1-9][0-9]{8}"
             .prop_map(move |text| object(PythonClass::Decimal, Value::Str(text))),
         (part(), 1..30i64).prop_map(move |(numerator, denominator)| {
-            let denominator = BigInt::from(denominator);
+            let denominator = IBig::from(denominator);
             let divisor = num_integer_gcd(&numerator, &denominator);
             object(
                 PythonClass::Fraction,
@@ -90,9 +93,9 @@ fn atom() -> impl Strategy<Value = Value> {
 }
 
 /// Euclid's.
-fn num_integer_gcd(a: &BigInt, b: &BigInt) -> BigInt {
-    let (mut a, mut b) = (BigInt::from(a.magnitude().clone()), b.clone());
-    while b != BigInt::ZERO {
+fn num_integer_gcd(a: &IBig, b: &IBig) -> IBig {
+    let (mut a, mut b) = (a.abs(), b.clone());
+    while b != IBig::ZERO {
         (a, b) = (b.clone(), a % b);
     }
     a

@@ -251,7 +251,7 @@ fn what_is_deepest_in_the_encoding_comes_back_from_its_repr() {
 
 #[test]
 fn a_stored_int_of_any_size_comes_back() {
-    let huge = Value::Int(num_bigint::BigInt::from(7).pow(9000));
+    let huge = Value::Int(dashu_int::IBig::from(7).pow(9000));
     assert_eq!(Value::parse_repr(&huge.to_string()).unwrap(), huge);
 }
 

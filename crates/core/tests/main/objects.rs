@@ -271,7 +271,7 @@ fn a_state_in_another_form_is_no_object() {
         (PythonClass::Range, ints(&[0, 1, 0])),
         (PythonClass::Range, Value::Tuple(vec![Value::int(0), Value::Bool(true), Value::int(1)])),
         (PythonClass::Fraction, ints(&[1, -3])),
-        (PythonClass::Fraction, Value::Tuple(vec![Value::Int(num_bigint::BigInt::from(1) << 2048_u32), Value::int(1)])),
+        (PythonClass::Fraction, Value::Tuple(vec![Value::Int(dashu_int::IBig::from(1) << 2048), Value::int(1)])),
         (PythonClass::Decimal, str("1")),
         (PythonClass::Decimal, str("01E0")),
         (PythonClass::Decimal, str("1E+5")),

@@ -39,12 +39,11 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
     })
 }
 
-fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
-    let fields = row.fields()?;
-    let tests = Fields::inside(TESTS, fields.json(TESTS)?)?;
-    let mut checks = in_outs::checks(&tests, JUDGES)?;
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+    let tests = Fields::inside(TESTS, row.fields_mut()?.take_json(TESTS)?)?;
+    let mut checks = in_outs::checks(tests, JUDGES)?;
     if let Checks::Calls(calls) = &mut checks {
-        calls.function = method(fields, &calls.function)?;
+        calls.function = method(row.fields()?, &calls.function)?;
     }
     let task_id = row.id(&["task_id", "problem_id", "id", "question_id"])?;
     Ok(ProblemRow::Ready(Problem { prelude: PRELUDE.to_owned(), ..Problem::new(task_id, checks) }))

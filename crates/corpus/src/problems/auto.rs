@@ -7,12 +7,11 @@
 use veriplay_core::{Checks, Problem, Value};
 
 use super::fields::{FieldError, Fields, shown};
-use super::row_judge::choose_own_judge;
 use super::row_tests::SetJudges;
 use super::test_texts::{is_test_code, test_code};
 use super::{
     PROBLEM_FORMATS, ProblemFormat, ProblemRow, ProblemStatement, ReadOptions, RowInput, apps, in_outs, livecodebench,
-    problem_format, pyjson, row_limits, test_cases,
+    problem_format, pyjson, row_judge, row_limits, test_cases,
 };
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "auto", recognises: |_| false, parse, statement };
@@ -51,10 +50,10 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
     }
 }
 
-fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let finder = Finder { index: row.index, options: row.options };
     match first_byte(row.text) {
-        Some(b'{') => finder.find_in_object(&RowInput::of_trainer(row.text, row.index, row.options), MOST_LEVELS),
+        Some(b'{') => finder.find_in_object(RowInput::of_trainer(row.text, row.index, row.options), MOST_LEVELS),
         Some(b'[' | b'"') => finder.find_in_text(row.text, MOST_LEVELS),
         _ => Err(unknown_shape(&format!("`{}`", row.text.chars().take(40).collect::<String>()))),
     }
@@ -74,7 +73,7 @@ fn unknown_shape(found: &str) -> FieldError {
     FieldError::new("", format!("holds no tests: looked for {looked_for}; found {found}; hint: {hint}"))
 }
 
-/// Finds the tests of one row.
+/// Finds the tests of one row. What a row has inside is moved out of it, and the rest dropped, before it is read: a row may be large.
 struct Finder<'a> {
     index: usize,
     options: &'a ReadOptions,
@@ -82,14 +81,18 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     /// The tests of an object. A judge or a limit that it names counts more than one that is named inside.
-    fn find_in_object(&self, row: &RowInput<'_>, levels: usize) -> Result<ProblemRow, FieldError> {
+    fn find_in_object(&self, row: RowInput<'_>, levels: usize) -> Result<ProblemRow, FieldError> {
+        let fields = row.fields()?;
+        let (judge, limits) = (row_judge::named_judge(fields)?, row_limits::stated_limits(fields)?);
         let mut found = self.find_in_fields(row, levels)?;
-        choose_own_judge(&mut found, row.fields()?)?;
-        found.state_limits(row_limits::stated_limits(row.fields()?)?);
+        if let Some(judge) = judge {
+            row_judge::choose(&mut found, &judge)?;
+        }
+        found.state_limits(limits);
         Ok(found)
     }
 
-    fn find_in_fields(&self, row: &RowInput<'_>, levels: usize) -> Result<ProblemRow, FieldError> {
+    fn find_in_fields(&self, mut row: RowInput<'_>, levels: usize) -> Result<ProblemRow, FieldError> {
         let fields = row.fields()?;
         if levels == 0 {
             return Err(FieldError::new("", format!("lies in more than {MOST_LEVELS} fields inside one another")));
@@ -99,52 +102,63 @@ impl Finder<'_> {
             if format.name == FORMAT.name {
                 return self.read_member(row, "row", |inner| self.find_in_object(inner, levels - 1));
             }
-            return self.read_member(row, "row", |inner| (format.parse)(inner));
+            return self.read_member(row, "row", |mut inner| (format.parse)(&mut inner));
         }
         if let Some(format) = recognised(fields) {
-            return (format.parse)(row);
+            return (format.parse)(&mut row);
         }
+        let own_name = fields.id(&NAMES).ok();
+        let name = own_name.clone().unwrap_or_else(|| self.index.to_string());
         if in_outs::recognises(fields) {
-            let checks = in_outs::checks(fields, apps::JUDGES)?;
-            return Ok(self.problem(row, checks, apps::JUDGES));
+            return Ok(problem(name, in_outs::checks(row.into_fields()?, apps::JUDGES)?, apps::JUDGES));
         }
         if fields.has(UNIT_TESTS) {
-            let tests = Fields::inside(UNIT_TESTS, fields.json(UNIT_TESTS)?)?;
-            let checks = in_outs::checks(&tests, NEMO_GYM)?;
-            return Ok(self.problem(row, checks, NEMO_GYM));
+            let tests = Fields::inside(UNIT_TESTS, row.fields_mut()?.take_json(UNIT_TESTS)?)?;
+            return Ok(problem(name, in_outs::checks(tests, NEMO_GYM)?, NEMO_GYM));
         }
         let Some(carrier) = CARRIERS.into_iter().find(|name| fields.has(name)) else {
             return Err(unknown_shape(&format!("an object with {}", fields.names())));
         };
-        let mut found = match fields.need(carrier)? {
-            Value::Str(text) => self.find_in_text(text, levels - 1).map_err(|error| error.inside(carrier)),
-            Value::List(items) => self.read_list(items).map_err(|error| error.inside(carrier)),
-            Value::Dict(_) => self.read_member(row, carrier, |inner| self.find_in_object(inner, levels - 1)),
-            other => Err(unknown_shape(&shown(other)).inside(carrier)),
-        }?;
-        if let Ok(name) = fields.id(&NAMES) {
+        let mut found = self.find_in_carrier(row, carrier, levels)?;
+        if let Some(name) = own_name {
             found.set_task_id(name);
         }
         Ok(found)
     }
 
+    fn find_in_carrier(&self, mut row: RowInput<'_>, carrier: &str, levels: usize) -> Result<ProblemRow, FieldError> {
+        if let Value::Dict(_) = row.fields()?.need(carrier)? {
+            return self.read_member(row, carrier, |inner| self.find_in_object(inner, levels - 1));
+        }
+        let carried = row.fields_mut()?.take_needed(carrier)?;
+        drop(row);
+        let found = match carried {
+            Value::Str(text) => self.find_in_text(&text, levels - 1),
+            Value::List(items) => self.read_list(items),
+            other => Err(unknown_shape(&shown(&other))),
+        };
+        found.map_err(|error| error.inside(carrier))
+    }
+
     /// Reads the row that a member of `row` is, or is the text of.
     fn read_member(
         &self,
-        row: &RowInput<'_>,
+        mut row: RowInput<'_>,
         name: &str,
-        read: impl FnOnce(&RowInput<'_>) -> Result<ProblemRow, FieldError>,
+        read: impl FnOnce(RowInput<'_>) -> Result<ProblemRow, FieldError>,
     ) -> Result<ProblemRow, FieldError> {
-        let inner = match row.fields()?.need(name)? {
-            Value::Str(text) => RowInput::of_trainer(text, self.index, self.options),
-            Value::Dict(pairs) => match pyjson::member(row.text, name) {
-                Some(text) => RowInput::of_trainer(text, self.index, self.options),
-                // The row is a Python literal.
-                None => RowInput::of_literal(row.text, pairs.clone(), self.index, self.options),
-            },
-            other => return Err(unknown_shape(&shown(other)).inside(name)),
+        let (member, text) = (row.fields_mut()?.take_needed(name)?, row.text);
+        drop(row);
+        let found = match member {
+            Value::Str(text) => read(RowInput::of_trainer(&text, self.index, self.options)),
+            Value::Dict(pairs) => {
+                // There is no such text where the row is a Python literal.
+                let text = pyjson::member(text, name).unwrap_or(text);
+                read(RowInput::of_pairs(text, pairs, self.index, self.options))
+            }
+            other => Err(unknown_shape(&shown(&other))),
         };
-        read(&inner).map_err(|error| error.inside(name))
+        found.map_err(|error| error.inside(name))
     }
 
     /// A text may be JSON, lines of test code, a module of tests, or a Python literal.
@@ -152,14 +166,16 @@ impl Finder<'_> {
         if levels == 0 {
             return Err(FieldError::new("", format!("lies in more than {MOST_LEVELS} fields inside one another")));
         }
-        let row = RowInput::of_trainer(text, self.index, self.options);
         let not_json = match first_byte(text) {
-            Some(b'{') => match row.fields() {
-                Ok(_) => return self.find_in_object(&row, levels),
-                Err(error) => Some(error),
-            },
+            Some(b'{') => {
+                let row = RowInput::of_trainer(text, self.index, self.options);
+                match row.fields() {
+                    Ok(_) => return self.find_in_object(row, levels),
+                    Err(error) => Some(error),
+                }
+            }
             Some(b'[' | b'"') => match pyjson::parse(text) {
-                Ok(Value::List(items)) => return self.read_list(&items),
+                Ok(Value::List(items)) => return self.read_list(items),
                 Ok(Value::Str(inner)) => return self.find_in_text(&inner, levels - 1),
                 Ok(other) => return Err(unknown_shape(&shown(&other))),
                 Err(error) => Some(FieldError::new("", format!("no JSON: {error}"))),
@@ -168,38 +184,39 @@ impl Finder<'_> {
         };
         if is_test_code(text) {
             let texts = [text.to_owned()];
-            return Ok(self.problem(&row, Checks::Tests(test_code(&texts)), apps::JUDGES));
+            return Ok(problem(self.index.to_string(), Checks::Tests(test_code(&texts)), apps::JUDGES));
         }
         match Value::parse_literal(text.trim()) {
             Ok(Value::Dict(pairs)) => {
-                self.find_in_object(&RowInput::of_literal(text, pairs, self.index, self.options), levels)
+                self.find_in_object(RowInput::of_pairs(text, pairs, self.index, self.options), levels)
             }
-            Ok(Value::List(items)) => self.read_list(&items),
+            Ok(Value::List(items)) => self.read_list(items),
             Ok(other) => Err(not_json.unwrap_or_else(|| unknown_shape(&shown(&other)))),
             Err(_) => Err(not_json.unwrap_or_else(|| unknown_shape(&shown(&Value::str(text))))),
         }
     }
 
-    fn read_list(&self, items: &[Value]) -> Result<ProblemRow, FieldError> {
-        let row = RowInput::of_literal("", Vec::new(), self.index, self.options);
-        let texts = items.iter().map(|item| if let Value::Str(text) = item { Some(text.clone()) } else { None });
-        if let Some(texts) = texts.collect::<Option<Vec<String>>>()
-            && !texts.is_empty()
-        {
-            return match texts.iter().position(|text| !is_test_code(text)) {
-                None => Ok(self.problem(&row, Checks::Tests(test_code(&texts)), apps::JUDGES)),
-                Some(at) => Err(FieldError::new(format!("[{at}]"), format!("is no test code: {}", shown(&items[at])))),
-            };
+    fn read_list(&self, items: Vec<Value>) -> Result<ProblemRow, FieldError> {
+        let name = self.index.to_string();
+        if items.is_empty() || items.iter().any(|item| !matches!(item, Value::Str(_))) {
+            let (checks, judges) = test_cases::checks("", items)?;
+            return Ok(problem(name, checks, judges));
         }
-        let (checks, judges) = test_cases::checks("", items)?;
-        Ok(self.problem(&row, checks, judges))
+        let texts = items.into_iter().filter_map(|item| if let Value::Str(text) = item { Some(text) } else { None });
+        let texts: Vec<String> = texts.collect();
+        match texts.iter().position(|text| !is_test_code(text)) {
+            None => Ok(problem(name, Checks::Tests(test_code(&texts)), apps::JUDGES)),
+            Some(at) => {
+                let found = shown(&Value::str(&texts[at]));
+                Err(FieldError::new(format!("[{at}]"), format!("is no test code: {found}")))
+            }
+        }
     }
+}
 
-    fn problem(&self, row: &RowInput<'_>, checks: Checks, judges: SetJudges) -> ProblemRow {
-        let name = row.fields().and_then(|fields| fields.id(&NAMES)).unwrap_or_else(|_| self.index.to_string());
-        let prelude = prelude(&checks, judges);
-        ProblemRow::Ready(Problem { prelude, ..Problem::new(name, checks) })
-    }
+fn problem(name: String, checks: Checks, judges: SetJudges) -> ProblemRow {
+    let prelude = prelude(&checks, judges);
+    ProblemRow::Ready(Problem { prelude, ..Problem::new(name, checks) })
 }
 
 /// What the graders of these sets let every program have imported.

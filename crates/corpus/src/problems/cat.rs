@@ -11,7 +11,7 @@ use crate::environments::{CodeTaskRow, environment_by_name};
 pub(super) const FORMAT: ProblemFormat =
     ProblemFormat { name: "cat", recognises: |fields| fields.has("code_task"), parse, statement };
 
-fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let CodeTaskRow { code_task, .. } = parse_versioned(row.text, "an artifact")?;
     if code_task.task_id.is_empty() {
         return Err(FieldError::new("code_task.task_id", "is empty"));

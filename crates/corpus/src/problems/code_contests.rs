@@ -5,7 +5,7 @@
 use veriplay_core::{Problem, Value};
 
 use super::fields::{FieldError, Fields};
-use super::row_tests::{RowTest, script_checks, through_files};
+use super::row_tests::{RowTest, check_count, script_checks, through_files};
 use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput, apps};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
@@ -25,30 +25,33 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
     })
 }
 
-fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
-    let fields = row.fields()?;
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let mut tests = Vec::new();
-    for name in TESTS.into_iter().filter(|name| fields.has(name)) {
-        add_tests(&mut tests, name, fields.json(name)?)?;
+    for name in TESTS {
+        if row.fields()?.has(name) {
+            add_tests(&mut tests, name, row.fields_mut()?.take_json(name)?)?;
+        }
     }
+    let fields = row.fields()?;
     if tests.is_empty() {
         return Err(
             fields.fault(TESTS[0], format!("holds no tests, and `{}` and `{}` none either", TESTS[1], TESTS[2]))
         );
     }
     let (input, output) = (fields.text_or_empty("input_file")?, fields.text_or_empty("output_file")?);
-    let checks = through_files(script_checks(&tests, apps::JUDGES)?, input, output);
+    let checks = through_files(script_checks(tests, apps::JUDGES)?, input, output);
     let prelude = apps::PRELUDE.to_owned();
     Ok(ProblemRow::Ready(Problem { prelude, ..Problem::new(row.id(&["task_id", "name", "id"])?, checks) }))
 }
 
 fn add_tests(tests: &mut Vec<RowTest>, name: &str, found: Value) -> Result<(), FieldError> {
     if let Value::List(items) = found {
+        check_count(items.len()).map_err(|reason| FieldError::new(name, reason))?;
         for (at, item) in items.into_iter().enumerate() {
-            let test = Fields::inside(&format!("{name}[{at}]"), item)?;
+            let mut test = Fields::inside(&format!("{name}[{at}]"), item)?;
             tests.push(RowTest {
-                input: test.need("input")?.clone(),
-                output: test.need("output")?.clone(),
+                input: test.take_needed("input")?,
+                output: test.take_needed("output")?,
                 holds_json: false,
                 input_field: test.place("input"),
                 output_field: test.place("output"),
@@ -56,14 +59,15 @@ fn add_tests(tests: &mut Vec<RowTest>, name: &str, found: Value) -> Result<(), F
         }
         return Ok(());
     }
-    let found = Fields::inside(name, found)?;
-    let (inputs, outputs) = (found.list("input")?, found.list("output")?);
+    let mut found = Fields::inside(name, found)?;
+    let (inputs, outputs) = (found.take_list("input")?, found.take_list("output")?);
     if inputs.len() != outputs.len() {
         return Err(found.fault("output", format!("has {} items for {} inputs", outputs.len(), inputs.len())));
     }
-    tests.extend(inputs.iter().zip(outputs).enumerate().map(|(at, (input, output))| RowTest {
-        input: input.clone(),
-        output: output.clone(),
+    check_count(inputs.len()).map_err(|reason| found.fault("input", reason))?;
+    tests.extend(inputs.into_iter().zip(outputs).enumerate().map(|(at, (input, output))| RowTest {
+        input,
+        output,
         holds_json: false,
         input_field: found.place(&format!("input[{at}]")),
         output_field: found.place(&format!("output[{at}]")),

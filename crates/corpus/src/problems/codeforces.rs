@@ -24,16 +24,17 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
     Ok(ProblemStatement::Instruction { text, tests: Vec::new(), starter_code: String::new() })
 }
 
-fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = row.fields()?;
     if !fields.text_or_empty("interaction_format")?.trim().is_empty() {
         return Err(fields.fault("interaction_format", "the problem is interactive, and the row has no interactor"));
     }
-    let tests = match fields.json(TESTS)? {
+    let tests = match row.fields_mut()?.take_json(TESTS)? {
         Value::List(tests) => tests,
-        other => return Err(fields.fault(TESTS, format!("expected a list of tests, found {}", shown(&other)))),
+        other => return Err(FieldError::new(TESTS, format!("expected a list of tests, found {}", shown(&other)))),
     };
-    let (checks, _) = test_cases::checks(TESTS, &tests)?;
+    let (checks, _) = test_cases::checks(TESTS, tests)?;
+    let fields = row.fields()?;
     let mut checks = match fields.text_or_empty("input_mode")? {
         "" | "stdio" => checks,
         "file" => through_files(checks, "input.txt", "output.txt"),

@@ -14,7 +14,7 @@ pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     statement,
 };
 
-fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = row.fields()?;
     let output = Value::parse_literal(fields.text("output")?);
     let prediction = Prediction {

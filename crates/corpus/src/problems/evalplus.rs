@@ -26,7 +26,7 @@ const RELATIVE: f64 = 1e-7;
 /// Functions of MBPP+ that are only asked whether they find anything: the canonical ones return match objects.
 const NOT_NONE: [&str; 3] = ["check_str", "text_match_three", "text_starta_endb"];
 
-fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = row.fields()?;
     let task_id = row.name("task_id")?;
     let prompt = fields.filled_text("prompt")?.to_owned();
@@ -35,7 +35,7 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let asks_not_none = task_id.starts_with(mbpp_plus::PREFIX) && NOT_NONE.contains(&function.as_str());
     let expects = if asks_not_none { ExpectedResult::NotNone } else { ExpectedResult::Value };
     let comparison = Comparison { tolerance: tolerance(fields)?, ..Comparison::by_set(JUDGE) };
-    let inputs = inputs(fields, &task_id)?;
+    let inputs = inputs(row.fields_mut()?, &task_id)?;
     let checks = CallChecks { function, cases: Vec::new(), fresh: false, comparison };
     let limits = LimitOverrides::default();
     Ok(ProblemRow::Unexecuted(UnexecutedProblem { task_id, prompt, checks, inputs, reference, expects, limits }))
@@ -55,17 +55,22 @@ fn tolerance(fields: &Fields) -> Result<Option<Tolerance>, FieldError> {
     Ok((absolute > 0.0).then_some(Tolerance { absolute, relative: RELATIVE }))
 }
 
-fn inputs(fields: &Fields, task_id: &str) -> Result<Vec<Vec<Value>>, FieldError> {
+fn inputs(fields: &mut Fields, task_id: &str) -> Result<Vec<Vec<Value>>, FieldError> {
     let mut inputs = Vec::new();
     for name in ["base_input", "plus_input"] {
         // MBPP+ writes `{}` where there are no inputs beyond the first ones.
         let none = matches!(fields.get(name), Some(Value::Dict(pairs)) if pairs.is_empty());
-        for (at, input) in if none { &[] } else { fields.list_or_empty(name)? }.iter().enumerate() {
+        let found = if none || !fields.has(name) { Vec::new() } else { fields.take_list(name)? };
+        for (at, input) in found.into_iter().enumerate() {
             let place = format!("{name}[{at}]");
-            let Value::List(arguments) = input else {
-                return Err(fields.fault(&place, format!("expected a list of arguments, found {}", input.type_name())));
+            let arguments = match input {
+                Value::List(arguments) => arguments,
+                other => {
+                    let reason = format!("expected a list of arguments, found {}", other.type_name());
+                    return Err(fields.fault(&place, reason));
+                }
             };
-            let arguments = mbpp_plus::arguments(task_id, arguments.clone());
+            let arguments = mbpp_plus::arguments(task_id, arguments);
             inputs.push(arguments.map_err(|reason| fields.fault(&place, reason))?);
         }
     }

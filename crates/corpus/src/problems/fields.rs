@@ -86,6 +86,46 @@ impl Fields {
         found.map(|(_, value)| value).filter(|value| !matches!(value, Value::None))
     }
 
+    /// Moves the field out of the row, which lacks it from then on.
+    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+        let found = self.pairs.iter_mut().find(|(key, _)| matches!(key, Value::Str(key) if key == name));
+        found.map(|(_, value)| std::mem::replace(value, Value::None)).filter(|value| !matches!(value, Value::None))
+    }
+
+    /// Moves a required field out.
+    pub(super) fn take_needed(&mut self, name: &str) -> Result<Value, FieldError> {
+        self.need(name)?;
+        Ok(self.take(name).unwrap_or(Value::None))
+    }
+
+    /// Moves a required list out.
+    pub(super) fn take_list(&mut self, name: &str) -> Result<Vec<Value>, FieldError> {
+        self.list(name)?;
+        match self.take(name) {
+            Some(Value::List(items)) => Ok(items),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Moves a required text out.
+    pub(super) fn take_text(&mut self, name: &str) -> Result<String, FieldError> {
+        self.text(name)?;
+        match self.take(name) {
+            Some(Value::Str(text)) => Ok(text),
+            _ => Ok(String::new()),
+        }
+    }
+
+    /// Moves out a field that holds JSON, as text or as a value.
+    pub(super) fn take_json(&mut self, name: &str) -> Result<Value, FieldError> {
+        match self.take_needed(name)? {
+            Value::Str(text) => {
+                pyjson::parse(&text).map_err(|error| self.fault(name, format!("holds no JSON: {error}")))
+            }
+            other => Ok(other),
+        }
+    }
+
     /// Checks that no field of these names is there twice: readers differ in which of the two they take.
     pub(super) fn check_single(&self, names: &[&str]) -> Result<(), FieldError> {
         match names.iter().find(|name| self.repeated.iter().any(|key| key == *name)) {

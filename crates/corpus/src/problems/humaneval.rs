@@ -16,7 +16,7 @@ pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     statement,
 };
 
-fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = row.fields()?;
     let prompt = fields.filled_text("prompt")?.to_owned();
     let source = fields.filled_text("test")?.to_owned();

@@ -4,7 +4,7 @@
 use veriplay_core::{Checks, TestCode, Value};
 
 use super::fields::{FieldError, Fields};
-use super::row_tests::{RowTest, SetJudges, call_checks, script_checks};
+use super::row_tests::{RowTest, SetJudges, call_checks, check_count, script_checks};
 use super::test_texts::test_code;
 
 /// Whether the object has such tests.
@@ -13,35 +13,33 @@ pub(super) fn recognises(fields: &Fields) -> bool {
 }
 
 /// The checks of `tests`.
-pub(super) fn checks(tests: &Fields, judges: SetJudges) -> Result<Checks, FieldError> {
-    let function = tests.text_or_empty("fn_name")?;
+pub(super) fn checks(mut tests: Fields, judges: SetJudges) -> Result<Checks, FieldError> {
+    let function = tests.text_or_empty("fn_name")?.to_owned();
     if tests.has("assert_case") {
-        return asserts(tests, function);
+        return asserts(&tests, &function);
     }
-    let cases = cases(tests)?;
-    match function {
-        "" => script_checks(&cases, judges),
-        function => call_checks(function.to_owned(), cases, judges),
-    }
+    let cases = cases(&mut tests)?;
+    if function.is_empty() { script_checks(cases, judges) } else { call_checks(function, cases, judges) }
 }
 
-fn cases(tests: &Fields) -> Result<Vec<RowTest>, FieldError> {
-    let (inputs, outputs) = (tests.list("inputs")?, tests.list("outputs")?);
+fn cases(tests: &mut Fields) -> Result<Vec<RowTest>, FieldError> {
+    let (inputs, outputs) = (tests.take_list("inputs")?, tests.take_list("outputs")?);
     if inputs.len() != outputs.len() {
         return Err(tests.fault("outputs", format!("has {} items for {} inputs", outputs.len(), inputs.len())));
     }
     if inputs.is_empty() {
         return Err(tests.fault("inputs", "holds no tests"));
     }
-    let case = |(at, (input, output)): (usize, (&Value, &Value))| RowTest {
-        input: input.clone(),
-        output: output.clone(),
+    check_count(inputs.len()).map_err(|reason| tests.fault("inputs", reason))?;
+    let case = |(at, (input, output)): (usize, (Value, Value))| RowTest {
         // Beside a list of arguments it is the value itself, as APPS has it.
         holds_json: !matches!(input, Value::List(_)),
+        input,
+        output,
         input_field: tests.place(&format!("inputs[{at}]")),
         output_field: tests.place(&format!("outputs[{at}]")),
     };
-    Ok(inputs.iter().zip(outputs).enumerate().map(case).collect())
+    Ok(inputs.into_iter().zip(outputs).enumerate().map(case).collect())
 }
 
 /// verl appends each text to a copy of the program. What stands in `inputs` and `outputs` beside them must be blank: the tests say it all.

@@ -26,7 +26,7 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
     })
 }
 
-fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = row.fields()?;
     let name = name_of_tests(fields);
     let source = fields.filled_text(name)?;

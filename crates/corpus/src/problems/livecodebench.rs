@@ -13,7 +13,7 @@ use flate2::read::ZlibDecoder;
 use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, StdioCase, StdioChecks, Value, text_weight};
 
 use super::fields::{FieldError, Fields};
-use super::row_tests::SetJudges;
+use super::row_tests::{SetJudges, check_arguments};
 use super::{ProblemFormat, ProblemRow, ProblemStatement, ReadOptions, RowInput, pickle, pyjson};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
@@ -56,11 +56,13 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
     })
 }
 
-fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
-    let fields = row.fields()?;
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let task_id = row.name("question_id")?;
-    let mut tests = tests(fields, "public_test_cases", fields.json("public_test_cases")?)?;
-    tests.extend(private_tests(fields, row.options)?);
+    let options = row.options;
+    let fields = row.fields_mut()?;
+    let public = fields.take_json("public_test_cases")?;
+    let mut tests = tests(fields, "public_test_cases", public)?;
+    tests.extend(private_tests(fields, options)?);
     if tests.is_empty() {
         return Err(fields.fault("private_test_cases", "holds no tests, and `public_test_cases` none either"));
     }
@@ -102,17 +104,17 @@ fn tests(fields: &Fields, name: &str, json: Value) -> Result<Vec<Test>, FieldErr
     };
     let test = |(at, item): (usize, Value)| {
         let place = format!("{name}[{at}]");
-        let test = Fields::inside(&place, item)?;
+        let mut test = Fields::inside(&place, item)?;
         if !matches!(test.text("testtype")?, "stdin" | "functional") {
             return Err(test.fault("testtype", format!("`{}` is not a kind of test", test.text("testtype")?)));
         }
-        Ok(Test { input: test.text("input")?.to_owned(), output: test.text("output")?.to_owned(), place })
+        Ok(Test { input: test.take_text("input")?, output: test.take_text("output")?, place })
     };
     items.into_iter().enumerate().map(test).collect()
 }
 
 /// As JSON, or packed. No JSON list is base64, and no base64 text starts with a bracket.
-fn private_tests(fields: &Fields, options: &ReadOptions) -> Result<Vec<Test>, FieldError> {
+fn private_tests(fields: &mut Fields, options: &ReadOptions) -> Result<Vec<Test>, FieldError> {
     const NAME: &str = "private_test_cases";
     let json = match fields.need(NAME)? {
         Value::Str(text) if text.is_empty() => return Ok(Vec::new()),
@@ -120,7 +122,7 @@ fn private_tests(fields: &Fields, options: &ReadOptions) -> Result<Vec<Test>, Fi
             let text = unpack_tests(text, options).map_err(|reason| fields.fault(NAME, reason))?;
             pyjson::parse(&text).map_err(|error| fields.fault(NAME, format!("holds no JSON: {error}")))?
         }
-        _ => fields.json(NAME)?,
+        _ => fields.take_json(NAME)?,
     };
     tests(fields, NAME, json)
 }
@@ -147,6 +149,8 @@ fn calls(fields: &Fields, function: &str, tests: Vec<Test>) -> Result<Checks, Fi
         pyjson::parse(text).map_err(|error| fields.fault(&format!("{place}.{side}"), format!("holds no JSON: {error}")))
     };
     let case = |test: Test| {
+        let count = check_arguments(test.input.split('\n').count());
+        count.map_err(|reason| fields.fault(&format!("{}.input", test.place), reason))?;
         let lines = test.input.split('\n').map(|line| json(&test.place, "input", line));
         let input = lines.collect::<Result<_, FieldError>>()?;
         Ok(CallCase::new(input, json(&test.place, "output", &test.output)?))

@@ -13,7 +13,7 @@ use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
 pub(super) const FORMAT: ProblemFormat =
     ProblemFormat { name: "mbpp", recognises: |fields| fields.has("test_list"), parse, statement };
 
-fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = row.fields()?;
     let mut asserts = fields.texts_or_empty("test_list")?;
     asserts.extend(fields.texts_or_empty("challenge_test_list")?);

@@ -4,6 +4,9 @@
 
 use veriplay_core::{PythonClass, Value};
 
+/// Bytes of a text that becomes a tuple of its letters. In the published file the longest has some hundred.
+const MOST_LETTERS: usize = 100_000;
+
 /// Task ids of MBPP+ start so.
 pub(super) const PREFIX: &str = "Mbpp/";
 
@@ -97,6 +100,9 @@ fn items(value: Value, how: impl FnMut(Value) -> Converted) -> Converted {
 fn tuple(value: Value) -> Converted {
     match value {
         Value::List(items) => Ok(Value::Tuple(items)),
+        Value::Str(text) if text.len() > MOST_LETTERS => {
+            Err(format!("a text of {} bytes is to become a tuple of letters; the most is {MOST_LETTERS}", text.len()))
+        }
         Value::Str(text) => Ok(Value::Tuple(text.chars().map(Value::str).collect())),
         other => Err(format!("expected a list to make a tuple of, found {}", other.type_name())),
     }

@@ -41,8 +41,8 @@ pub(super) fn parse_lenient(text: &str) -> Result<(Value, Vec<String>), JsonErro
     parse_whole(Reader { text, at: 0, lone: Some(LONE_SURROGATE), repeated: Vec::new() })
 }
 
-/// The text of the member `name` of the object that `text` holds. Of a name that stands twice, the last one's, as [`parse`] takes it. `None` where there
-/// is none, or `text` is no object.
+/// The text of the member `name` of the object that `text` holds, which [`parse`] has read. Of a name that stands twice, the last one's, as [`parse`] takes
+/// it. `None` where there is none, or `text` is no object.
 pub(super) fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut reader = Reader { text, at: 0, lone: None, repeated: Vec::new() };
     reader.expect(b'{').ok()?;
@@ -52,7 +52,7 @@ pub(super) fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         reader.expect(b':').ok()?;
         reader.peek()?;
         let start = reader.at;
-        reader.value(1).ok()?;
+        reader.skip_value();
         if key == name {
             found = Some(&text[start..reader.at]);
         }
@@ -119,6 +119,24 @@ impl<'a> Reader<'a> {
             Some(b'[') => self.array(depth),
             Some(b'"') => self.string().map(Value::Str),
             Some(_) => self.word_or_number(),
+        }
+    }
+
+    /// Moves behind a value of well-formed JSON.
+    fn skip_value(&mut self) {
+        let (mut depth, mut is_string, mut is_escaped) = (0_usize, false, false);
+        for byte in self.rest().bytes() {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' if is_string => is_escaped = true,
+                b'"' => is_string = !is_string,
+                _ if is_string => {}
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' | b',' if depth == 0 => return,
+                b'}' | b']' => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
         }
     }
 

@@ -10,9 +10,9 @@ use super::fields::{FieldError, Fields, shown};
 /// The field.
 const JUDGE: &str = "judge";
 
-/// Takes over the judge that the row itself names, if it does.
-pub(super) fn choose_own_judge(row: &mut ProblemRow, fields: &Fields) -> Result<(), FieldError> {
-    let Some(named) = fields.get(JUDGE) else { return Ok(()) };
+/// The judge that the row itself names, if it does.
+pub(super) fn named_judge(fields: &Fields) -> Result<Option<Comparison>, FieldError> {
+    let Some(named) = fields.get(JUDGE) else { return Ok(None) };
     let text = match (named, json(named)) {
         (Value::Str(name), _) => name.clone(),
         (Value::Dict(_), Some(object)) => object.to_string(),
@@ -21,11 +21,15 @@ pub(super) fn choose_own_judge(row: &mut ProblemRow, fields: &Fields) -> Result<
             return Err(fields.fault(JUDGE, reason));
         }
     };
-    let chosen = Comparison::parse(&text).map_err(|why| fields.fault(JUDGE, why))?;
+    Comparison::parse(&text).map(Some).map_err(|why| fields.fault(JUDGE, why))
+}
+
+/// Takes over the judge that the row itself names.
+pub(super) fn choose(row: &mut ProblemRow, named: &Comparison) -> Result<(), FieldError> {
     let Some(own) = row.comparison_mut() else {
-        return Err(fields.fault(JUDGE, "no judge compares outputs of this task; hint: leave it out"));
+        return Err(FieldError::new(JUDGE, "no judge compares outputs of this task; hint: leave it out"));
     };
-    own.choose(&chosen);
+    own.choose(named);
     own.is_default = false;
     Ok(())
 }

@@ -9,6 +9,12 @@ use veriplay_core::{CallCase, CallChecks, Checks, Comparison, StdioCase, StdioCh
 use super::fields::{FieldError, shown};
 use super::pyjson::{self, JsonError};
 
+/// Checks the number of tests in one place of a row; published rows have some hundred.
+pub(super) fn check_count(tests: usize) -> Result<(), String> {
+    const MOST: usize = 50_000;
+    if tests > MOST { Err(format!("holds {tests} tests; the most is {MOST}")) } else { Ok(()) }
+}
+
 /// One test of a row.
 pub(super) struct RowTest {
     pub(super) input: Value,
@@ -37,7 +43,7 @@ impl RowTest {
         FieldError::new(&self.output_field, reason)
     }
 
-    fn script(&self) -> Result<StdioCase, FieldError> {
+    fn script(self) -> Result<StdioCase, FieldError> {
         let wanted = "expected a text, a number or a list of lines";
         let stdin = match &self.input {
             Value::None => Some(String::new()),
@@ -53,50 +59,63 @@ impl RowTest {
     }
 
     fn call(self) -> Result<CallCase, FieldError> {
-        let input = self.arguments()?;
-        let input = if let [only] = input.as_slice() { vec![int_keys(only)] } else { input };
-        let expected = match self.output {
-            Value::Str(text) if self.holds_json => match json_or_literal(&text) {
+        let RowTest { input, output, holds_json, input_field, .. } = self;
+        let mut input = arguments(input, &input_field)?;
+        if let [only] = input.as_mut_slice() {
+            give_int_keys(only);
+        }
+        let mut expected = match output {
+            Value::Str(text) if holds_json => match json_or_literal(&text) {
                 Ok(Value::Tuple(items)) => Value::List(items),
                 Ok(value) => value,
                 Err(_) => Value::Str(text),
             },
             output => output,
         };
-        let expected = match expected {
-            Value::List(items) if items.len() == 1 => Value::List(vec![int_keys(&items[0])]),
-            other => int_keys(&other),
-        };
+        match &mut expected {
+            Value::List(items) if items.len() == 1 => give_int_keys(&mut items[0]),
+            other => give_int_keys(other),
+        }
         Ok(CallCase::new(input, expected))
     }
+}
 
-    fn arguments(&self) -> Result<Vec<Value>, FieldError> {
-        match &self.input {
-            Value::List(arguments) => Ok(arguments.clone()),
-            Value::None => Ok(Vec::new()),
-            Value::Str(text) if text.trim().is_empty() => Ok(Vec::new()),
-            Value::Str(text) => {
-                let lines = text.strip_suffix('\n').unwrap_or(text).split('\n').enumerate();
-                let line = |(at, line): (usize, &str)| {
-                    json_or_literal(line).map_err(|error| {
-                        let hint = "give one JSON value a line, or a list of arguments";
-                        self.wrong_input(format!("line {} holds no JSON: {error}; hint: {hint}", at + 1))
-                    })
-                };
-                lines.map(line).collect()
-            }
-            number @ (Value::Int(_) | Value::Float(_) | Value::Bool(_)) => Ok(vec![number.clone()]),
-            other => Err(self.wrong_input(format!(
-                "expected a list of arguments, or a text with one JSON value a line; found {}",
-                shown(other)
-            ))),
+/// The arguments of a call, which stand at `place`.
+fn arguments(input: Value, place: &str) -> Result<Vec<Value>, FieldError> {
+    match input {
+        Value::List(arguments) => Ok(arguments),
+        Value::None => Ok(Vec::new()),
+        Value::Str(text) if text.trim().is_empty() => Ok(Vec::new()),
+        Value::Str(text) => arguments_in_lines(text.strip_suffix('\n').unwrap_or(&text), place),
+        number @ (Value::Int(_) | Value::Float(_) | Value::Bool(_)) => Ok(vec![number]),
+        other => {
+            let wanted = "expected a list of arguments, or a text with one JSON value a line";
+            Err(FieldError::new(place, format!("{wanted}; found {}", shown(&other))))
         }
     }
 }
 
+fn arguments_in_lines(text: &str, place: &str) -> Result<Vec<Value>, FieldError> {
+    check_arguments(text.split('\n').count()).map_err(|reason| FieldError::new(place, reason))?;
+    let mut arguments = Vec::new();
+    for (at, line) in text.split('\n').enumerate() {
+        arguments.push(json_or_literal(line).map_err(|error| {
+            let hint = "give one JSON value a line, or a list of arguments";
+            FieldError::new(place, format!("line {} holds no JSON: {error}; hint: {hint}", at + 1))
+        })?);
+    }
+    Ok(arguments)
+}
+
+/// Checks how many arguments a call has: Python's own functions take any number, and no test has many.
+pub(super) fn check_arguments(count: usize) -> Result<(), String> {
+    const MOST: usize = 1000;
+    if count > MOST { Err(format!("has {count} lines, one for each argument; the most is {MOST}")) } else { Ok(()) }
+}
+
 /// The checks of tests whose programs are scripts.
-pub(super) fn script_checks(tests: &[RowTest], judges: SetJudges) -> Result<Checks, FieldError> {
-    let cases = tests.iter().map(RowTest::script).collect::<Result<_, _>>()?;
+pub(super) fn script_checks(tests: Vec<RowTest>, judges: SetJudges) -> Result<Checks, FieldError> {
+    let cases = tests.into_iter().map(RowTest::script).collect::<Result<_, _>>()?;
     Ok(Checks::Stdio(StdioChecks::new(cases, Comparison::by_set(judges.texts))))
 }
 
@@ -147,12 +166,15 @@ fn json_or_literal(text: &str) -> Result<Value, JsonError> {
 }
 
 /// JSON turns a dict's int keys into texts; this turns them back where every key is one.
-fn int_keys(value: &Value) -> Value {
-    let Value::Dict(pairs) = value else { return value.clone() };
-    let int = |key: &Value| match key {
-        Value::Str(text) => Value::parse_literal(text).ok().filter(|key| matches!(key, Value::Int(_))),
-        _ => None,
-    };
-    let keyed = pairs.iter().map(|(key, value)| Some((int(key)?, value.clone())));
-    keyed.collect::<Option<Vec<_>>>().map_or_else(|| value.clone(), Value::Dict)
+fn give_int_keys(value: &mut Value) {
+    let Value::Dict(pairs) = value else { return };
+    let keys: Option<Vec<Value>> = pairs.iter().map(|(key, _)| int_key(key)).collect();
+    for ((key, _), int) in pairs.iter_mut().zip(keys.unwrap_or_default()) {
+        *key = int;
+    }
+}
+
+fn int_key(key: &Value) -> Option<Value> {
+    let Value::Str(text) = key else { return None };
+    Value::parse_literal(text).ok().filter(|key| matches!(key, Value::Int(_)))
 }

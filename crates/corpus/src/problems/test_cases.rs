@@ -4,7 +4,7 @@
 use veriplay_core::{Checks, Value};
 
 use super::fields::{FieldError, Fields};
-use super::row_tests::{RowTest, SetJudges, call_checks, script_checks};
+use super::row_tests::{RowTest, SetJudges, call_checks, check_count, script_checks};
 use super::{apps, livecodebench};
 
 /// What all tests of a list have in common.
@@ -16,12 +16,13 @@ struct TestKind {
 }
 
 /// The checks of the list at `place`, and the judges that its kind asks for.
-pub(super) fn checks(place: &str, items: &[Value]) -> Result<(Checks, SetJudges), FieldError> {
+pub(super) fn checks(place: &str, items: Vec<Value>) -> Result<(Checks, SetJudges), FieldError> {
     let mut kind = None;
     let mut tests = Vec::with_capacity(items.len());
-    for (at, item) in items.iter().enumerate() {
+    check_count(items.len()).map_err(|reason| FieldError::new(place, reason))?;
+    for (at, item) in items.into_iter().enumerate() {
         let place = format!("{place}[{at}]");
-        let fields = Fields::inside(&place, item.clone())?;
+        let mut fields = Fields::inside(&place, item)?;
         let found = test_kind(&fields)?;
         match kind.get_or_insert_with(|| found.clone()) {
             first if *first == found => {}
@@ -33,8 +34,8 @@ pub(super) fn checks(place: &str, items: &[Value]) -> Result<(Checks, SetJudges)
         }
         tests.push(RowTest {
             // A field that is `null` is an input that is none.
-            input: fields.get("input").cloned().unwrap_or(Value::None),
-            output: fields.need("output")?.clone(),
+            input: fields.take("input").unwrap_or(Value::None),
+            output: fields.take_needed("output")?,
             // SYNTHETIC's grader compares texts, so `6` may be written for the number.
             holds_json: true,
             input_field: fields.place("input"),
@@ -44,7 +45,7 @@ pub(super) fn checks(place: &str, items: &[Value]) -> Result<(Checks, SetJudges)
     let Some(TestKind { judges, function }) = kind else { return Err(FieldError::new(place, "holds no tests")) };
     let checks = match function {
         Some(function) => call_checks(function, tests, judges)?,
-        None => script_checks(&tests, judges)?,
+        None => script_checks(tests, judges)?,
     };
     Ok((checks, judges))
 }

@@ -22,7 +22,7 @@ struct Row {
     problem: Problem,
 }
 
-fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let Row { problem, .. } = parse_versioned(row.text, "a problem")?;
     match problem.task_id.is_empty() {
         true => Err(FieldError::new("problem.task_id", "is empty")),

@@ -2,7 +2,7 @@
 //!
 //! JSON is slower than what else there is and the records are small; it needs no second description of them.
 
-use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub(super) type Pipe = BufReader<UnixStream>;
 /// Bytes of the buffer.
 const BUFFER: usize = 64 << 10;
 
-/// A frame of more bytes is read as it comes, which is slower and does without memory for all of it.
+/// A frame of more bytes is written as it is made and read as it comes, which is slower and does without memory for all of it.
 const LONG: u64 = 256 << 10;
 
 /// The end of a socket.
@@ -22,16 +22,50 @@ pub(super) fn over(socket: UnixStream) -> Pipe {
     BufReader::with_capacity(BUFFER, socket)
 }
 
-/// Sends one record.
+/// Sends one record. A long one is written as it is made, once its length is known: as text its values take several times their memory.
 ///
 /// # Errors
 /// When the other side is gone, or the record has no JSON or is too long for a frame.
 pub(super) fn send(pipe: &mut impl Write, record: &impl Serialize) -> io::Result<()> {
-    let mut frame = vec![0; 4];
+    let mut frame = ShortFrame { bytes: vec![0; 4], length: 0 };
     serde_json::to_writer(&mut frame, record)?;
-    let length = u32::try_from(frame.len() - 4).map_err(|_| io::Error::other("a frame of 4 GiB or more"))?;
-    frame[..4].copy_from_slice(&length.to_le_bytes());
-    pipe.write_all(&frame)
+    let length = u32::try_from(frame.length).map_err(|_| io::Error::other("a frame of 4 GiB or more"))?;
+    if frame.is_long() {
+        let mut out = BufWriter::with_capacity(BUFFER, pipe);
+        out.write_all(&length.to_le_bytes())?;
+        serde_json::to_writer(&mut out, record)?;
+        return out.flush();
+    }
+    frame.bytes[..4].copy_from_slice(&length.to_le_bytes());
+    pipe.write_all(&frame.bytes)
+}
+
+/// The length of a frame, and its bytes where it is not long.
+struct ShortFrame {
+    bytes: Vec<u8>,
+    length: u64,
+}
+
+impl ShortFrame {
+    const fn is_long(&self) -> bool {
+        self.length > LONG
+    }
+}
+
+impl Write for ShortFrame {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        self.length += part.len() as u64;
+        if self.is_long() {
+            self.bytes = Vec::new();
+        } else {
+            self.bytes.extend_from_slice(part);
+        }
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Receives one record, of at most `max_bytes`; `None` when the other side has closed the pipe between two frames.

@@ -151,16 +151,15 @@ fn a_value_that_outgrows_the_output_is_not_written_out() {
     }
 }
 
-/// As many values as fit are counted in the strict encoding, however they came.
+/// As many values as fit are counted in the strict encoding, however they came, and each as ten bytes at least.
 #[test]
 fn a_value_of_just_the_output_that_is_allowed_crosses() {
     let most = calls("", vec![]).limits.output_bytes;
     for (program, is_allowed) in [
         (format!("def f(): return 'a' * {}", most - 5), true),
         (format!("def f(): return 'a' * {}", most - 4), false),
-        // Of five bytes and nine for each.
-        (format!("def f(): return [0.5] * {}", (most - 5) / 9), true),
-        (format!("def f(): return [0.5] * {}", (most - 5) / 9 + 1), false),
+        (format!("def f(): return [0.5] * {}", most / 10 - 1), true),
+        (format!("def f(): return [0.5] * {}", most / 10), false),
     ] {
         let outcome = run(&calls(&program, vec![vec![]]));
         assert_eq!(outcome.exit == Exit::Returned, is_allowed, "{program}: {:?}", outcome.exit);

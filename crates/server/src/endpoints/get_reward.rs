@@ -12,7 +12,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -21,7 +21,8 @@ use super::Routes;
 use crate::answer::json_response;
 use crate::body::RequestBody;
 use crate::caller::Caller;
-use crate::compat::{Fields, Rejection, open_truth, read_request, until_serving};
+use crate::compat::{Fields, MOST_ERRORS, Rejection, open_truth, read_request, until_serving};
+use crate::json_slices::array_items;
 use crate::judge::{AttemptText, Judge};
 use crate::queue::{Admission, Unfinished};
 use crate::rows::{FaultKind, reward};
@@ -76,7 +77,7 @@ async fn get_reward(
     let arrived = body.arrived();
     let deadline = arrived + CLIENT_PATIENCE;
     let judge = serving_judge(&service, deadline).await?;
-    let read = move |fields: &mut Fields| Asked::read(fields, &judge);
+    let read = move |fields: &mut Fields<'_>| Asked::read(fields, &judge);
     let asked = read_request(&service, &headers, body, deadline, read).await?;
     let Asked { samples, form } = asked;
     let deadline = if form == Form::Slime { arrived + SLIME_PATIENCE } else { deadline };
@@ -105,18 +106,20 @@ struct Asked {
 }
 
 impl Asked {
-    fn read(fields: &mut Fields, judge: &Arc<dyn Judge>) -> Self {
+    fn read(fields: &mut Fields<'_>, judge: &Arc<dyn Judge>) -> Self {
         let chosen = fields.judge();
         let judge = TruthJudge { judge, chosen: chosen.as_ref() };
         if let Some(response) = fields.optional_text("response") {
-            let label = fields.required("label").unwrap_or_default();
+            drop(fields.required("label"));
+            let label = fields.sent_text("label").unwrap_or("null");
             let prompt = fields.optional_text("prompt").unwrap_or_default();
             let response = with_opened_frame(&prompt, &response);
-            return Self { samples: vec![judge.sample("label", &label, response)], form: Form::Slime };
+            return Self { samples: vec![judge.sample("label", label, response)], form: Form::Slime };
         }
         let queries = texts(fields, "query");
         let prompts = texts(fields, "prompts");
-        let labels = fields.required_list("labels");
+        drop(fields.required_list("labels"));
+        let labels = fields.sent_text("labels").map_or_else(Vec::new, |text| array_items(text).unwrap_or_default());
         if queries.len() != labels.len() || queries.len() != prompts.len() {
             let (queries, prompts, labels) = (queries.len(), prompts.len(), labels.len());
             let msg = format!("{queries} queries, {prompts} prompts and {labels} labels should be equally many");
@@ -124,15 +127,21 @@ impl Asked {
             return Self { samples: Vec::new(), form: Form::OpenRlhf };
         }
         let mut samples = Vec::with_capacity(queries.len());
-        for (at, ((query, prompt), label)) in queries.into_iter().zip(prompts).zip(&labels).enumerate() {
+        let mut unread = 0;
+        for (at, ((query, prompt), label)) in queries.into_iter().zip(prompts).zip(labels).enumerate() {
             let response = with_opened_frame(&prompt, response_of_query(&query, &prompt));
-            samples.push(judge.sample(&format!("labels[{at}]"), label, response));
+            let sample = judge.sample(&format!("labels[{at}]"), label, response);
+            unread += usize::from(sample.is_err());
+            samples.push(sample.map_err(|why| if unread > MOST_ERRORS { MANY_UNREAD.to_owned() } else { why }));
         }
         Self { samples, form: Form::OpenRlhf }
     }
 }
 
-fn texts(fields: &mut Fields, name: &str) -> Vec<String> {
+/// The fault of labels behind the first that hold no task.
+const MANY_UNREAD: &str = "its label holds no task; the labels before it say why";
+
+fn texts(fields: &mut Fields<'_>, name: &str) -> Vec<String> {
     let found = match fields.required(name) {
         // One query may come without a list.
         Some(text @ Value::String(_)) => vec![text],
@@ -157,7 +166,7 @@ struct TruthJudge<'a> {
 
 impl TruthJudge<'_> {
     /// The attempt at the task of the label at `path`.
-    fn sample(&self, path: &str, label: &Value, response: String) -> Result<AttemptWork, String> {
+    fn sample(&self, path: &str, label: &str, response: String) -> Result<AttemptWork, String> {
         let task = open_truth(self.judge, label, self.chosen).map_err(|error| error.describe(path))?;
         Ok(AttemptWork { task, attempt_id: "0".to_owned(), text: AttemptText::Completion(response) })
     }
@@ -220,24 +229,64 @@ impl Form {
     ///
     /// # Errors
     /// The same where the answer is a bare number: slime raises.
-    fn answer(self, verdicts: &[Measured]) -> Result<Value, Rejection> {
+    fn answer(self, verdicts: &[Measured]) -> Result<Answer<'_>, Rejection> {
         if self == Form::Slime {
             let verdict = verdicts.first().cloned().unwrap_or_default();
             let why = verdict.fault.unwrap_or_default();
             let unmeasured = || Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, format!("there is no reward: {why}"));
-            return verdict.reward.map(|reward| json!(reward)).ok_or_else(unmeasured);
+            return verdict.reward.map(Answer::Slime).ok_or_else(unmeasured);
         }
-        let rewards: Vec<f64> = verdicts.iter().map(|verdict| verdict.reward.unwrap_or(0.0)).collect();
-        let unjudged: Vec<f64> = verdicts.iter().map(|verdict| f64::from(u8::from(verdict.reward.is_none()))).collect();
-        let share = |verdict: &Measured| f64::from(verdict.passed) / f64::from(verdict.total.max(1));
-        let shares: Vec<f64> = verdicts.iter().map(share).collect();
-        let plain = |numbers: &[f64]| if let [one] = numbers { json!(one) } else { json!(numbers) };
-        let logs = json!({"veriplay_passed": plain(&shares), "veriplay_unjudged": plain(&unjudged)});
-        let mut answer = json!({"rewards": plain(&rewards), "scores": plain(&rewards), "extra_logs": logs});
-        if verdicts.iter().any(|verdict| verdict.fault.is_some()) {
-            answer["faults"] = verdicts.iter().map(|verdict| json!(verdict.fault)).collect();
+        let has_fault = verdicts.iter().any(|verdict| verdict.fault.is_some());
+        let rewards = Numbers::of(verdicts, |verdict| verdict.reward.unwrap_or(0.0));
+        Ok(Answer::OpenRlhf {
+            scores: rewards.clone(),
+            rewards,
+            extra_logs: Logs {
+                veriplay_passed: Numbers::of(verdicts, |verdict| {
+                    f64::from(verdict.passed) / f64::from(verdict.total.max(1))
+                }),
+                veriplay_unjudged: Numbers::of(verdicts, |verdict| f64::from(u8::from(verdict.reward.is_none()))),
+            },
+            faults: has_fault.then(|| verdicts.iter().map(|verdict| verdict.fault.as_deref()).collect()),
+        })
+    }
+}
+
+/// An answer, in the form of the request.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Answer<'a> {
+    Slime(f64),
+    OpenRlhf {
+        rewards: Numbers,
+        scores: Numbers,
+        extra_logs: Logs,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        faults: Option<Vec<Option<&'a str>>>,
+    },
+}
+
+/// What OpenRLHF logs.
+#[derive(Debug, Serialize)]
+struct Logs {
+    veriplay_passed: Numbers,
+    veriplay_unjudged: Numbers,
+}
+
+/// A number for each query, or the one number where there is one query.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+enum Numbers {
+    One(f64),
+    Many(Vec<f64>),
+}
+
+impl Numbers {
+    fn of(verdicts: &[Measured], number: impl Fn(&Measured) -> f64) -> Self {
+        match verdicts {
+            [one] => Self::One(number(one)),
+            many => Self::Many(many.iter().map(number).collect()),
         }
-        Ok(answer)
     }
 }
 
@@ -252,7 +301,7 @@ mod tests {
 
     #[test]
     fn one_query_gets_numbers_and_several_get_lists() {
-        let answer = |form: Form, verdicts: &[Measured]| form.answer(verdicts).expect("an answer");
+        let answer = |form: Form, verdicts: &[Measured]| json!(form.answer(verdicts).expect("an answer"));
         let one = answer(Form::OpenRlhf, &[measured(Some(1.0))]);
         assert_eq!(
             one,

@@ -66,7 +66,7 @@ async fn verify(
 ) -> Result<Response, Rejection> {
     let deadline = body.arrived() + PATIENCE;
     let judge = serving_judge(&service, deadline).await?;
-    let read = move |fields: &mut Fields| Asked::read(fields, &judge);
+    let read = move |fields: &mut Fields<'_>| Asked::read(fields, &judge);
     let asked = read_request(&service, &headers, body, deadline, read).await?;
     let Asked { echoed, output, attempt } = asked;
     let result = match attempt {
@@ -112,14 +112,14 @@ struct Asked {
 }
 
 impl Asked {
-    fn read(fields: &mut Fields, judge: &Arc<dyn Judge>) -> Self {
+    fn read(fields: &mut Fields<'_>, judge: &Arc<dyn Judge>) -> Self {
         let params = fields.required("responses_create_params").unwrap_or_default();
         let response = fields.required("response").unwrap_or_default();
         let metadata = fields.required("verifier_metadata").unwrap_or_default();
         let output = output_text(&response);
         let named = fields.get("judge").cloned();
         let chosen = fields.judge();
-        let task = open_truth(judge, &metadata, chosen.as_ref());
+        let task = open_truth(judge, fields.sent_text("verifier_metadata").unwrap_or("null"), chosen.as_ref());
         let unreadable = |error: TaskError| Fault::unreadable_task(String::new(), error.describe("verifier_metadata"));
         let attempt = task.map_err(unreadable).map(|task| AttemptWork {
             task,
@@ -137,10 +137,13 @@ impl Asked {
 
 /// The text of a response: all of its parts that are output text.
 fn output_text(response: &Value) -> String {
-    let list = |value: &Value, name: &str| value[name].as_array().cloned().unwrap_or_default();
-    let messages = list(response, "output").into_iter().filter(|item| item["type"] == "message");
-    let parts = messages.flat_map(|item| list(&item, "content")).filter(|part| part["type"] == "output_text");
-    parts.filter_map(|part| part["text"].as_str().map(str::to_owned)).collect()
+    let messages = items(&response["output"]).filter(|item| item["type"] == "message");
+    let parts = messages.flat_map(|item| items(&item["content"])).filter(|part| part["type"] == "output_text");
+    parts.filter_map(|part| part["text"].as_str()).collect()
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
 }
 
 /// The answer: the request, and what was found.

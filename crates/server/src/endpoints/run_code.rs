@@ -122,7 +122,7 @@ async fn run_code(
     let settings = service.settings.clone();
     let arrived = body.arrived();
     let default = client_deadline(arrived, DEFAULT_SECONDS, DEFAULT_SECONDS);
-    let read = move |fields: &mut Fields| RunRequest::read(fields, &settings);
+    let read = move |fields: &mut Fields<'_>| RunRequest::read(fields, &settings);
     let request = read_request(&service, &headers, body, default, read).await?;
     let deadline = Some(client_deadline(arrived, request.compile_seconds, request.run_seconds));
     until_serving(&service, deadline).await?;
@@ -155,7 +155,7 @@ pub(super) struct RunRequest {
 }
 
 impl RunRequest {
-    fn read(fields: &mut Fields, settings: &Settings) -> Self {
+    fn read(fields: &mut Fields<'_>, settings: &Settings) -> Self {
         let compile_seconds = fields.seconds("compile_timeout", DEFAULT_SECONDS, settings.most_seconds);
         let run_seconds = fields.seconds("run_timeout", DEFAULT_SECONDS, settings.most_seconds);
         let code = fields.text("code");
@@ -197,7 +197,7 @@ impl RunRequest {
 
 /// The files of a request. Entries of `null` are left out, as in the original. Two things are errors: a path that leaves the working directory,
 /// because there is nothing outside of it, and base64 that cannot be decoded, because the program would run without its file.
-fn read_files(fields: &mut Fields) -> Vec<(String, Vec<u8>)> {
+fn read_files(fields: &mut Fields<'_>) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for (path, content) in fields.object("files") {
         let plain = path.strip_prefix("./").unwrap_or(&path);
@@ -218,7 +218,7 @@ fn read_files(fields: &mut Fields) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The files to return. A path that leads out of the working directory leads to nothing, as one of a missing file.
-fn read_fetch(fields: &mut Fields) -> Vec<String> {
+fn read_fetch(fields: &mut Fields<'_>) -> Vec<String> {
     let mut paths = Vec::new();
     for (at, path) in fields.list("fetch_files").into_iter().enumerate() {
         match path {

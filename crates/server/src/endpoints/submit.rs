@@ -106,7 +106,7 @@ async fn submit(
     let settings = service.settings.clone();
     let arrived = body.arrived();
     let default = client_deadline(arrived, COMPILE_SECONDS, RUN_SECONDS);
-    let read = move |fields: &mut Fields| Submission::read(fields, &settings);
+    let read = move |fields: &mut Fields<'_>| Submission::read(fields, &settings);
     let request = read_request(&service, &headers, body, default, read).await?;
     let problem = Problem::read(&request)?;
     let runs = problem.cases.len().max(1) as f64;
@@ -135,7 +135,7 @@ struct Submission {
 }
 
 impl Submission {
-    fn read(fields: &mut Fields, settings: &Settings) -> Self {
+    fn read(fields: &mut Fields<'_>, settings: &Settings) -> Self {
         let dataset = fields.text("dataset");
         let id = fields.required("id").unwrap_or_default();
         if !(id.is_string() || id.is_i64() || id.is_u64()) {

@@ -1,6 +1,6 @@
 //! What a prompt defines beside the function that it asks for: helpers, imports, constants.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use ruff_python_ast::Stmt;
 use ruff_text_size::Ranged;
@@ -11,7 +11,7 @@ use crate::syntax::with_syntax;
 
 /// `program`, behind those statements of the prompt that it needs: all definitions and imports but those of `own`, where it uses a name of them that
 /// it does not bind itself.
-pub(super) fn with_definitions_of_prompt(prompt: &str, own: &[String], program: &str) -> String {
+pub(super) fn with_definitions_of_prompt(prompt: &str, own: &BTreeSet<String>, program: &str) -> String {
     if prompt.trim().is_empty() {
         return program.to_owned();
     }
@@ -23,7 +23,7 @@ pub(super) fn with_definitions_of_prompt(prompt: &str, own: &[String], program: 
 }
 
 /// The definitions of the prompt, if the program uses one.
-fn definitions_used(prompt: &str, own: &[String], program: &Names<'_>) -> Option<String> {
+fn definitions_used(prompt: &str, own: &BTreeSet<String>, program: &Names<'_>) -> Option<String> {
     let free: HashSet<&str> = program.free().collect();
     if free.is_empty() {
         return None;
@@ -54,10 +54,10 @@ fn is_definition(stmt: &Stmt) -> bool {
     )
 }
 
-fn defines_any(stmt: &Stmt, own: &[String]) -> bool {
+fn defines_any(stmt: &Stmt, own: &BTreeSet<String>) -> bool {
     match stmt {
-        Stmt::FunctionDef(function) => own.iter().any(|name| name == function.name.as_str()),
-        Stmt::ClassDef(class) => own.iter().any(|name| name == class.name.as_str()),
+        Stmt::FunctionDef(function) => own.contains(function.name.as_str()),
+        Stmt::ClassDef(class) => own.contains(class.name.as_str()),
         _ => false,
     }
 }

@@ -1,5 +1,7 @@
 //! What the parser says of a text that may be a program.
 
+use std::collections::BTreeSet;
+
 use ruff_python_ast::{Expr, Stmt};
 use ruff_python_parser::Parsed;
 use veriplay_core::{TestCode, TestStyle};
@@ -34,14 +36,15 @@ pub(super) struct Facts {
 
 impl Facts {
     /// The facts of `code`. `names` are those that are asked for.
-    pub(super) fn read(code: &str, names: &[String]) -> Self {
+    pub(super) fn read(code: &str, names: &BTreeSet<String>) -> Self {
         with_syntax(code, |parsed| {
             let body = parsed.suite();
             let found = Names::read(body);
             Self {
                 parses: true,
                 has_statement: body.iter().any(is_statement),
-                defines: names.iter().any(|name| found.of_module.contains(name.as_str())),
+                // Of many blocks each is short.
+                defines: found.of_module.iter().any(|name| names.contains(*name)),
                 is_complete: found.has_star || found.free().next().is_none(),
             }
         })
@@ -63,13 +66,13 @@ pub(super) fn parses_behind(prompt: &str, text: &str) -> bool {
 }
 
 /// The names that a program must bind, one of them at least. None for a script.
-pub(super) fn wanted_names(entry: Entry<'_>, prompt: &str) -> Vec<String> {
+pub(super) fn wanted_names(entry: Entry<'_>, prompt: &str) -> BTreeSet<String> {
     match entry {
         Entry::Prompted => last_function(prompt).into_iter().collect(),
-        Entry::Script => Vec::new(),
+        Entry::Script => BTreeSet::new(),
         Entry::Function(function) => function.split('.').map(str::to_owned).collect(),
         Entry::Source(source) => free_names(source),
-        Entry::Tests(TestCode { style: TestStyle::Check { function, .. }, .. }) => vec![function.clone()],
+        Entry::Tests(TestCode { style: TestStyle::Check { function, .. }, .. }) => BTreeSet::from([function.clone()]),
         Entry::Tests(TestCode { style: TestStyle::Functions(source), setup, .. }) => {
             free_names(&format!("{setup}\n{source}"))
         }
@@ -87,7 +90,7 @@ fn last_function(prompt: &str) -> Option<String> {
 }
 
 /// The names that a source text uses and does not bind, and those that it imports from the program.
-fn free_names(source: &str) -> Vec<String> {
+fn free_names(source: &str) -> BTreeSet<String> {
     let read = |parsed: &Parsed<_>| {
         let body = Parsed::<ruff_python_ast::ModModule>::suite(parsed);
         let imported = body.iter().filter_map(|stmt| stmt.as_import_from_stmt());

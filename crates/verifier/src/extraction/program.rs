@@ -1,6 +1,7 @@
 //! The search for the program in a response.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::blocks::{Block, BlockEnd, FENCE, Start, count_fences, first_unlabelled_fence, read_blocks};
@@ -29,19 +30,19 @@ pub fn extract_program(wanted: &Wanted<'_>, response: &str) -> Result<ExtractedP
 #[must_use]
 pub fn program_of_code(code: &str) -> String {
     let wanted = Wanted { prompt: "", entry: Entry::Script, continues: Continues::Prose };
-    let is_framed = code.contains(FENCE) && !Facts::read(code, &[]).parses;
+    let is_framed = code.contains(FENCE) && !Facts::read(code, &BTreeSet::new()).parses;
     let found = if is_framed { extract_program(&wanted, code).ok() } else { None };
     found.map_or_else(|| code.to_owned(), |found| found.text)
 }
 
 struct Search<'w> {
     wanted: &'w Wanted<'w>,
-    names: OnceCell<Vec<String>>,
+    names: OnceCell<BTreeSet<String>>,
 }
 
 impl Search<'_> {
     /// The names that the program must bind, which are read where there is a choice.
-    fn names(&self) -> &[String] {
+    fn names(&self) -> &BTreeSet<String> {
         self.names.get_or_init(|| wanted_names(self.wanted.entry, self.wanted.prompt))
     }
 
@@ -148,7 +149,10 @@ impl Search<'_> {
     }
 
     fn describe_miss(&self, answer: Part<'_>) -> NoAnswer {
-        let wanted = match self.names() {
+        /// More of them say no more.
+        const SHOWN: usize = 12;
+        let names: Vec<&str> = self.names().iter().take(SHOWN).map(String::as_str).collect();
+        let wanted = match names.as_slice() {
             [] => String::new(),
             names => format!(" that defines `{}`", names.join("` or `")),
         };
@@ -156,7 +160,7 @@ impl Search<'_> {
         let found = match blocks.as_slice() {
             [] => "found prose alone".to_owned(),
             blocks => {
-                let labels: Vec<String> = blocks.iter().map(|block| format!("`{}`", block.label)).collect();
+                let labels: Vec<String> = blocks.iter().take(SHOWN).map(|block| format!("`{}`", block.label)).collect();
                 format!("found blocks labelled {}", labels.join(", "))
             }
         };

@@ -21,7 +21,7 @@ use std::borrow::Cow;
 
 use veriplay_core::{Dropped, Value};
 
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, method_or_function};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, equals_as_list, method_or_function};
 
 /// The judge.
 pub(super) struct Apps;
@@ -45,27 +45,18 @@ impl Judge for Apps {
 }
 
 fn same(expected: &Value, actual: &Value) -> bool {
-    let actual = as_list(actual);
     let item = match expected {
         Value::List(items) if items.len() == 1 => Some(&items[0]),
         _ => None,
     };
-    expected.python_eq(&actual)
-        || item.is_some_and(|item| item.python_eq(&actual) || rows(&actual).is_some_and(|rows| item.python_eq(&rows)))
+    equals_as_list(expected, actual)
+        || item.is_some_and(|item| equals_as_list(item, actual) || equals_as_rows(item, actual))
 }
 
-/// A tuple as a list of the same items.
-fn as_list(value: &Value) -> Value {
-    match value {
-        Value::Tuple(items) => Value::List(items.clone()),
-        other => other.clone(),
-    }
-}
-
-/// The items of a list that begins with a tuple, as lists. `None` where one of them is neither.
-fn rows(value: &Value) -> Option<Value> {
-    let Value::List(items) = value else { return None };
-    let begins = matches!(items.first(), Some(Value::Tuple(_)));
-    let plain = items.iter().all(|item| matches!(item, Value::Tuple(_) | Value::List(_)));
-    (begins && plain).then(|| Value::List(items.iter().map(as_list).collect()))
+/// Python's `==`, where items of a list that begins with a tuple count as lists. One of them that is neither is equal to nothing.
+fn equals_as_rows(expected: &Value, actual: &Value) -> bool {
+    let (Value::List(expected), Value::List(rows) | Value::Tuple(rows)) = (expected, actual) else { return false };
+    let begins = matches!(rows.first(), Some(Value::Tuple(_)));
+    let plain = rows.iter().all(|row| matches!(row, Value::Tuple(_) | Value::List(_)));
+    begins && plain && expected.len() == rows.len() && expected.iter().zip(rows).all(|(e, row)| equals_as_list(e, row))
 }

@@ -60,8 +60,8 @@ impl Judge for Checker {
             Ok(values) => values,
             Err(refused) => return Ok(refused),
         };
-        let arguments = vec![Value::Tuple(call.input.to_vec()), expected.into_owned(), actual.into_owned()];
-        Ok(match decided(context, call.comparison, arguments)? {
+        let input = Value::Tuple(call.input.to_vec());
+        Ok(match decided(context, call.comparison, [&input, &expected, &actual])? {
             Ok(right) => call.compare_by(|_, _| right),
             Err(why) => JudgeFinding::Undecided(why),
         })
@@ -74,8 +74,8 @@ impl Judge for Checker {
         let found = match &run.comparison.checker_script {
             Some(script) => decided_by_score(context, script, run, actual)?,
             None => {
-                let arguments = vec![Value::str(run.stdin), Value::str(run.expected), Value::str(actual)];
-                decided(context, run.comparison, arguments)?
+                let [input, expected, actual] = [run.stdin, run.expected, actual].map(Value::str);
+                decided(context, run.comparison, [&input, &expected, &actual])?
             }
         };
         Ok(match found {
@@ -90,11 +90,13 @@ impl Judge for Checker {
 fn decided(
     context: &mut JudgeContext<'_>,
     comparison: &Comparison,
-    arguments: Vec<Value>,
+    [input, expected, actual]: [&Value; 3],
 ) -> Result<Result<bool, String>, Dropped> {
-    let expected = vec![arguments[0].clone(), arguments[1].clone(), arguments[1].clone()];
-    match verdict(context, comparison, arguments)? {
-        Err(undecided) => Ok(verdict(context, comparison, expected)?.map(|_| false).map_err(|_| undecided)),
+    match verdict(context, comparison, [input, expected, actual])? {
+        Err(undecided) => {
+            let of_expected = verdict(context, comparison, [input, expected, expected])?;
+            Ok(of_expected.map(|_| false).map_err(|_| undecided))
+        }
         right => Ok(right),
     }
 }
@@ -103,11 +105,16 @@ fn decided(
 fn verdict(
     context: &mut JudgeContext<'_>,
     comparison: &Comparison,
-    arguments: Vec<Value>,
+    arguments: [&Value; 3],
 ) -> Result<Result<bool, String>, Dropped> {
     let source = comparison.checker.as_deref().unwrap_or_default();
     let JudgeContext { image, limits, seed, .. } = *context;
-    let outcome = context.runner.run(&configure_job(image, limits, seed, Job::call(source, FUNCTION, arguments)))?;
+    let outcome = context.runner.run(&configure_job(
+        image,
+        limits,
+        seed,
+        Job::call(source, FUNCTION, arguments.map(Value::clone)),
+    ))?;
     let returned = match (job_failure(&outcome), outcome.calls.as_slice()) {
         (Some((_, detail)), _) => Err(detail),
         (None, [call]) => decode_call(call, &context.limits).map_err(NoValue::text),

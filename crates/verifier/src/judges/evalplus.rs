@@ -28,6 +28,8 @@ mod oracles;
 
 use std::mem::discriminant;
 
+use dashu_int::ops::BitTest;
+
 use veriplay_core::{Dropped, NumpyType, PythonClass, Value};
 
 use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, complex_parts, number};
@@ -105,7 +107,7 @@ fn shape(value: &Value) -> Option<Vec<usize>> {
     }
     match value {
         // Beyond 64 bits numpy keeps objects, which `allclose` refuses.
-        Value::Int(value) if value.bits() > 63 => None,
+        Value::Int(value) if value.bit_len() > 63 => None,
         _ => (number(value).is_some() || complex_parts(value).is_some()).then(Vec::new),
     }
 }

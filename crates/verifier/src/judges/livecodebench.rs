@@ -25,9 +25,12 @@ pub(super) mod decimal;
 
 use std::borrow::Cow;
 
-use veriplay_core::{Dropped, Value};
+use veriplay_core::Dropped;
 
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, method_or_function, strip, words};
+use super::{
+    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, equals_as_list, method_or_function, strip,
+    words,
+};
 use decimal::Decimal;
 
 /// The judge.
@@ -47,10 +50,7 @@ impl Judge for LiveCodeBench {
     }
 
     fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(call.compare_by(|expected, actual| match actual {
-            Value::Tuple(items) => expected.python_eq(&Value::List(items.clone())),
-            actual => expected.python_eq(actual),
-        }))
+        Ok(call.compare_by(equals_as_list))
     }
 
     fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
@@ -65,7 +65,7 @@ fn same(expected: &str, actual: &str) -> bool {
 }
 
 fn same_numbers(expected: &str, actual: &str) -> bool {
-    let read = |line| words(line).map(Decimal::parse).collect::<Option<Vec<_>>>();
-    let (Some(expected), Some(actual)) = (read(expected), read(actual)) else { return false };
-    expected.len() == actual.len() && expected.iter().zip(&actual).all(|(e, a)| e.equals(a))
+    let equal =
+        |(expected, actual)| Decimal::parse(expected).zip(Decimal::parse(actual)).is_some_and(|(e, a)| e.equals(&a));
+    words(expected).count() == words(actual).count() && words(expected).zip(words(actual)).all(equal)
 }

@@ -21,14 +21,15 @@
 //! `"Yes 1"`, `"1000001"` for `"1000000"` and `"1.4142"` for `"1.41421356"` are wrong.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use veriplay_core::{Dropped, Value};
 
 use super::livecodebench::decimal::Decimal;
 use super::yes_no::is_same_answer;
 use super::{
-    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, method_or_function, number, strip, words,
+    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, equals_as_list, method_or_function, number,
+    strip, words,
 };
 
 /// What contest judges forgive in a text, absolutely or as a share of the expected number.
@@ -85,26 +86,31 @@ fn same_number(expected: &str, actual: &str) -> bool {
 }
 
 fn same_value(expected: &Value, actual: &Value) -> bool {
-    let actual = match actual {
-        Value::Tuple(items) => Value::List(items.clone()),
-        other => other.clone(),
-    };
-    expected.python_eq(&actual) || written_as_json(expected) == written_as_json(&actual) || are_near(expected, &actual)
+    equals_as_list(expected, actual) || are_written_alike(expected, actual) || are_near(expected, actual)
 }
 
-/// The value that JSON would give back: lists for tuples, texts for the keys of dicts.
-fn written_as_json(value: &Value) -> Value {
-    match value {
-        Value::List(items) | Value::Tuple(items) => Value::List(items.iter().map(written_as_json).collect()),
-        Value::Dict(pairs) => {
-            let pair = |(key, item): &(Value, Value)| (json_key(key), written_as_json(item));
-            let written: Vec<(Value, Value)> = pairs.iter().map(pair).collect();
-            let keys: HashSet<String> = written.iter().map(|(key, _)| key.to_string()).collect();
-            // JSON would give back fewer keys.
-            if keys.len() < written.len() { value.clone() } else { Value::Dict(written) }
+/// Whether JSON gives back the same for both: lists for tuples, texts for the keys of dicts.
+fn are_written_alike(expected: &Value, actual: &Value) -> bool {
+    match (expected, actual) {
+        (Value::List(e) | Value::Tuple(e), Value::List(a) | Value::Tuple(a)) => {
+            e.len() == a.len() && e.iter().zip(a).all(|(e, a)| are_written_alike(e, a))
         }
-        other => other.clone(),
+        (Value::Dict(e), Value::Dict(a)) => match (members(e), members(a)) {
+            (Some(e), Some(a)) => {
+                let same =
+                    |(key, value): (&Vec<u8>, &&Value)| a.get(key).is_some_and(|own| are_written_alike(value, own));
+                e.len() == a.len() && e.iter().all(same)
+            }
+            _ => expected == actual,
+        },
+        _ => expected == actual,
     }
+}
+
+/// The values of a dict by its keys in JSON; `None` where that would have fewer.
+fn members(pairs: &[(Value, Value)]) -> Option<HashMap<Vec<u8>, &Value>> {
+    let members: HashMap<Vec<u8>, &Value> = pairs.iter().map(|(key, value)| (json_key(key).encode(), value)).collect();
+    (members.len() == pairs.len()).then_some(members)
 }
 
 fn json_key(key: &Value) -> Value {
@@ -119,7 +125,7 @@ fn json_key(key: &Value) -> Value {
 /// Numbers of which one is a float, or lists of them.
 fn are_near(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
-        (Value::List(expected), Value::List(actual)) => {
+        (Value::List(expected), Value::List(actual) | Value::Tuple(actual)) => {
             expected.len() == actual.len() && expected.iter().zip(actual).all(|(e, a)| e.python_eq(a) || is_near(e, a))
         }
         _ => is_near(expected, actual),

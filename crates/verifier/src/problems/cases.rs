@@ -2,31 +2,31 @@
 
 use veriplay_core::{
     CallCase, CallChecks, CallResult, Dropped, Exit, Job, Limits, Outcome, REFERENCE_RULE, Status, StdioCase,
-    StdioChecks,
+    StdioChecks, Value,
 };
 
 use super::interaction::{failure_in, interactor_of};
 use super::{ProblemRequest, fit_judge};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
+use crate::large::LargeRight;
 use crate::prelude::with_prelude;
 use crate::runner::{Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, job_failure, saturating_u32};
 
 /// The most bytes of output that a job may get for a long expected result, in times its usual limit.
 const MAX_OUTPUT_FACTOR: u64 = 32;
 
-/// Bytes of output that a program may write beside twice the expected ones, for their framing and for a wrong answer to be seen as one.
+/// Bytes of output that a program may write beside its share of the expected ones, for their framing and for a wrong answer to be seen as one.
 const OUTPUT_SLACK: u64 = 64 << 10;
 
-/// The limits of a job whose right results have these many bytes: the usual ones where they fit, and more output where they do not, so that
-/// the right answer is not refused. A problem's own limit of output stays as it is.
-fn limits_for(request: &ProblemRequest<'_>, expected_bytes: usize) -> Limits {
+/// The limits of a job whose right results have these many bytes: the usual ones where they fit, and `share` and some more where they do not, so
+/// that the right answer is not refused. A problem's own limit of output stays as it is.
+fn limits_for(request: &ProblemRequest<'_>, expected: u64, share: u64) -> Limits {
     let limits = request.job_limits();
-    let expected = u64::try_from(expected_bytes).unwrap_or(u64::MAX);
     if request.problem.limits.output_bytes.is_some() || expected <= limits.output_bytes {
         return limits;
     }
     let most = limits.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR);
-    Limits { output_bytes: expected.saturating_mul(2).saturating_add(OUTPUT_SLACK).min(most), ..limits }
+    Limits { output_bytes: share.saturating_add(OUTPUT_SLACK).min(most), ..limits }
 }
 
 /// Runs all cases in one job, or each in a job of its own where it needs a fresh state.
@@ -78,7 +78,9 @@ impl CallCases<'_, '_> {
     fn run_job(&mut self, cases: &[CallCase]) -> Result<CallResults, Dropped> {
         let arguments = cases.iter().map(|case| case.input.clone());
         let JudgeContext { image, seed, .. } = *self.context;
-        let limits = limits_for(self.request, cases.iter().map(|case| case.expected.encode().len()).sum());
+        let expected: u64 = cases.iter().map(|case| Value::output_cost(&case.expected.encode())).sum();
+        // The same values cost the same, but for ints in the place of floats.
+        let limits = limits_for(self.request, expected, expected.saturating_add(expected / 4));
         let calls = Job::calls(self.program, self.function, arguments);
         let outcome = self.context.runner.run(&configure_job(image, limits, seed, calls))?;
         let mut results = Vec::with_capacity(cases.len());
@@ -93,6 +95,7 @@ impl CallCases<'_, '_> {
     }
 
     fn judge_case(&mut self, case: &CallCase, call: &CallResult, limits: &Limits) -> Result<CaseResult, Dropped> {
+        let _right = LargeRight::wait(encoded_bytes(call));
         let (actual, no_value) = match decode_call(call, limits) {
             Ok(value) => (Some(value), String::new()),
             Err(NoValue::Raised(detail)) => return Ok(Some((Status::RuntimeError, detail))),
@@ -115,6 +118,10 @@ impl CallCases<'_, '_> {
         }
         Ok(result.map(|(status, detail)| (status, if actual.is_some() { detail } else { no_value })))
     }
+}
+
+fn encoded_bytes(call: &CallResult) -> usize {
+    if let CallResult::Returned(bytes) = call { bytes.len() } else { 0 }
 }
 
 /// The failure of a call or an interaction without a result.
@@ -168,7 +175,8 @@ fn judge_run(
     let stdin = if interactor.is_some() { Vec::new() } else { case.stdin.clone().into_bytes() };
     let script = Job { stdin, files, fetch, interactor, ..Job::script(program) };
     let expected_files: usize = case.expected_files.values().map(String::len).sum();
-    let limits = limits_for(request, case.stdout.len().max(expected_files));
+    let expected = case.stdout.len().max(expected_files) as u64;
+    let limits = limits_for(request, expected, expected.saturating_mul(2));
     let outcome = context.runner.run(&configure_job(context.image, limits, context.seed, script))?;
     let is_interactive = checks.interactor.is_some();
     let failure = match &outcome.interaction {

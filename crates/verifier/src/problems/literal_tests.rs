@@ -14,7 +14,7 @@ mod reading;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use veriplay_core::{
-    CallResult, Dropped, Exit, GuestError, Job, LimitKind, Status, TestCode, TestStyle, Value, content_hash,
+    CallResult, Dropped, Exit, GuestError, Job, LimitKind, Status, TestCode, Value, content_hash, record_weight,
 };
 
 use super::ProblemRequest;
@@ -46,7 +46,7 @@ pub(super) struct LiteralTests {
     of_set_up: Vec<(String, Option<String>)>,
 }
 
-/// Bytes of test code whose reading is remembered at most, twice.
+/// The most memory, about, of what is read and remembered, twice.
 const REMEMBERED: usize = 4 << 20;
 
 /// What was read lately: attempts at one task come together.
@@ -208,12 +208,8 @@ impl LiteralTests {
         let known = READ.lock().unwrap_or_else(PoisonError::into_inner).get(&digest);
         known.unwrap_or_else(|| {
             let read = Arc::new(Self::read(code));
-            let bytes = code.setup.len()
-                + match &code.style {
-                    TestStyle::Check { source, .. } | TestStyle::Functions(source) => source.len(),
-                    TestStyle::Asserts(lines) => lines.iter().map(String::len).sum(),
-                };
-            READ.lock().unwrap_or_else(PoisonError::into_inner).insert(digest, read, bytes)
+            let weight = usize::try_from(record_weight(code)).unwrap_or(usize::MAX);
+            READ.lock().unwrap_or_else(PoisonError::into_inner).insert(digest, read, weight)
         })
     }
 
@@ -317,7 +313,7 @@ fn is_true(value: &Value) -> bool {
     match value {
         Value::None => false,
         Value::Bool(value) => *value,
-        Value::Int(value) => value.bits() > 0,
+        Value::Int(value) => !value.is_zero(),
         Value::Float(value) => *value != 0.0,
         Value::Str(text) => !text.is_empty(),
         Value::Bytes(bytes) => !bytes.is_empty(),
@@ -329,7 +325,8 @@ fn is_true(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use num_bigint::BigInt;
+    use dashu_int::IBig;
+    use veriplay_core::TestStyle;
 
     use super::*;
 
@@ -369,7 +366,7 @@ mod tests {
         }
         let near = Claim::Near { target: 0.5, bound: 1e300, or_equal: false };
         for found in ["None", "'1'", "[1]", "10 ** 20", "2147483648"] {
-            let found = if found.contains('*') { Value::Int(BigInt::from(10).pow(20)) } else { value(found) };
+            let found = if found.contains('*') { Value::Int(IBig::from(10).pow(20)) } else { value(found) };
             assert_eq!(near.holds(&found), None, "the test runner tells: {found:?}");
         }
     }

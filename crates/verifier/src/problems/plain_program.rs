@@ -4,6 +4,8 @@
 //! clock, and does not look at the process that it is in. What leads there is named here and no defence: who gets by it is told the same
 //! arguments, and no expected value is in reach. A program that is not plain is judged right all the same, only slower.
 
+use std::collections::HashSet;
+
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal, walk_expr, walk_stmt};
 use ruff_python_ast::{Alias, AnyNodeRef, CmpOp, Expr, ExprCompare, ExprContext, Identifier, Stmt};
 
@@ -29,7 +31,9 @@ const ATTRIBUTES: &str = "_sys ag_frame attrgetter builtins cr_frame f_back f_bu
 /// by the same import.
 pub(super) fn is_plain(program: &str, builtins: &[&str], of_set_up: &[(String, Option<String>)]) -> bool {
     let is_plain = with_syntax_within(MOST_LEVELS, program, |parsed| {
-        let mut reader = Reader { is_plain: parsed.has_no_syntax_errors(), builtins, of_set_up };
+        let bound = of_set_up.iter().map(|(name, _)| name.as_str()).collect();
+        let is_plain = parsed.has_no_syntax_errors();
+        let mut reader = Reader { is_plain, builtins, of_set_up: of_set_up.iter().collect(), bound };
         reader.visit_body(parsed.suite());
         reader.is_plain
     });
@@ -44,7 +48,10 @@ pub(super) fn origin(module: Option<&str>, name: &str) -> String {
 struct Reader<'r> {
     is_plain: bool,
     builtins: &'r [&'r str],
-    of_set_up: &'r [(String, Option<String>)],
+    /// The names that the set-up binds, and what they are imported from, if so.
+    of_set_up: HashSet<&'r (String, Option<String>)>,
+    /// The names alone.
+    bound: HashSet<&'r str>,
 }
 
 impl Reader<'_> {
@@ -53,7 +60,7 @@ impl Reader<'_> {
     }
 
     fn is_free(&self, name: &str) -> bool {
-        !self.builtins.contains(&name) && !self.of_set_up.iter().any(|(bound, _)| bound == name)
+        !self.builtins.contains(&name) && !self.bound.contains(name)
     }
 
     /// Whether these imports, of `module` if there is one, bind free names, or what the set-up binds.

@@ -47,7 +47,8 @@ fn an_expected_value_beyond_the_limit_gets_room() {
         let small = veriplay_core::Limits { output_bytes: 64 << 10, ..veriplay_core::Limits::large() };
         let request = veriplay_verifier::ProblemRequest { limits: small, ..request(&problem, "p") };
         assert_eq!(judge_program(&table, &request).unwrap().status, status);
-        let wanted = 2 * list(1).encode().len() as u64 + (64 << 10);
+        let cost = Value::output_cost(&list(1).encode());
+        let wanted = cost + cost / 4 + (64 << 10);
         assert_eq!(table.jobs()[0].limits.output_bytes, wanted);
     }
 }

@@ -1,6 +1,6 @@
 //! Makes objects of the calls that `repr` writes: `Counter({'a': 1})`, `Decimal('1.5')`, `np.float64(0.5)`.
 
-use num_bigint::BigInt;
+use dashu_int::IBig;
 
 use crate::value::Value;
 use crate::value::object::{FACTORIES, NumpyType, Object, PythonClass, calendar, decimal};
@@ -126,7 +126,7 @@ fn time_delta(arguments: &mut Arguments) -> Option<Value> {
 
 fn time_zone(delta: &Value) -> Option<Value> {
     let Value::Object(delta) = delta else { return None };
-    calendar::micros(delta).map(|micros| Value::Int(BigInt::from(micros)))
+    calendar::micros(delta).map(|micros| Value::Int(IBig::from(micros)))
 }
 
 /// Rounds a float or complex number, written with numpy's shortest digits, to the type.

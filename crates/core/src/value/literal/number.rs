@@ -1,7 +1,6 @@
 //! Number literals: ints in four radixes and floats, underscores where Python allows them, no complex.
 
-use num_bigint::BigInt;
-use num_traits::Num;
+use dashu_int::IBig;
 
 use super::super::Value;
 use crate::value::repr::MAX_DIGITS;
@@ -54,7 +53,7 @@ fn decimal(digits: &str, most: usize) -> Option<Value> {
 fn int(digits: &str, radix: u32, most: usize) -> Option<Value> {
     let short = digits.len() <= most;
     let plain = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
-    (short && plain).then(|| BigInt::from_str_radix(digits, radix).ok().map(Value::Int)).flatten()
+    (short && plain).then(|| IBig::from_str_radix(digits, radix).ok().map(Value::Int)).flatten()
 }
 
 /// `1.5`, `1.`, `.5`, `1e5`, `1.e-5`: digits somewhere before the exponent, digits in every part that is not empty.

@@ -1,6 +1,6 @@
 //! Dates and times: the valid fields, and the instants they stand for.
 
-use num_bigint::BigInt;
+use dashu_int::IBig;
 use num_traits::ToPrimitive;
 
 use super::{Object, PythonClass};
@@ -48,7 +48,7 @@ pub(super) fn is_time_delta(parts: &[Value]) -> bool {
     days.to_i64().is_some_and(|days| days.abs() <= MAX_DAYS) && fields(rest, [86_399, 999_999]).is_some()
 }
 
-pub(super) fn is_offset(micros: &BigInt) -> bool {
+pub(super) fn is_offset(micros: &IBig) -> bool {
     micros.to_i64().is_some_and(|micros| -MICROS_OF_DAY < micros && micros < MICROS_OF_DAY)
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use num_bigint::BigInt;
+use dashu_int::IBig;
 
 use super::numbers::{decimal_key, dyadic};
 use crate::Value;
@@ -77,13 +77,13 @@ fn put_finite(out: &mut Vec<u8>, negative: bool, digits: &str, exponent: i64) {
     let significant = digits.trim_end_matches('0');
     let dropped = i64::try_from(digits.len() - significant.len()).unwrap_or(i64::MAX);
     let exponent = exponent.saturating_add(dropped);
-    let signed = |value: BigInt| if negative { -value } else { value };
+    let signed = |value: IBig| if negative { -value } else { value };
     let number = || signed(significant.parse().unwrap_or_default());
     if significant.is_empty() {
         return out.extend(Value::int(0).encode());
     }
     if (0..=MAX_ZEROS).contains(&exponent) && significant.len() <= MAX_DIGITS {
-        let value = number() * BigInt::from(10).pow(u32::try_from(exponent).unwrap_or(0));
+        let value = number() * IBig::from(10).pow(usize::try_from(exponent).unwrap_or(0));
         return out.extend(Value::Int(value).encode());
     }
     if let Some(value) = as_float(significant, exponent, number) {
@@ -93,13 +93,13 @@ fn put_finite(out: &mut Vec<u8>, negative: bool, digits: &str, exponent: i64) {
 }
 
 /// The float that equals this number exactly. It exists only when the digits are a multiple of 5 to the number of places.
-fn as_float(significant: &str, exponent: i64, number: impl Fn() -> BigInt) -> Option<f64> {
+fn as_float(significant: &str, exponent: i64, number: impl Fn() -> IBig) -> Option<f64> {
     let places = exponent.checked_neg().filter(|places| (1..=MAX_FLOAT_PLACES).contains(places))?;
     let fits = significant.len() <= MAX_FLOAT_DIGITS && places * 698 <= i64::try_from(significant.len()).ok()? * 1000;
-    let places = u32::try_from(places).ok().filter(|_| fits)?;
-    let (number, fives) = (number(), BigInt::from(5).pow(places));
+    let places = usize::try_from(places).ok().filter(|_| fits)?;
+    let (number, fives) = (number(), IBig::from(5).pow(places));
     let multiple = &number / &fives;
-    (&multiple * fives == number).then(|| dyadic(&multiple, u64::from(places))).flatten()
+    (&multiple * fives == number).then(|| dyadic(&multiple, places)).flatten()
 }
 
 /// The state of `Decimal(text)`, for a text that `str` writes; `None` for other texts.

@@ -4,8 +4,9 @@
 //! digits; and of any other number, a reduced fraction. So `1 == 1.0 == Decimal(1)` and
 //! `0.5 == Fraction(1, 2) == Decimal('0.50')` share their keys, and nothing is rounded.
 
-use num_bigint::BigInt;
-use num_traits::{FromPrimitive, One, Signed, ToPrimitive, Zero};
+use dashu_int::IBig;
+use dashu_int::ops::BitTest;
+use num_traits::{Signed, ToPrimitive};
 
 use super::super::Value;
 use super::{Object, PythonClass, calendar};
@@ -16,7 +17,7 @@ pub(in crate::value) fn put_float(out: &mut Vec<u8>, value: f64) {
 
 /// The integer that a float equals, however large. Python compares exactly too.
 fn integral(value: f64) -> Option<Value> {
-    (value.fract() == 0.0).then(|| BigInt::from_f64(value).map(Value::Int)).flatten()
+    (value.fract() == 0.0).then(|| IBig::try_from(value).ok().map(Value::Int)).flatten()
 }
 
 /// Writes the key of an object without other values, by the `==` of its class.
@@ -64,18 +65,18 @@ fn put_complex(out: &mut Vec<u8>, real: f64, imag: f64) {
 fn put_range(out: &mut Vec<u8>, parts: &[Value]) {
     let [Value::Int(start), Value::Int(stop), Value::Int(step)] = parts else { return };
     let span = if step.is_positive() { stop - start } else { start - stop };
-    let length = if span.is_positive() { (span - 1) / step.abs() + 1 } else { BigInt::ZERO };
+    let length = if span.is_positive() { (span - 1) / step.abs() + 1 } else { IBig::ZERO };
     out.extend(PythonClass::Range.tag());
     out.extend(Value::Int(length.clone()).encode());
     if length.is_positive() {
         out.extend(Value::Int(start.clone()).encode());
     }
-    if length > BigInt::one() {
+    if length > IBig::ONE {
         out.extend(Value::Int(step.clone()).encode());
     }
 }
 
-fn put_fraction(out: &mut Vec<u8>, numerator: &BigInt, denominator: &BigInt) {
+fn put_fraction(out: &mut Vec<u8>, numerator: &IBig, denominator: &IBig) {
     if denominator.is_one() {
         return out.extend(Value::Int(numerator.clone()).encode());
     }
@@ -89,19 +90,19 @@ fn put_fraction(out: &mut Vec<u8>, numerator: &BigInt, denominator: &BigInt) {
     if let Some(value) = (fives == 0).then(|| dyadic(numerator, twos)).flatten() {
         return put_float(out, value);
     }
-    let places = twos.max(u64::from(fives));
-    let scale = BigInt::from(10).pow(u32::try_from(places).unwrap_or(u32::MAX));
+    let places = twos.max(fives);
+    let scale = IBig::from(10).pow(places);
     let digits = (numerator.abs() * (scale / denominator)).to_string();
     out.extend(decimal_key(numerator.is_negative(), &digits, i64::try_from(places).map_or(i64::MIN, |places| -places)));
 }
 
 /// Divides by five as often as possible; returns how often, and the rest. Large steps come first, because a small one costs as much.
-fn without_fives(mut value: BigInt) -> (u32, BigInt) {
+fn without_fives(mut value: IBig) -> (usize, IBig) {
     let mut count = 0;
     for fives in [27, 1] {
-        let step = 5_u64.pow(fives);
-        while (&value % step).is_zero() {
-            value /= step;
+        let step = IBig::from(5).pow(fives);
+        while (&value % &step).is_zero() {
+            value /= &step;
             count += fives;
         }
     }
@@ -109,10 +110,10 @@ fn without_fives(mut value: BigInt) -> (u32, BigInt) {
 }
 
 /// `number / 2^places` as a float, when one holds it exactly.
-pub(super) fn dyadic(number: &BigInt, places: u64) -> Option<f64> {
+pub(super) fn dyadic(number: &IBig, places: usize) -> Option<f64> {
     let spare = number.trailing_zeros().unwrap_or(0).min(places);
     let (number, places) = (number >> spare, places - spare);
-    let whole = number.to_i64().filter(|_| number.bits() <= 53)?;
+    let whole = number.to_i64().filter(|_| number.bit_len() <= 53)?;
     let half = i32::try_from(places).ok().filter(|places| *places <= 1074)?;
     // In two steps: a power of two below the least normal one would be rounded.
     Some(whole as f64 * 2_f64.powi(-(half / 2)) * 2_f64.powi(-(half - half / 2)))

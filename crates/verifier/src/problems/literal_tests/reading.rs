@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use dashu_int::ops::BitTest;
 use ruff_python_ast::{
     AnyParameterRef, CmpOp, Expr, ExprCall, InterpolatedStringElement, Operator, Stmt, StmtAssert, StmtFunctionDef,
     UnaryOp,
@@ -330,7 +331,7 @@ fn folded(expr: &Expr, source: &str, depth: usize) -> Option<Value> {
 /// The most levels that are folded.
 const MAX_FOLDED: usize = 16;
 /// The most bits of a number that is computed.
-const MAX_BITS: u64 = 4096;
+const MAX_BITS: usize = 4096;
 
 fn arithmetic(left: Value, op: Operator, right: Value) -> Option<Value> {
     let found = match (left, op, right) {
@@ -339,8 +340,8 @@ fn arithmetic(left: Value, op: Operator, right: Value) -> Option<Value> {
         (Value::Int(a), Operator::Sub, Value::Int(b)) => Value::Int(a - b),
         (Value::Int(a), Operator::Mult, Value::Int(b)) => Value::Int(a * b),
         (Value::Int(a), Operator::Pow, Value::Int(b)) => {
-            let power = u32::try_from(b).ok()?;
-            let is_short = a.bits().checked_mul(u64::from(power)).is_some_and(|bits| bits <= MAX_BITS);
+            let power = usize::try_from(b).ok()?;
+            let is_short = a.bit_len().checked_mul(power).is_some_and(|bits| bits <= MAX_BITS);
             is_short.then(|| Value::Int(a.pow(power)))?
         }
         (Value::Float(a), Operator::Add, Value::Float(b)) => Value::Float(a + b),
@@ -350,7 +351,7 @@ fn arithmetic(left: Value, op: Operator, right: Value) -> Option<Value> {
         _ => return None,
     };
     let is_small = match &found {
-        Value::Int(found) => found.bits() <= MAX_BITS,
+        Value::Int(found) => found.bit_len() <= MAX_BITS,
         // A NaN is equal to nothing.
         Value::Float(found) => found.is_finite(),
         _ => true,
@@ -467,7 +468,7 @@ fn has_one_order(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use num_bigint::BigInt;
+    use dashu_int::IBig;
     use veriplay_core::Trust;
 
     use super::*;
@@ -531,7 +532,7 @@ mod tests {
         let line = "assert f(3 * 19 - -2, 'a' + 'b' 'c', 10 ** 30) == [(2.0 / 3.0 + 0.5, 7 + 1), {}]";
         let read = LiteralTests::read(&asserts("", &[line])).unwrap();
         let [assertion] = read.tests[0].1.as_slice() else { panic!("{read:?}") };
-        assert_eq!(assertion.arguments, [value("59"), value("'abc'"), Value::Int(BigInt::from(10).pow(30))]);
+        assert_eq!(assertion.arguments, [value("59"), value("'abc'"), Value::Int(IBig::from(10).pow(30))]);
         assert_eq!(assertion.claim, Claim::Equal(value("[(1.1666666666666665, 8), {}]")));
         let deep = format!("assert f(1) == {}1{}", "(1 + ".repeat(40), ")".repeat(40));
         assert!(!is_read(&asserts("", &[deep.as_str()])));
