@@ -144,8 +144,14 @@ pub(super) fn call_checks(function: String, tests: Vec<RowTest>, judges: SetJudg
 fn script_text(value: &Value) -> Option<String> {
     match value {
         Value::List(lines) => {
-            let lines: Option<Vec<String>> = lines.iter().map(line_text).collect();
-            lines.map(|lines| lines.join("\n"))
+            let mut text = String::new();
+            for (at, line) in lines.iter().enumerate() {
+                if at > 0 {
+                    text.push('\n');
+                }
+                text += &line_text(line)?;
+            }
+            Some(text)
         }
         other => line_text(other),
     }

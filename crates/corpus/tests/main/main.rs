@@ -12,6 +12,7 @@ mod external;
 mod forgery_files;
 mod generator;
 mod grammar_errors;
+mod memory;
 mod probe_files;
 mod problem_faults;
 mod problem_files;
