@@ -60,10 +60,11 @@ impl Value {
     }
 
     /// The `int` that `text` writes in decimal digits with or without a sign, however many they are; [`Value::parse_literal`] takes as many as
-    /// Python does. The time grows with the square of their number.
+    /// Python does.
     #[must_use]
     pub fn parse_int(text: &str) -> Option<Self> {
-        text.parse().ok().map(Value::Int)
+        // The parser takes underscores anywhere.
+        (!text.contains('_')).then(|| text.parse().ok().map(Value::Int)).flatten()
     }
 
     /// A `str`.

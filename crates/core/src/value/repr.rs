@@ -81,7 +81,7 @@ impl Display for Value {
     }
 }
 
-/// Conversion to decimal takes quadratic time, so the size is checked first.
+/// Conversion to decimal takes more than linear time, so the size is checked first.
 fn write_int(f: &mut Formatter<'_>, value: &IBig) -> fmt::Result {
     if value.bit_len() > MAX_DECIMAL_BITS {
         return write!(f, "{value:#x}");

@@ -12,8 +12,8 @@ use veriplay_core::{EncodeCaps, Value};
 /// Containers inside one another: a value's own, and those of the row around it.
 const MAX_DEPTH: usize = EncodeCaps::DEPTH + 4;
 
-/// Digits of an int. Python's `json.loads` takes 4300 unless told otherwise, as APPS' own reader tells it; reading them takes a time that grows
-/// with their square.
+/// Digits of an int. Python's `json.loads` takes 4300 unless told otherwise, as APPS' own reader tells it; reading them takes more than
+/// linear time.
 const MAX_INT_DIGITS: usize = 100_000;
 
 /// What [`parse_lenient`] reads in the place of a lone surrogate. No Python program may hold either character, so a program with it does not

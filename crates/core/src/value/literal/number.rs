@@ -5,7 +5,7 @@ use dashu_int::IBig;
 use super::super::Value;
 use crate::value::repr::MAX_DIGITS;
 
-/// The most digits of an int in a `repr`: older records wrote long ints in decimal. Parsing takes quadratic time.
+/// The most digits of an int in a `repr`: older records wrote long ints in decimal. Parsing takes more than linear time.
 const MAX_REPR_DIGITS: usize = 20_000;
 
 /// Length of the longest prefix that looks like a number, signs only inside an exponent.
