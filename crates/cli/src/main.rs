@@ -63,6 +63,9 @@ const ONE_CANDLE_THREAD: (&str, &str) = ("CANDLE_NUM_THREADS", "1");
 /// clears each page before it is used again: an eighth of the time of a step with 135 M parameters.
 const KEPT_MEMORY: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "-1");
 
+/// Freed memory returns to the kernel at once. Requests to a service differ in what they take, and what one has left is not what the next one needs.
+const RETURNED_MEMORY: (&str, &str) = (KEPT_MEMORY.0, "0");
+
 fn main() -> ExitCode {
     if isolation::is_worker() {
         return veriplay_sandbox::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
@@ -138,8 +141,12 @@ fn restart_with_environment() {
     // A path may be no UTF-8.
     let arguments = || std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
     let quantised = arguments().any(|argument| model::is_quantised(&argument));
-    let trains = arguments().any(|argument| ["play", "warmup"].contains(&argument.as_str()));
-    let wanted = [Some(ONE_CANDLE_THREAD).filter(|_| !quantised), Some(KEPT_MEMORY).filter(|_| trains)];
+    let memory = arguments().skip(1).find_map(|argument| match argument.as_str() {
+        "play" | "warmup" => Some(KEPT_MEMORY),
+        "serve" => Some(RETURNED_MEMORY),
+        _ => None,
+    });
+    let wanted = [Some(ONE_CANDLE_THREAD).filter(|_| !quantised), memory];
     let missing: Vec<(&str, &str)> =
         wanted.into_iter().flatten().filter(|(name, _)| std::env::var_os(name).is_none()).collect();
     if missing.is_empty() {

@@ -10,11 +10,20 @@ pub trait Execute: Sync {
     /// # Errors
     /// An invalid job, or a fault of the host that one retry on a new instance did not cure.
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError>;
+
+    /// Whether nobody waits for its jobs any longer, so that what is made of them may end, too.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
 }
 
 impl<E: Execute + ?Sized> Execute for &E {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         (**self).execute(job)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        (**self).is_cancelled()
     }
 }
 

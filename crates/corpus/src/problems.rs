@@ -426,7 +426,7 @@ pub fn parse_problems(
     collect_problems(origin, Rows::over(origin, Cursor::new(bytes), options.max_row_bytes)?, format, options)
 }
 
-/// Reads the text of one row, which may have several lines.
+/// Reads the text of one row, which may have several lines, and be longer than [`ReadOptions::max_row_bytes`].
 ///
 /// # Errors
 /// The field that is wrong, by its path in the row, and what is wrong with it.

@@ -87,6 +87,10 @@ impl<E: Execute> Execute for OutcomeCache<E> {
         let kept = self.shard(&digest).insert(digest, Arc::new(outcome), 1);
         Ok(kept.as_ref().clone())
     }
+
+    fn is_cancelled(&self) -> bool {
+        self.inner.is_cancelled()
+    }
 }
 
 impl<V> Generations<V> {

@@ -285,6 +285,22 @@ pub(crate) fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(is_space).filter(|word| !word.is_empty())
 }
 
+/// Whether the two are equally long, and `same` holds of each pair. It ends at the first difference.
+pub(crate) fn all_pairs<E: Copy, A: Copy>(
+    expected: impl IntoIterator<Item = E>,
+    actual: impl IntoIterator<Item = A>,
+    mut same: impl FnMut(E, A) -> bool,
+) -> bool {
+    let (mut expected, mut actual) = (expected.into_iter(), actual.into_iter());
+    loop {
+        match (expected.next(), actual.next()) {
+            (None, None) => return true,
+            (Some(expected), Some(actual)) if same(expected, actual) => {}
+            _ => return false,
+        }
+    }
+}
+
 /// Python's `expected == [*items]`.
 pub(crate) fn equals_list(expected: &Value, items: &[Value]) -> bool {
     let Value::List(own) = expected else { return false };

@@ -1,8 +1,9 @@
-//! The right to have large trees and values in memory, which one thread at a time has.
+//! The permit to have large trees and values in memory, which one thread at a time has.
 //!
-//! A tree of a program's text takes up to fifty times the memory of the text, and a returned value up to thirty times that of its encoding. As many
-//! threads as there are workers would have as many of them at once, whatever one request may take. No thread keeps the right while a job of its own
-//! runs, so whoever waits for it waits for computations of the host alone, and never for a program.
+//! A tree of a program's text takes up to fifty times the memory of the text, and a returned value up to three times what it costs of the limit on
+//! output. As many threads as there are workers would have as many of them at once, whatever one request may take. It is asked for where texts are
+//! parsed and where the values of calls are decoded and compared; expected values, and those that a checker is given, are not covered. No thread
+//! keeps it while a job of its own runs, so whoever waits for it waits for computations of the host alone, and never for a program.
 
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,15 +11,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Bytes of a text or an encoding that make it large.
 const LARGE: usize = 64 << 10;
 
-static RIGHT: Mutex<()> = Mutex::new(());
+static PERMIT: Mutex<()> = Mutex::new(());
 
 thread_local! {
     static HELD: RefCell<Held> = const { RefCell::new(Held { uses: 0, lock: None }) };
 }
 
-/// What a thread has of the right.
+/// What a thread has of the permit.
 struct Held {
-    /// What it needs the right for at the moment: a tree may be needed while another one is there.
+    /// What it needs the permit for at the moment: a tree may be needed while another one is there.
     uses: usize,
     lock: Option<MutexGuard<'static, ()>>,
 }
@@ -26,18 +27,18 @@ struct Held {
 impl Held {
     fn lock(&mut self) {
         // The lock guards no data.
-        self.lock.get_or_insert_with(|| RIGHT.lock().unwrap_or_else(PoisonError::into_inner));
+        self.lock.get_or_insert_with(|| PERMIT.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
-/// The right, as long as it is needed. It is this thread's, and does not leave it.
-pub(crate) struct LargeRight {
+/// The permit, as long as it is needed. It is this thread's, and does not leave it.
+pub(crate) struct LargePermit {
     is_taken: bool,
     _of_this_thread: std::marker::PhantomData<*const ()>,
 }
 
-impl LargeRight {
-    /// Waits for the right to have what is made of so many bytes, if that is large.
+impl LargePermit {
+    /// Waits for the permit to have what is made of so many bytes, if that is large.
     pub(crate) fn wait(bytes: usize) -> Self {
         let is_taken = bytes > LARGE;
         if is_taken {
@@ -50,7 +51,7 @@ impl LargeRight {
     }
 }
 
-impl Drop for LargeRight {
+impl Drop for LargePermit {
     fn drop(&mut self) {
         if self.is_taken {
             HELD.with_borrow_mut(|held| {
@@ -61,8 +62,8 @@ impl Drop for LargeRight {
     }
 }
 
-/// Gives the right back while `work` goes on, and waits for it again where it is still needed behind that.
-pub(crate) fn without_right<T>(work: impl FnOnce() -> T) -> T {
+/// Gives the permit back while `work` goes on, and waits for it again where it is still needed behind that.
+pub(crate) fn without_permit<T>(work: impl FnOnce() -> T) -> T {
     HELD.with_borrow_mut(|held| held.lock = None);
     let found = work();
     HELD.with_borrow_mut(|held| {
@@ -86,28 +87,27 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_has_the_right_until_nothing_large_is_left() {
+    fn one_thread_has_the_permit_until_nothing_large_is_left() {
         let other = other_thread();
-        let (first, second) = (LargeRight::wait(LARGE + 1), LargeRight::wait(LARGE + 1));
-        let is_free = || RIGHT.try_lock().is_ok();
+        let (first, second) = (LargePermit::wait(LARGE + 1), LargePermit::wait(LARGE + 1));
+        let is_free = || PERMIT.try_lock().is_ok();
         assert!(!other.install(is_free));
         drop(first);
         assert!(!other.install(is_free));
-        without_right(|| other.install(|| drop(LargeRight::wait(LARGE + 1))));
+        without_permit(|| other.install(|| drop(LargePermit::wait(LARGE + 1))));
         assert!(!other.install(is_free));
         let (sender, receiver) = mpsc::channel();
         other.spawn(move || {
-            let _right = LargeRight::wait(LARGE + 1);
+            let _permit = LargePermit::wait(LARGE + 1);
             sender.send(()).expect("it is listened to");
         });
-        assert!(receiver.try_recv().is_err());
         drop(second);
-        receiver.recv().expect("it gets the right");
+        receiver.recv().expect("it gets the permit");
     }
 
     #[test]
     fn nothing_small_waits() {
-        let _right = LargeRight::wait(LARGE + 1);
-        other_thread().install(|| drop(LargeRight::wait(LARGE)));
+        let _permit = LargePermit::wait(LARGE + 1);
+        other_thread().install(|| drop(LargePermit::wait(LARGE)));
     }
 }

@@ -30,6 +30,8 @@ const BUILTINS: &str = "ArithmeticError AssertionError AttributeError BaseExcept
 pub(crate) struct Names<'a> {
     /// Functions, classes, imports and variables of the module.
     pub(crate) of_module: HashSet<&'a str>,
+    /// Those of the module that are bound otherwise than by an import.
+    pub(crate) defined: HashSet<&'a str>,
     /// All names that are bound anywhere.
     bound: HashSet<&'a str>,
     used: HashSet<&'a str>,
@@ -46,12 +48,24 @@ impl<'a> Names<'a> {
         names
     }
 
+    /// Whether the name is used.
+    pub(crate) fn uses(&self, name: &str) -> bool {
+        self.used.contains(name)
+    }
+
     /// The names that are used, bound nowhere, and no builtins.
     pub(crate) fn free(&self) -> impl Iterator<Item = &'a str> {
         self.used.iter().copied().filter(|name| !self.bound.contains(name) && !is_builtin(name))
     }
 
     fn bind(&mut self, name: &'a str) {
+        self.import(name);
+        if self.depth == 0 {
+            self.defined.insert(name);
+        }
+    }
+
+    fn import(&mut self, name: &'a str) {
         self.bound.insert(name);
         if self.depth == 0 {
             self.of_module.insert(name);
@@ -92,9 +106,9 @@ impl<'a> SourceOrderVisitor<'a> for Names<'a> {
 
     fn visit_alias(&mut self, alias: &'a Alias) {
         match (&alias.asname, alias.name.as_str()) {
-            (Some(name), _) => self.bind(name.as_str()),
+            (Some(name), _) => self.import(name.as_str()),
             (None, "*") => self.has_star = true,
-            (None, name) => self.bind(name.split('.').next().unwrap_or(name)),
+            (None, name) => self.import(name.split('.').next().unwrap_or(name)),
         }
         walk_alias(self, alias);
     }

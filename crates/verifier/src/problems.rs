@@ -4,6 +4,7 @@
 //! Invariants: expected values enter only jobs of checkers and of test code; a case without a result of its own is not passed, and Accepted
 //! means that every case is; a host fault is [`Dropped`].
 
+mod assertions;
 mod cases;
 mod interaction;
 mod literal_tests;
@@ -15,6 +16,8 @@ mod test_results;
 use veriplay_core::{
     Checks, Comparison, Dropped, Execute, Limits, Problem, StdioCase, TestCode, TestStyle, Verdict, is_plain_relative,
 };
+
+use assertions::asserts_something;
 
 use crate::environments::{self, CodeRequest};
 use crate::judges::{Judge, JudgeContext, OutputKind, judge_by_name, judge_names};
@@ -91,6 +94,15 @@ pub enum ProblemError {
         judge: &'static str,
         /// What is wrong.
         what: &'static str,
+    },
+    /// The test code passes every program.
+    #[error(
+        "the test code of `{task_id}` asserts nothing where it runs, so that every program would pass; hint: give `assert` statements, functions \
+         `test…`, or classes `Test…` or of `unittest.TestCase`"
+    )]
+    AssertsNothing {
+        /// The problem.
+        task_id: String,
     },
     /// A file of a case has no usable path.
     #[error("case {case} of `{task_id}` has a file `{path}`; give each a plain path relative to the working directory")]
@@ -173,7 +185,13 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
             }
             judge_of(problem, &checks.comparison, OutputKind::Texts).map(|_| ())
         }
-        Checks::Tests(code) => some(has_tests(code)),
+        Checks::Tests(code) => {
+            some(has_tests(code))?;
+            match asserts_something(code) {
+                true => Ok(()),
+                false => Err(ProblemError::AssertsNothing { task_id: task_id() }),
+            }
+        }
         Checks::Prediction(prediction) => named(&prediction.program, "program to run"),
         Checks::Environment(checks) => named(&checks.verify, "function verifies the state"),
     }

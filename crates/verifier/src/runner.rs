@@ -6,7 +6,7 @@ use veriplay_core::{
     Outcome, Status, Value, Verdict,
 };
 
-use crate::large::without_right;
+use crate::large::without_permit;
 
 /// The rule of programs that do not define the function to call.
 pub(crate) const MISSING_ENTRY: &str = "missing_entry";
@@ -26,6 +26,11 @@ impl<'a> Runner<'a> {
         Self { execute, evidence: Evidence::default() }
     }
 
+    /// Ends the work on an attempt that nobody waits for any longer.
+    pub(crate) fn check_cancelled(&self) -> Result<(), Dropped> {
+        if self.execute.is_cancelled() { Err(host_fault(&ExecuteError::Cancelled)) } else { Ok(()) }
+    }
+
     /// Runs `job`; a host fault drops the attempt.
     pub(crate) fn run(&mut self, job: &Job) -> Result<Outcome, Dropped> {
         self.try_run(job).map_err(|error| host_fault(&error))
@@ -34,7 +39,7 @@ impl<'a> Runner<'a> {
     /// Runs `job`.
     pub(crate) fn try_run(&mut self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.evidence.jobs.push(job.digest());
-        let outcome = without_right(|| self.execute.execute(job))?;
+        let outcome = without_permit(|| self.execute.execute(job))?;
         let fuel = outcome.fuel.saturating_add(other_side(&outcome).map_or(0, |other| other.fuel));
         add_cost(&mut self.evidence, [], fuel, met_deadline(&outcome));
         Ok(outcome)
@@ -150,6 +155,11 @@ impl NoValue {
             NoValue::Raised(text) | NoValue::NoPlainValue(text) => text,
         }
     }
+}
+
+/// Bytes of the value of a call.
+pub(crate) fn encoded_bytes(call: &CallResult) -> usize {
+    if let CallResult::Returned(bytes) = call { bytes.len() } else { 0 }
 }
 
 /// Decodes the value of one call. The bytes come from a guest and are untrusted.

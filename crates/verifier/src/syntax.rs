@@ -5,7 +5,7 @@ use ruff_python_ast::ModModule;
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, ParseOptions, Parsed, lexer, parse_unchecked};
 
-use crate::large::LargeRight;
+use crate::large::LargePermit;
 
 /// Levels of a tree over which recursion is tried: CPython reads 200 brackets, 100 levels of indentation and some thousands of nested
 /// expressions.
@@ -35,16 +35,16 @@ pub fn with_any_syntax<T>(text: &str, work: impl FnOnce(Parsed<ModModule>) -> T)
     parse_within(most_levels(text.len(), count_levels(text)), text, work)
 }
 
-/// Whether the tree of a text might be deeper than recursion over it goes.
+/// Whether the tree of a text might be deeper than recursion over it goes, or too large.
 pub fn nests_too_deep(text: &str) -> bool {
-    most_levels(text.len(), count_levels(text)) > MOST_LEVELS
+    most_levels(text.len(), count_levels(text)) > MOST_LEVELS || tree_weight(text) > most_tree_weight(text.len())
 }
 
 fn parse_within<T>(levels: usize, text: &str, work: impl FnOnce(Parsed<ModModule>) -> T) -> Option<T> {
     if levels > MOST_LEVELS || tree_weight(text) > most_tree_weight(text.len()) {
         return None;
     }
-    let _right = LargeRight::wait(text.len());
+    let _permit = LargePermit::wait(text.len());
     let stack = (1 << 20) + STACK_OF_A_LEVEL * levels;
     stacker::maybe_grow(stack, stack, || {
         parse_unchecked(text, ParseOptions::from(Mode::Module)).try_into_module().map(work)
@@ -70,11 +70,13 @@ fn tree_weight(text: &str) -> u64 {
     weight
 }
 
-/// The most that a tree may weigh. Those of programs and of lists of literals weigh less.
+/// The most that a tree may weigh. Those of programs weigh less, and those of lists of literals too where the text is long; a text of up to 1 MiB, as
+/// anybody may send one, has no tree where it is much denser than programs are.
 fn most_tree_weight(bytes: usize) -> u64 {
-    const SMALL: u64 = 40 << 20;
-    const FACTOR: u64 = 48;
-    (bytes as u64).saturating_mul(FACTOR).max(SMALL)
+    const SHORT: usize = 1 << 20;
+    const LEAST: u64 = 40 << 20;
+    const FACTOR: u64 = 100;
+    if bytes <= SHORT { LEAST } else { (bytes as u64).saturating_mul(FACTOR) }
 }
 
 /// An upper bound on how deep recursion goes over the tree of a text of `bytes` bytes in which `counted` levels are counted.
@@ -301,6 +303,28 @@ mod tests {
         assert!(levels(format!("x = [{}]\n", "-1, ".repeat(10_000))) < 10);
         assert!(levels(format!("x = [{}]\n", "(1, 'a'), ".repeat(10_000))) < 10);
         assert!(levels(format!("x = {}1\n", "-".repeat(10_000))) >= 10_000);
+    }
+
+    #[test]
+    fn a_short_text_that_is_denser_than_programs_has_no_tree() {
+        let parses = |text: &str| with_syntax(text, |_| ()).is_some();
+        for (line, fits) in [
+            (
+                "def area(width, height):\n    \"\"\"The area of a rectangle.\"\"\"\n    return width * height + border\n",
+                true,
+            ),
+            ("names = ['Ada Lovelace', 'Alan Turing', 1815, 1912]\n", true),
+            ("# \u{4e2d}\u{6587}\u{ff0c}\n", true),
+            ("a = [1,2,3,4,5,6,7,8,9]\n", false),
+            ("0;0\n", false),
+            ("``", false),
+        ] {
+            let text = line.repeat((900 << 10) / line.len());
+            assert_eq!((parses(&text), nests_too_deep(&text)), (fits, !fits), "{line}");
+        }
+        // Whoever sends more may take more.
+        let table = format!("x = [{}]\n", "1,".repeat(600 << 10));
+        assert!(parses(&table) && !parses(&table.replace("1,1,1,1,", "1,").repeat(2)));
     }
 
     #[test]

@@ -2,9 +2,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::{NonZeroU16, NonZeroU32};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -100,7 +98,6 @@ impl Arguments {
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
-    give_back_memory_at_once();
     let memory = MemoryPlan::of_this_machine(args.body_bytes());
     let settings = settings(&args, memory)?;
     // Where the image must be built first, this is checked when it has been: the service listens meanwhile.
@@ -118,18 +115,6 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         judge.flush();
     }
     served.map_err(failure)
-}
-
-/// Starts this program again with memory that goes back to the system when it is freed, and not when there is time: requests differ in what they take.
-/// mimalloc reads that from the environment, before `main`. Where it does not start, this one goes on.
-fn give_back_memory_at_once() {
-    const DELAY: &str = "MIMALLOC_PURGE_DELAY";
-    let mut words = std::env::args_os();
-    let (Ok(program), Some(name), None) = (std::env::current_exe(), words.next(), std::env::var_os(DELAY)) else {
-        return;
-    };
-    let error = Command::new(program).arg0(name).args(words).env(DELAY, "0").exec();
-    tracing::debug!(%error, "memory is given back late");
 }
 
 /// Prints the address, and what is to be known of one that others reach.

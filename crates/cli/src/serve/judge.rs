@@ -17,14 +17,19 @@ use crate::verify::{
     AttemptJudge, ChosenJudge, JudgeConditions, LoadedTask, PendingAttempt, TaskOverrides, VerifyContext, check_row,
 };
 
-/// How many times as long as its row its decompressed tests may be. Of published rows they are less than that.
+/// How many times as long as its row its decompressed tests may be. Of published rows they are less than that, but for short ones whose tests repeat
+/// themselves: those of up to [`SHORT_INFLATED`] bytes may be more, and all of one body together still are no more than [`MOST_REPEATED`] times as much.
 const INFLATED: u64 = 8;
-/// The bounds of that.
-const LEAST_INFLATED: u64 = 8 << 20;
+const SHORT_INFLATED: u64 = 8 << 20;
+const MOST_REPEATED: u64 = 32;
+const LEAST_INFLATED: u64 = 64 << 10;
 const MOST_INFLATED: u64 = 256 << 20;
 
-/// What a reference returned is kept where it weighs at most this many times as much as the row.
-const MOST_EXPECTED: u64 = 16;
+/// What a reference returned is kept beside other tasks where it weighs at most this many times as much as the row. A short row may have one that returns
+/// much: of those, the last ones are kept apart.
+const MOST_EXPECTED_FACTOR: u64 = 16;
+/// Bytes of those.
+const HEAVY_BYTES: u64 = 24 << 20;
 
 /// The most bytes of files that a client may ask for.
 const MOST_FILE_BYTES: u64 = 256 << 20;
@@ -50,6 +55,8 @@ pub(crate) struct ServedJudge {
     facts: JudgeFacts,
     rows: Mutex<Store<KeptRow>>,
     tasks: Mutex<Store<LoadedTask>>,
+    /// Tasks whose references returned much.
+    heavy: Mutex<Store<LoadedTask>>,
 }
 
 /// A row as it was sent.
@@ -81,7 +88,8 @@ impl ServedJudge {
             formats: PROBLEM_FORMATS.iter().map(|format| format.name).collect(),
         };
         let (rows, tasks) = (Mutex::new(Store::new(parts.kept_bytes)), Mutex::new(Store::new(parts.kept_bytes)));
-        Arc::new(Self { parts, facts, rows, tasks })
+        let heavy = Mutex::new(Store::new(HEAVY_BYTES.min(parts.kept_bytes)));
+        Arc::new(Self { parts, facts, rows, tasks, heavy })
     }
 
     /// Stores the verdicts that are not stored yet.
@@ -96,6 +104,15 @@ impl ServedJudge {
 
     fn tasks(&self) -> MutexGuard<'_, Store<LoadedTask>> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn heavy(&self) -> MutexGuard<'_, Store<LoadedTask>> {
+        self.heavy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept_task(&self, key: &Digest) -> Option<Arc<LoadedTask>> {
+        let heavy = self.heavy().get(key);
+        heavy.or_else(|| self.tasks().get(key))
     }
 
     fn find_row(&self, source: &TaskSource) -> Result<Arc<KeptRow>, TaskError> {
@@ -120,7 +137,7 @@ impl ServedJudge {
         conditions: &Digest,
     ) -> Result<(Arc<LoadedTask>, Digest), TaskError> {
         let key = content_hash(&(&kept.digest, overrides, conditions));
-        if let Some(task) = self.tasks().get(&key) {
+        if let Some(task) = self.kept_task(&key) {
             return Ok((task, key));
         }
         let mut row = Arc::clone(&kept.row);
@@ -148,7 +165,9 @@ impl ServedJudge {
 
 /// How a row of so many bytes is read.
 fn read_options(row_bytes: usize) -> ReadOptions {
-    let max_row_bytes = (row_bytes as u64).saturating_mul(INFLATED).clamp(LEAST_INFLATED, MOST_INFLATED);
+    let bytes = row_bytes as u64;
+    let short = bytes.saturating_mul(MOST_REPEATED).min(SHORT_INFLATED);
+    let max_row_bytes = bytes.saturating_mul(INFLATED).max(short).clamp(LEAST_INFLATED, MOST_INFLATED);
     ReadOptions { max_row_bytes, max_row_weight: most_text_weight(row_bytes), ..ReadOptions::default() }
 }
 
@@ -222,6 +241,10 @@ impl Execute for CancellableSandbox<'_> {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.sandbox.run_cancellable(job, self.cancellation)
     }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancellation.is_cancelled()
+    }
 }
 
 /// A task under the conditions of a request.
@@ -250,7 +273,9 @@ impl ServedTask {
         if let Some(task) = current.upgrade() {
             return task;
         }
-        let task = self.judge.tasks().insert(&self.key, Arc::new(self.fresh.without_problem()), self.bytes);
+        let kept = self.judge.kept_task(&self.key);
+        let fresh = || self.judge.tasks().insert(&self.key, Arc::new(self.fresh.without_problem()), self.bytes);
+        let task = kept.unwrap_or_else(fresh);
         *current = Arc::downgrade(&task);
         task
     }
@@ -264,13 +289,15 @@ impl ServedTask {
         }
     }
 
-    /// Counts what a reference returned, or does not keep it where that is much for its row.
+    /// Counts the task as used, with what its reference returned.
     fn charge(&self, task: &Arc<LoadedTask>) {
-        let Some(weight) = task.executed_weight() else { return };
-        let mut tasks = self.judge.tasks();
-        match weight > self.bytes.saturating_mul(MOST_EXPECTED) {
-            true => tasks.remove_this(&self.key, task),
-            false => tasks.recharge(&self.key, task, self.bytes + weight),
+        // Of a row with its expected values there is nothing to add, but that it was used.
+        let weight = task.executed_weight().unwrap_or(0);
+        if weight > self.bytes.saturating_mul(MOST_EXPECTED_FACTOR) {
+            self.judge.tasks().remove_this(&self.key, task);
+            self.judge.heavy().insert(&self.key, Arc::clone(task), weight);
+        } else {
+            self.judge.tasks().recharge(&self.key, task, self.bytes + weight);
         }
     }
 }

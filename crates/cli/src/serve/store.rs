@@ -51,14 +51,16 @@ impl<T> Store<T> {
         item
     }
 
-    /// Counts an item, if it is kept, for other bytes than before; others are dropped to make room.
+    /// Counts an item, if it is kept, as used and for other bytes than before; others are dropped to make room.
     pub(super) fn recharge(&mut self, digest: &Digest, item: &Arc<T>, bytes: u64) {
-        let Some(kept) = self.items.get_mut(digest).filter(|kept| Arc::ptr_eq(&kept.item, item)) else { return };
-        if kept.bytes != bytes {
+        if !self.get(digest).is_some_and(|kept| Arc::ptr_eq(&kept, item)) {
+            return;
+        }
+        if let Some(kept) = self.items.get_mut(digest) {
             self.bytes = self.bytes - kept.bytes + bytes;
             kept.bytes = bytes;
-            while self.bytes > self.most && self.drop_oldest() {}
         }
+        while self.bytes > self.most && self.items.len() > 1 && self.drop_oldest() {}
     }
 
     /// Drops the item of that digest, unless another one has taken its place.
@@ -121,9 +123,9 @@ mod tests {
         store.insert(&digest("b"), Arc::new(3), 2);
         assert_eq!((store.bytes, store.items.len()), (10, 2));
         store.recharge(&digest("a"), &first, 9);
-        assert_eq!((store.bytes, store.items.len()), (2, 1), "the one that was not used of late is dropped");
-        store.insert(&digest("a"), Arc::clone(&first), 3);
-        store.remove_this(&digest("b"), &store.items[&digest("b")].item.clone());
+        assert_eq!((store.bytes, store.items.len()), (9, 1), "the one that was not used of late is dropped");
+        store.recharge(&digest("a"), &first, 11);
+        assert_eq!((store.bytes, store.items.len()), (11, 1), "one that has no room stays until the next one comes");
         store.remove_this(&digest("a"), &first);
         store.remove_this(&digest("a"), &first);
         assert_eq!((store.bytes, store.order.len()), (0, 0));

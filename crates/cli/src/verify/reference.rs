@@ -97,7 +97,8 @@ fn problem_from_reference(
     unexecuted: &UnexecutedProblem,
 ) -> Result<Problem, ReferenceError> {
     let caps = unexecuted.limits.apply(scaled_limits::reference_caps(context.conditions.limits));
-    let (outcome, expected) = run_reference(context, unexecuted, &unexecuted.inputs, caps, context.conditions.seed)?;
+    let outcome = run_reference(context, unexecuted, &unexecuted.inputs, caps, context.conditions.seed)?;
+    let expected = expected_values(unexecuted.expects, &outcome, caps)?;
     check_repeats(context, unexecuted, caps, &outcome)?;
     let scaled = context.conditions.scaled.then(|| scaled_limits::scale_limits(context.conditions.limits, &outcome));
     let problem = unexecuted.with_expected(expected).map_err(|error| ReferenceError::Task(error.to_string()))?;
@@ -113,7 +114,7 @@ fn check_repeats(
     first: &Outcome,
 ) -> Result<(), ReferenceError> {
     let seed = context.conditions.seed.wrapping_add(1);
-    let (again, _) = run_reference(context, unexecuted, &unexecuted.inputs, limits, seed)?;
+    let again = run_reference(context, unexecuted, &unexecuted.inputs, limits, seed)?;
     let value = |call: &CallResult| expected_value(unexecuted.expects, call, limits);
     for (at, (first, again)) in first.calls.iter().zip(&again.calls).enumerate() {
         // What was sent as the same bytes is the same, and others may be.
@@ -133,43 +134,55 @@ fn problem_without_excess(
     let problem = problem_from_reference(context, moderate)?;
     let (all, left_out) = (whole.inputs.len(), whole.inputs.len() - moderate.inputs.len());
     progress::say(format!(
-        "`{}`: left out {left_out} of {}, because its reference needs more for one of them than any job may use",
+        "`{}`: left out {left_out} of {}, because its reference needs more for all of them than it may use",
         whole.task_id,
         counted(all, "input")
     ));
     Ok(problem)
 }
 
-/// The task with those inputs that the reference handles one by one within an eighth of the fuel of a job, and its output.
+/// The task with those inputs that the reference handles one by one within the limits of [`scaled_limits::input_caps`].
 fn without_excess(
     context: &VerifyContext<'_>,
     unexecuted: &UnexecutedProblem,
     why: String,
 ) -> Result<UnexecutedProblem, ReferenceError> {
-    let limits = unexecuted.limits.apply(scaled_limits::input_caps(context.conditions.limits));
+    for caps in scaled_limits::input_caps(context.conditions.limits) {
+        let inputs = inputs_within(context, unexecuted, unexecuted.limits.apply(caps))?;
+        let left_out = unexecuted.inputs.len() - inputs.len();
+        if left_out > 0 && left_out * LEFT_OUT <= unexecuted.inputs.len() {
+            return Ok(UnexecutedProblem { inputs, ..unexecuted.clone() });
+        }
+    }
+    Err(ReferenceError::Excess(why))
+}
+
+/// The inputs that the reference handles one by one within these limits.
+fn inputs_within(
+    context: &VerifyContext<'_>,
+    unexecuted: &UnexecutedProblem,
+    limits: Limits,
+) -> Result<Vec<Vec<Value>>, ReferenceError> {
     let mut inputs = Vec::with_capacity(unexecuted.inputs.len());
     for input in &unexecuted.inputs {
-        match run_reference(context, unexecuted, std::slice::from_ref(input), limits, context.conditions.seed) {
+        let outcome = run_reference(context, unexecuted, std::slice::from_ref(input), limits, context.conditions.seed);
+        match outcome.and_then(|outcome| expected_values(unexecuted.expects, &outcome, limits)) {
             Ok(_) => inputs.push(input.clone()),
             Err(ReferenceError::Excess(_)) => {}
             Err(failed) => return Err(failed),
         }
     }
-    let left_out = unexecuted.inputs.len() - inputs.len();
-    if left_out == 0 || left_out * LEFT_OUT > unexecuted.inputs.len() {
-        return Err(ReferenceError::Excess(why));
-    }
-    Ok(UnexecutedProblem { inputs, ..unexecuted.clone() })
+    Ok(inputs)
 }
 
-/// Runs the reference once; returns its values.
+/// Runs the reference once.
 fn run_reference(
     context: &VerifyContext<'_>,
     unexecuted: &UnexecutedProblem,
     inputs: &[Vec<Value>],
     limits: Limits,
     seed: u64,
-) -> Result<(Outcome, Vec<Value>), ReferenceError> {
+) -> Result<Outcome, ReferenceError> {
     let calls = Job::calls(&unexecuted.reference, &unexecuted.checks.function, inputs.iter().cloned());
     let job = Job { image: context.image.to_owned(), limits, seed, ..calls };
     let host = |why: String| ReferenceError::Host(Dropped { why });
@@ -182,22 +195,21 @@ fn run_reference(
             "it needs more than the {} limit of references, {allowed}",
             limit_word(limit)
         ))),
-        _ => match expected_values(unexecuted.expects, &outcome, limits) {
-            Ok(values) => Ok((outcome, values)),
-            Err(what) => Err(ReferenceError::Task(what)),
-        },
+        Exit::Returned => Ok(outcome),
+        exit => {
+            let error = outcome.error.as_ref().map(error_text).unwrap_or_default();
+            Err(ReferenceError::Task(format!("it ended with {exit:?} {error}")))
+        }
     }
 }
 
-fn expected_values(expects: ExpectedResult, outcome: &Outcome, limits: Limits) -> Result<Vec<Value>, String> {
-    if outcome.exit != Exit::Returned {
-        let error = outcome.error.as_ref().map(error_text).unwrap_or_default();
-        return Err(format!("it ended with {:?} {error}", outcome.exit));
+fn expected_values(expects: ExpectedResult, outcome: &Outcome, limits: Limits) -> Result<Vec<Value>, ReferenceError> {
+    let mut values = Vec::with_capacity(outcome.calls.len());
+    for (at, call) in outcome.calls.iter().enumerate() {
+        let value = expected_value(expects, call, limits);
+        values.push(value.map_err(|what| ReferenceError::Task(format!("input {at}: {what}")))?);
     }
-    let calls = outcome.calls.iter().enumerate();
-    calls
-        .map(|(at, call)| expected_value(expects, call, limits).map_err(|what| format!("input {at}: {what}")))
-        .collect()
+    Ok(values)
 }
 
 fn expected_value(expects: ExpectedResult, call: &CallResult, limits: Limits) -> Result<Value, String> {

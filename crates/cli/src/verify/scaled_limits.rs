@@ -10,7 +10,7 @@ const FACTOR: u64 = 4;
 /// Maximum fuel of an attempt, in times the default of 6 s. EvalPlus ends a task after 60 s.
 const MAX_FUEL_FACTOR: u64 = 10;
 
-/// Bytes beside the share of what the reference returned, for a wrong answer to be seen as one.
+/// Bytes beside twice what the reference returned, for a wrong answer to be seen as one.
 const OUTPUT_SLACK: u64 = 64 << 10;
 
 /// The most fuel that an attempt may be given.
@@ -18,24 +18,27 @@ fn most_fuel(default: Limits) -> u64 {
     default.fuel.saturating_mul(MAX_FUEL_FACTOR).min(*Limits::FUEL.end())
 }
 
-/// The limits of a reference: an attempt can still get [`FACTOR`] times the fuel that it used. All that it returns is kept in memory, so that it may be
-/// half as much again as any other program may return.
+/// The limits of a reference: an attempt can still get [`FACTOR`] times the fuel that it used. All that it returns is kept in memory, so that it may
+/// return half as much again as any other program, and no more.
 pub(super) fn reference_caps(default: Limits) -> Limits {
     let output_bytes = default.output_bytes.saturating_add(default.output_bytes / 2);
     Limits { output_bytes, ..default.with_fuel(most_fuel(default) / FACTOR) }
 }
 
-/// The limits within which a reference must handle one input alone, where all of them are too much for [`reference_caps`].
-pub(super) fn input_caps(default: Limits) -> Limits {
+/// The limits within which a reference must handle one input alone, where all of them together are too much for [`reference_caps`]: an eighth of a
+/// job's, as a few inputs that each take most of them are too much together; where that leaves out too many, all of a job's.
+pub(super) fn input_caps(default: Limits) -> [Limits; 2] {
     const SHARE: u64 = 8;
-    default.with_fuel((default.fuel / SHARE).max(1))
+    let output_bytes = default.output_bytes / SHARE;
+    [Limits { output_bytes, ..default.with_fuel((default.fuel / SHARE).max(1)) }, default]
 }
 
-/// The limits of an attempt after this outcome of the reference: [`FACTOR`] times the fuel, five quarters of the output, and at least the default.
+/// The limits of an attempt after this outcome of the reference: [`FACTOR`] times the fuel, twice the output, at least the default and at most twice
+/// the default of output. Twice, because numpy's numbers cost twice what Python's do.
 pub(super) fn scale_limits(default: Limits, reference: &Outcome) -> Limits {
     let fuel = reference.fuel.saturating_mul(FACTOR).clamp(default.fuel, most_fuel(default));
-    let output = largest_output(reference);
-    let output_bytes = output.saturating_add(output / 4).saturating_add(OUTPUT_SLACK).max(default.output_bytes);
+    let output = largest_output(reference).saturating_mul(2).saturating_add(OUTPUT_SLACK);
+    let output_bytes = output.clamp(default.output_bytes, default.output_bytes.saturating_mul(2));
     Limits { output_bytes, ..default.with_fuel(fuel) }
 }
 
@@ -87,11 +90,15 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_may_return_what_the_reference_returned_and_some_more() {
-        let more = Limits { output_bytes: (5 << 20) / 4 + OUTPUT_SLACK, ..DEFAULT };
-        assert_eq!(used(0, 1, 1 << 20), more);
+    fn an_attempt_may_return_twice_what_the_reference_returned() {
+        let half = DEFAULT.output_bytes / 2;
+        assert_eq!(used(0, 1, half as usize).output_bytes, DEFAULT.output_bytes + OUTPUT_SLACK);
         // Each of these bytes is counted as a value.
-        assert_eq!(used(0, (1 << 20) / 10 + 1, 1 << 20).output_bytes - more.output_bytes, 5);
+        assert_eq!(
+            used(0, half as usize / 10 + 1, half as usize).output_bytes,
+            DEFAULT.output_bytes + OUTPUT_SLACK + 4
+        );
+        assert_eq!(used(0, 1, 3 << 19).output_bytes, 2 * DEFAULT.output_bytes);
     }
 
     #[test]
@@ -100,5 +107,7 @@ mod tests {
         assert_eq!((reference.fuel, reference.output_bytes, reference.deadline_ns), (250, 3 << 19, 3000));
         assert_eq!((used(250, 80, 0).fuel, used(u64::MAX, 80, 0).fuel), (1000, 1000));
         assert_eq!(used(250, 80, 0).deadline_ns, 10_000);
+        let [share, whole] = input_caps(DEFAULT);
+        assert_eq!((share.fuel, share.output_bytes, whole), (12, 1 << 17, DEFAULT));
     }
 }

@@ -61,10 +61,24 @@ impl Value {
                     _ => self.python_key() == other.python_key(),
                 },
             },
+            _ if self.kind() != other.kind() => false,
+            (Value::Set(a) | Value::FrozenSet(a), Value::Set(b) | Value::FrozenSet(b)) if a.len() != b.len() => false,
             _ => match (self.pairs(), other.pairs()) {
                 (Some(a), Some(b)) => equal_pairs(a, b),
                 _ => self.python_key() == other.python_key(),
             },
+        }
+    }
+
+    /// Values of different kinds are never equal, which is told without a look at what is in them.
+    fn kind(&self) -> u8 {
+        match self {
+            Value::List(_) => 1,
+            Value::Tuple(_) => 2,
+            Value::Set(_) | Value::FrozenSet(_) => 3,
+            _ if self.pairs().is_some() => 4,
+            Value::Object(object) if object.items().is_some() => 5,
+            _ => 0,
         }
     }
 
@@ -135,9 +149,12 @@ fn equal_items(a: &[Value], b: &[Value]) -> bool {
 
 /// Compares dicts of any kind without order. Their keys are hashable, so `python_key` identifies them.
 fn equal_pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
     let known: HashMap<Vec<u8>, &Value> = b.iter().map(|(key, value)| (key.python_key(), value)).collect();
     let same = |(key, value): &(Value, Value)| known.get(&key.python_key()).is_some_and(|other| value.python_eq(other));
-    a.len() == b.len() && a.iter().all(same)
+    a.iter().all(same)
 }
 
 /// Compares counters. A missing item has count zero.

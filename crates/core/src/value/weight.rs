@@ -27,7 +27,7 @@ pub fn text_weight(text: &[u8]) -> u64 {
 #[must_use]
 pub fn record_weight<T: Serialize>(record: &T) -> u64 {
     let mut weigher = Weigher::default();
-    // A weigher takes every byte, and what does not serialise has a weight to there.
+    // A weigher takes every byte. A record that does not serialise weighs what came before that.
     let _ = serde_json::to_writer(&mut weigher, record);
     weigher.bytes + weigher.weight
 }

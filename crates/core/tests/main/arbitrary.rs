@@ -66,7 +66,7 @@ fn atom() -> impl Strategy<Value = Value> {
             .prop_map(move |text| object(PythonClass::Decimal, Value::Str(text))),
         (part(), 1..30i64).prop_map(move |(numerator, denominator)| {
             let denominator = IBig::from(denominator);
-            let divisor = num_integer_gcd(&numerator, &denominator);
+            let divisor = greatest_common_divisor(&numerator, &denominator);
             object(
                 PythonClass::Fraction,
                 tuple(vec![Value::Int(numerator / &divisor), Value::Int(denominator / divisor)]),
@@ -93,7 +93,7 @@ fn atom() -> impl Strategy<Value = Value> {
 }
 
 /// Euclid's.
-fn num_integer_gcd(a: &IBig, b: &IBig) -> IBig {
+fn greatest_common_divisor(a: &IBig, b: &IBig) -> IBig {
     let (mut a, mut b) = (a.abs(), b.clone());
     while b != IBig::ZERO {
         (a, b) = (b.clone(), a % b);

@@ -102,7 +102,7 @@ impl Finder<'_> {
             if format.name == FORMAT.name {
                 return self.read_member(row, "row", |inner| self.find_in_object(inner, levels - 1));
             }
-            return self.read_member(row, "row", |mut inner| (format.parse)(&mut inner));
+            return self.read_member(row, "row", |mut inner| format.read(&mut inner));
         }
         if let Some(format) = recognised(fields) {
             return (format.parse)(&mut row);
@@ -188,7 +188,8 @@ impl Finder<'_> {
         }
         match Value::parse_literal(text.trim()) {
             Ok(Value::Dict(pairs)) => {
-                self.find_in_object(RowInput::of_pairs(text, pairs, self.index, self.options), levels)
+                // Its text is no JSON, and formats of our own records read theirs from that.
+                self.find_in_object(RowInput::of_pairs("", pairs, self.index, self.options), levels)
             }
             Ok(Value::List(items)) => self.read_list(items),
             Ok(other) => Err(not_json.unwrap_or_else(|| unknown_shape(&shown(&other)))),

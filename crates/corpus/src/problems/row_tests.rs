@@ -4,6 +4,9 @@
 //! value a line, as verl's own graders read it; a blank text is no argument. Where an output is JSON too, a text that is no JSON is meant as it
 //! is written.
 
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
 use veriplay_core::{CallCase, CallChecks, Checks, Comparison, StdioCase, StdioChecks, Value};
 
 use super::fields::{FieldError, shown};
@@ -174,13 +177,38 @@ fn json_or_literal(text: &str) -> Result<Value, JsonError> {
 /// JSON turns a dict's int keys into texts; this turns them back where every key is one.
 fn give_int_keys(value: &mut Value) {
     let Value::Dict(pairs) = value else { return };
-    let keys: Option<Vec<Value>> = pairs.iter().map(|(key, _)| int_key(key)).collect();
-    for ((key, _), int) in pairs.iter_mut().zip(keys.unwrap_or_default()) {
+    let Some(keys) = pairs.iter().map(|(key, _)| int_key(key)).collect::<Option<Vec<Value>>>() else { return };
+    let distinct: HashSet<Vec<u8>> = keys.iter().map(Value::encode).collect();
+    let is_repeated = distinct.len() < keys.len();
+    for ((key, _), int) in pairs.iter_mut().zip(keys) {
         *key = int;
+    }
+    if is_repeated {
+        keep_last(pairs);
     }
 }
 
+/// Of keys that are the same the last value counts, at the first one's place, as in a dict of Python's.
+fn keep_last(pairs: &mut Vec<(Value, Value)>) {
+    let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut kept: Vec<(Value, Value)> = Vec::with_capacity(pairs.len());
+    for (key, value) in pairs.drain(..) {
+        match places.entry(key.encode()) {
+            Entry::Occupied(place) => kept[*place.get()].1 = value,
+            Entry::Vacant(place) => {
+                place.insert(kept.len());
+                kept.push((key, value));
+            }
+        }
+    }
+    *pairs = kept;
+}
+
+/// The int that Python's `int(key)` gives.
 fn int_key(key: &Value) -> Option<Value> {
     let Value::Str(text) = key else { return None };
-    Value::parse_literal(text).ok().filter(|key| matches!(key, Value::Int(_)))
+    let text = text.trim();
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_int = digits.split('_').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    if is_int { Value::parse_int(&text.replace('_', "")) } else { None }
 }

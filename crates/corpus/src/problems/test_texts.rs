@@ -11,7 +11,11 @@ pub(super) fn is_test_code(text: &str) -> bool {
 /// Whether a text defines tests that somebody else must call.
 pub(super) fn is_test_module(text: &str) -> bool {
     const STARTS: [&str; 3] = ["def test", "async def test", "class Test"];
-    text.lines().any(|line| STARTS.iter().any(|start| line.starts_with(start)))
+    text.lines().any(|line| {
+        // pytest collects the classes of unittest under any name.
+        let is_of_unittest = line.starts_with("class ") && line.contains("TestCase)");
+        is_of_unittest || STARTS.iter().any(|start| line.starts_with(start))
+    })
 }
 
 /// The tests in `texts`. One that defines tests would pass by their definition alone, so these are collected as pytest does it.

@@ -250,6 +250,9 @@ impl Problem {
         };
         let cases = tests.into_iter().map(case).collect::<Option<Vec<_>>>();
         let cases = cases.ok_or_else(|| refuse("each case should have input.stdin and output.stdout"))?;
+        if cases.is_empty() {
+            return Err(refuse("provided_data.test has no case, so that every program would be accepted"));
+        }
         let chosen = request.config.get("extra").map(|extra| &extra["judge"]).filter(|chosen| !chosen.is_null());
         let comparison = match chosen.map(|chosen| read_judge(chosen).and_then(check_text_judge)) {
             None => Comparison::by(JUDGE),
@@ -270,6 +273,9 @@ impl Problem {
         let Some(code) = test["code"].as_str() else {
             return Err(refuse("provided_data.test.code should be a string"));
         };
+        if code.trim().is_empty() {
+            return Err(refuse("provided_data.test.code is blank, so that every program would be accepted"));
+        }
         let asset = match &test["asset"] {
             Value::String(text) => serde_json::from_str(text)
                 .map_err(|error| refuse(format!("provided_data.test.asset is no JSON: {error}")))?,

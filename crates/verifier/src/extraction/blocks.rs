@@ -13,6 +13,8 @@ use super::tokens::strip_end_tokens;
 
 /// The shortest fence of backticks.
 pub(crate) const FENCE: &str = "```";
+/// The shortest fence of tildes.
+pub(crate) const TILDES: &str = "~~~";
 /// Marks that a fence has at least.
 const MIN_MARKS: usize = FENCE.len();
 /// Columns of a tab.
@@ -148,15 +150,26 @@ pub(crate) fn count_fences(text: &str) -> usize {
 
 /// The columns of the fence of a block that a text leaves open.
 pub(crate) fn open_fence_indent(text: &str) -> Option<usize> {
-    let mut open: Option<Fence<'_>> = None;
-    for fence in lines_of(text).filter_map(|line| Fence::at_start(line.text)) {
+    open_fence(text).map(|(fence, _)| fence.indent)
+}
+
+/// The block that a text leaves open, from its fence on.
+pub(crate) fn open_block(text: &str) -> Option<&str> {
+    open_fence(text).map(|(_, start)| &text[start..])
+}
+
+/// The fence of the block that a text leaves open, and where its line begins.
+fn open_fence(text: &str) -> Option<(Fence<'_>, usize)> {
+    let mut open: Option<(Fence<'_>, usize)> = None;
+    for line in lines_of(text) {
+        let Some(fence) = Fence::at_start(line.text) else { continue };
         open = match open {
-            None => Some(fence),
-            Some(opening) if closes(&fence, &opening) => None,
-            Some(opening) => Some(opening),
+            None => Some((fence, line.start)),
+            Some((opening, _)) if closes(&fence, &opening) => None,
+            opened => opened,
         };
     }
-    open.map(|fence| fence.indent)
+    open
 }
 
 /// A fence of its own line, with nothing behind it, that is not indented text.

@@ -155,6 +155,15 @@ impl Display for Label<'_> {
     }
 }
 
+/// Bytes of the first line of a text, if it is nothing but a label of Python: what a model writes behind a fence that its prompt ended with. As a line
+/// of a program it would be a name that nobody has bound.
+pub(super) fn label_line(text: &str) -> usize {
+    let Some(end) = text.find('\n') else { return 0 };
+    let word = text[..end].trim_end();
+    let is_word = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
+    if is_word && is_python_label(word) { end + 1 } else { 0 }
+}
+
 /// Whether what stands behind a fence says that the block is Python.
 pub(crate) fn is_python_label(text: &str) -> bool {
     Label::parse(text) == Label::Python

@@ -21,6 +21,9 @@ const BEGINNINGS: [&str; 6] = ["def ", "async def ", "class ", "@", "import ", "
 /// Beginnings of lines that are hardly prose.
 const CODE: [&str; 9] = ["def ", "async def ", "class ", "import ", "return ", "print(", "for ", "while ", "if "];
 
+/// Names by which a script prints.
+const PRINTING: [&str; 6] = ["print", "sys", "os", "open", "exec", "stdout"];
+
 /// What is known of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Facts {
@@ -28,8 +31,12 @@ pub(super) struct Facts {
     pub(super) parses: bool,
     /// It does something, and is not a value that a program has printed.
     pub(super) has_statement: bool,
-    /// It binds, in its module, one of the names that are asked for.
+    /// It binds, in its module, one of the names that are asked for: by a definition, or an import.
+    pub(super) binds: bool,
+    /// It does so otherwise than by an import. Models import the name from the file that they have called the program.
     pub(super) defines: bool,
+    /// It may print something.
+    pub(super) prints: bool,
     /// It uses no name that it does not bind.
     pub(super) is_complete: bool,
 }
@@ -43,8 +50,10 @@ impl Facts {
             Self {
                 parses: true,
                 has_statement: body.iter().any(is_statement),
-                // Of many blocks each is short.
-                defines: found.of_module.iter().any(|name| names.contains(*name)),
+                // There may be many names, and many blocks, which are short then.
+                binds: found.of_module.iter().any(|name| names.contains(*name)),
+                defines: found.defined.iter().any(|name| names.contains(*name)),
+                prints: found.has_star || PRINTING.iter().any(|name| found.uses(name)),
                 is_complete: found.has_star || found.free().next().is_none(),
             }
         })

@@ -4,10 +4,10 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::blocks::{Block, BlockEnd, FENCE, Start, count_fences, first_unlabelled_fence, read_blocks};
+use super::blocks::{Block, BlockEnd, FENCE, Start, TILDES, count_fences, first_unlabelled_fence, read_blocks};
 use super::context::with_definitions_of_prompt;
 use super::frame::{Part, begins_with_tag, tagged_answer};
-use super::labels::Label;
+use super::labels::{Label, label_line};
 use super::parsing::{Facts, first_beginning, leading_code, looks_like_code, parses_behind, wanted_names};
 use super::{Continues, Entry, ExtractedProgram, NoAnswer, Rule, Wanted, answer_of};
 
@@ -17,6 +17,8 @@ use super::{Continues, Entry, ExtractedProgram, NoAnswer, Rule, Wanted, answer_o
 /// No program: what was looked for and what was found, for people.
 pub fn extract_program(wanted: &Wanted<'_>, response: &str) -> Result<ExtractedProgram, NoAnswer> {
     let answer = answer_of(response, wanted.continues)?;
+    // The label of a fence that the prompt ended with.
+    let answer = answer.slice(label_line(answer.text)..answer.text.len());
     let search = Search { wanted, names: OnceCell::new() };
     let found = search.opened_block(answer).or_else(|| search.closed_by_fence(answer)).or_else(|| search.whole(answer));
     if let Some(found) = found {
@@ -30,7 +32,7 @@ pub fn extract_program(wanted: &Wanted<'_>, response: &str) -> Result<ExtractedP
 #[must_use]
 pub fn program_of_code(code: &str) -> String {
     let wanted = Wanted { prompt: "", entry: Entry::Script, continues: Continues::Prose };
-    let is_framed = code.contains(FENCE) && !Facts::read(code, &BTreeSet::new()).parses;
+    let is_framed = (code.contains(FENCE) || code.contains(TILDES)) && !Facts::read(code, &BTreeSet::new()).parses;
     let found = if is_framed { extract_program(&wanted, code).ok() } else { None };
     found.map_or_else(|| code.to_owned(), |found| found.text)
 }
@@ -66,7 +68,7 @@ impl Search<'_> {
             !self.wanted.prompt.is_empty() && code.starts_with([' ', '\t']) && parses_behind(self.wanted.prompt, code);
         // A script names nothing: a line of prose before a block could be Python by chance, and then each fence has its other.
         let is_script = self.names().is_empty() && facts.has_statement && count_fences(answer.text) % 2 == 1;
-        (facts.defines || is_body || is_script).then(|| self.take(code, Rule::Prefilled, answer, 0..end))
+        (facts.binds || is_body || is_script).then(|| self.take(code, Rule::Prefilled, answer, 0..end))
     }
 
     /// The whole of a part, by itself or behind the prompt.
@@ -75,7 +77,7 @@ impl Search<'_> {
             return None;
         }
         let (facts, prompt) = (self.facts(part.text), self.wanted.prompt);
-        let is_program = facts.defines || (prompt.is_empty() && facts.has_statement);
+        let is_program = facts.binds || (prompt.is_empty() && facts.has_statement);
         if is_program {
             return Some(self.take(part.text, Rule::Whole, part, 0..part.text.len()));
         }
@@ -115,7 +117,7 @@ impl Search<'_> {
         }
         let starts = [Some(0), first_beginning(part.text)].into_iter().flatten();
         let mut codes = starts.filter_map(|start| Some((start, leading_code("", &part.text[start..])?)));
-        let is_program = |facts: Facts| facts.defines || (self.names().is_empty() && facts.has_statement);
+        let is_program = |facts: Facts| facts.binds || (self.names().is_empty() && facts.has_statement);
         let (start, code) = codes.find(|(_, code)| is_program(self.facts(code)))?;
         Some(self.take(code, Rule::BareCode, part, start..start + code.len()))
     }
@@ -178,16 +180,20 @@ fn of_rank<'b>(blocks: &'b [Block<'_>], rank: Rank) -> impl Iterator<Item = usiz
 /// The last block that defines what is named.
 fn last_defining(blocks: &[Block<'_>], facts: &[Facts]) -> Option<usize> {
     let ranks = [Rank::Python, Rank::Unlabelled, Rank::Other];
-    ranks.into_iter().find_map(|rank| of_rank(blocks, rank).find(|at| facts[*at].defines))
+    let last = |wanted: fn(&Facts) -> bool| {
+        ranks.into_iter().find_map(|rank| of_rank(blocks, rank).find(|at| wanted(&facts[*at])))
+    };
+    last(|facts| facts.defines).or_else(|| last(|facts| facts.binds))
 }
 
-/// The last block that is a program by itself, else the last that is one, else the last.
+/// The last block that is a program by itself and may print, else the last that is one by itself, else the last that is one, else the last.
 fn last_program(blocks: &[Block<'_>], facts: &[Facts]) -> Option<usize> {
     let python = || of_rank(blocks, Rank::Python);
     // What a program prints is often in a block without a label, too.
     let unlabelled = || of_rank(blocks, Rank::Unlabelled).filter(|at| facts[*at].has_statement);
     python()
-        .find(|at| facts[*at].parses && facts[*at].is_complete)
+        .find(|at| facts[*at].parses && facts[*at].is_complete && facts[*at].prints)
+        .or_else(|| python().find(|at| facts[*at].parses && facts[*at].is_complete))
         .or_else(|| python().find(|at| facts[*at].parses))
         .or_else(|| python().next())
         .or_else(|| unlabelled().find(|at| facts[*at].is_complete))

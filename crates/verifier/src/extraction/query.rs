@@ -1,8 +1,9 @@
 //! The response in a query: trainers that send both decode them together, with their special tokens or without.
 
 use super::Continues;
-use super::blocks::FENCE;
+use super::blocks::{FENCE, open_block};
 use super::frame::THOUGHT;
+use super::labels::label_line;
 use super::tokens::strip_start_tokens;
 
 /// What chat templates put before what the model writes.
@@ -66,11 +67,19 @@ fn behind_prompt<'a>(prompt: &str, rest: &'a str) -> &'a str {
 /// in the model's own turn: what the question has is closed with it.
 #[must_use]
 pub fn with_opened_frame(prompt: &str, response: &str) -> String {
-    match Continues::after(behind_mark(prompt).unwrap_or(prompt)) {
+    let turn = behind_mark(prompt).unwrap_or(prompt);
+    match Continues::after(turn) {
         Continues::Prose => response.to_owned(),
         Continues::Thought if response.trim_start().starts_with(THOUGHT) => response.to_owned(),
         Continues::Thought => format!("{THOUGHT}\n{response}"),
         Continues::Block(_) if response.trim_start().starts_with(FENCE) => response.to_owned(),
-        Continues::Block(_) => format!("{FENCE}python\n{response}"),
+        Continues::Block(_) => {
+            let block = open_block(turn).unwrap_or_default();
+            match block.split_once('\n') {
+                // The prompt has begun the code.
+                Some((_, code)) if !code.trim().is_empty() => format!("{block}{response}"),
+                _ => format!("{FENCE}python\n{}", &response[label_line(response)..]),
+            }
+        }
     }
 }

@@ -26,7 +26,8 @@ use std::collections::HashMap;
 use veriplay_core::{Comparison, Dropped, Object, PythonClass, Tolerance, Value};
 
 use super::{
-    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, complex_parts, is_space, number, words,
+    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, all_pairs, complex_parts, is_space, number,
+    words,
 };
 
 /// The judge.
@@ -94,9 +95,12 @@ fn same_object(expected: &Object, actual: &Object, tolerance: Tolerance) -> bool
 }
 
 fn same_dict(expected: &[(Value, Value)], actual: &[(Value, Value)], tolerance: Tolerance) -> bool {
+    if expected.len() != actual.len() {
+        return false;
+    }
     let known: HashMap<Vec<u8>, &Value> = actual.iter().map(|(key, value)| (key.encode(), value)).collect();
     let right = |(key, value): &(Value, Value)| known.get(&key.encode()).is_some_and(|own| same(value, own, tolerance));
-    expected.len() == actual.len() && expected.iter().all(right)
+    expected.iter().all(right)
 }
 
 /// The formula of [`Tolerance`]. Infinities first: a share of one forgives everything.
@@ -112,10 +116,9 @@ fn near(expected: f64, actual: f64, tolerance: Tolerance) -> bool {
 
 fn same_text(expected: &str, actual: &str, tolerance: Tolerance) -> bool {
     let lines = |text| str::trim_end_matches(text, is_space).split('\n');
-    lines(expected).count() == lines(actual).count()
-        && lines(expected).zip(lines(actual)).all(|(e, a)| {
-            words(e).count() == words(a).count() && words(e).zip(words(a)).all(|(e, a)| same_word(e, a, tolerance))
-        })
+    all_pairs(lines(expected), lines(actual), |expected, actual| {
+        all_pairs(words(expected), words(actual), |e, a| same_word(e, a, tolerance))
+    })
 }
 
 fn same_word(expected: &str, actual: &str, tolerance: Tolerance) -> bool {

@@ -28,8 +28,8 @@ use std::borrow::Cow;
 use veriplay_core::Dropped;
 
 use super::{
-    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, equals_as_list, method_or_function, strip,
-    words,
+    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, all_pairs, equals_as_list,
+    method_or_function, strip, words,
 };
 use decimal::Decimal;
 
@@ -60,12 +60,13 @@ impl Judge for LiveCodeBench {
 
 fn same(expected: &str, actual: &str) -> bool {
     let lines = |text| strip(text).split('\n').map(strip);
-    lines(expected).count() == lines(actual).count()
-        && lines(expected).zip(lines(actual)).all(|(e, a)| e == a || same_numbers(e, a))
+    all_pairs(lines(expected), lines(actual), |e, a| e == a || same_numbers(e, a))
 }
 
 fn same_numbers(expected: &str, actual: &str) -> bool {
-    let equal =
-        |(expected, actual)| Decimal::parse(expected).zip(Decimal::parse(actual)).is_some_and(|(e, a)| e.equals(&a));
-    words(expected).count() == words(actual).count() && words(expected).zip(words(actual)).all(equal)
+    all_pairs(words(expected), words(actual), is_same_number)
+}
+
+fn is_same_number(expected: &str, actual: &str) -> bool {
+    Decimal::parse(expected).zip(Decimal::parse(actual)).is_some_and(|(expected, actual)| expected.equals(&actual))
 }

@@ -23,13 +23,13 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use veriplay_core::{Dropped, Value};
+use veriplay_core::{Dropped, PythonClass, Value};
 
 use super::livecodebench::decimal::Decimal;
 use super::yes_no::is_same_answer;
 use super::{
-    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, equals_as_list, method_or_function, number,
-    strip, words,
+    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, all_pairs, equals_as_list,
+    method_or_function, number, strip, words,
 };
 
 /// What contest judges forgive in a text, absolutely or as a share of the expected number.
@@ -65,13 +65,11 @@ impl Judge for NemoGym {
 
 fn same_text(expected: &str, actual: &str) -> bool {
     let lines = |text| strip(text).split('\n').map(strip);
-    lines(expected).count() == lines(actual).count()
-        && lines(expected).zip(lines(actual)).all(|(e, a)| e == a || is_same_answer(e, a) || same_numbers(e, a))
+    all_pairs(lines(expected), lines(actual), |e, a| e == a || is_same_answer(e, a) || same_numbers(e, a))
 }
 
 fn same_numbers(expected: &str, actual: &str) -> bool {
-    words(expected).count() == words(actual).count()
-        && words(expected).zip(words(actual)).all(|(e, a)| same_number(e, a))
+    all_pairs(words(expected), words(actual), same_number)
 }
 
 fn same_number(expected: &str, actual: &str) -> bool {
@@ -95,11 +93,10 @@ fn are_written_alike(expected: &Value, actual: &Value) -> bool {
         (Value::List(e) | Value::Tuple(e), Value::List(a) | Value::Tuple(a)) => {
             e.len() == a.len() && e.iter().zip(a).all(|(e, a)| are_written_alike(e, a))
         }
+        (Value::Dict(e), Value::Dict(a)) if e.len() != a.len() => false,
         (Value::Dict(e), Value::Dict(a)) => match (members(e), members(a)) {
             (Some(e), Some(a)) => {
-                let same =
-                    |(key, value): (&Vec<u8>, &&Value)| a.get(key).is_some_and(|own| are_written_alike(value, own));
-                e.len() == a.len() && e.iter().all(same)
+                e.iter().all(|(key, value)| a.get(key).is_some_and(|own| are_written_alike(value, own)))
             }
             _ => expected == actual,
         },
@@ -132,8 +129,17 @@ fn are_near(expected: &Value, actual: &Value) -> bool {
     }
 }
 
+/// An integer of Python's or numpy's.
+fn is_integer(value: &Value) -> bool {
+    match value {
+        Value::Int(_) | Value::Bool(_) => true,
+        Value::Object(object) if matches!(object.class(), PythonClass::Numpy(_)) => is_integer(object.state()),
+        _ => false,
+    }
+}
+
 fn is_near(expected: &Value, actual: &Value) -> bool {
-    let are_integers = matches!((expected, actual), (Value::Int(_) | Value::Bool(_), Value::Int(_) | Value::Bool(_)));
+    let are_integers = is_integer(expected) && is_integer(actual);
     let near = |(e, a): (f64, f64)| (a - e).abs() <= ABSOLUTE + RELATIVE * e.abs();
     let finite = |value| number(value).filter(|number| number.is_finite());
     !are_integers && finite(expected).zip(finite(actual)).is_some_and(near)

@@ -20,7 +20,7 @@
 
 use veriplay_core::Dropped;
 
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ScriptRun, strip};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ScriptRun, all_pairs, strip};
 
 /// Relative error that is forgiven, and the least magnitude it is a share of.
 const RELATIVE: f64 = 1e-5;
@@ -45,7 +45,7 @@ impl Judge for SandboxFusion {
 
 fn same(expected: &str, actual: &str) -> bool {
     let lines = |text| strip(text).split('\n');
-    lines(expected).count() == lines(actual).count() && lines(expected).zip(lines(actual)).all(|(e, a)| same_line(e, a))
+    all_pairs(lines(expected), lines(actual), same_line)
 }
 
 fn same_line(expected: &str, actual: &str) -> bool {

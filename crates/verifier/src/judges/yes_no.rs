@@ -17,7 +17,7 @@
 use veriplay_core::Dropped;
 
 use super::lines::lines;
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ScriptRun, strip};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ScriptRun, all_pairs, strip};
 
 /// The judge.
 pub(super) struct YesNo;
@@ -33,8 +33,7 @@ impl Judge for YesNo {
 
     fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
         Ok(run.compare_by(|expected, actual| {
-            lines(expected).count() == lines(actual).count()
-                && lines(expected).zip(lines(actual)).all(|(e, a)| e == a || is_same_answer(e, a))
+            all_pairs(lines(expected), lines(actual), |e, a| e == a || is_same_answer(e, a))
         }))
     }
 }

@@ -8,25 +8,27 @@ use veriplay_core::{
 use super::interaction::{failure_in, interactor_of};
 use super::{ProblemRequest, fit_judge};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
-use crate::large::LargeRight;
+use crate::large::LargePermit;
 use crate::prelude::with_prelude;
-use crate::runner::{Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, job_failure, saturating_u32};
+use crate::runner::{
+    Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, encoded_bytes, job_failure, saturating_u32,
+};
 
 /// The most bytes of output that a job may get for a long expected result, in times its usual limit.
 const MAX_OUTPUT_FACTOR: u64 = 32;
 
-/// Bytes of output that a program may write beside its share of the expected ones, for their framing and for a wrong answer to be seen as one.
+/// Bytes of output that a program may write beside twice the expected ones, for their framing and for a wrong answer to be seen as one.
 const OUTPUT_SLACK: u64 = 64 << 10;
 
-/// The limits of a job whose right results have these many bytes: the usual ones where they fit, and `share` and some more where they do not, so
-/// that the right answer is not refused. A problem's own limit of output stays as it is.
-fn limits_for(request: &ProblemRequest<'_>, expected: u64, share: u64) -> Limits {
+/// The limits of a job whose expected results cost so much of the limit on output: the usual ones where they fit, and twice as much where they do
+/// not, so that the right answer is not refused: numpy's numbers cost twice what Python's do. A problem's own limit of output stays as it is.
+fn limits_for(request: &ProblemRequest<'_>, expected: u64) -> Limits {
     let limits = request.job_limits();
     if request.problem.limits.output_bytes.is_some() || expected <= limits.output_bytes {
         return limits;
     }
     let most = limits.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR);
-    Limits { output_bytes: share.saturating_add(OUTPUT_SLACK).min(most), ..limits }
+    Limits { output_bytes: expected.saturating_mul(2).saturating_add(OUTPUT_SLACK).min(most), ..limits }
 }
 
 /// Runs all cases in one job, or each in a job of its own where it needs a fresh state.
@@ -79,8 +81,7 @@ impl CallCases<'_, '_> {
         let arguments = cases.iter().map(|case| case.input.clone());
         let JudgeContext { image, seed, .. } = *self.context;
         let expected: u64 = cases.iter().map(|case| Value::output_cost(&case.expected.encode())).sum();
-        // The same values cost the same, but for ints in the place of floats.
-        let limits = limits_for(self.request, expected, expected.saturating_add(expected / 4));
+        let limits = limits_for(self.request, expected);
         let calls = Job::calls(self.program, self.function, arguments);
         let outcome = self.context.runner.run(&configure_job(image, limits, seed, calls))?;
         let mut results = Vec::with_capacity(cases.len());
@@ -95,7 +96,7 @@ impl CallCases<'_, '_> {
     }
 
     fn judge_case(&mut self, case: &CallCase, call: &CallResult, limits: &Limits) -> Result<CaseResult, Dropped> {
-        let _right = LargeRight::wait(encoded_bytes(call));
+        let _permit = LargePermit::wait(encoded_bytes(call));
         let (actual, no_value) = match decode_call(call, limits) {
             Ok(value) => (Some(value), String::new()),
             Err(NoValue::Raised(detail)) => return Ok(Some((Status::RuntimeError, detail))),
@@ -103,6 +104,7 @@ impl CallCases<'_, '_> {
         };
         let mut result = None;
         for expected in std::iter::once(&case.expected).chain(&case.alternatives) {
+            self.context.runner.check_cancelled()?;
             let call = ReturnedCall {
                 task_id: &self.request.problem.task_id,
                 function: self.function,
@@ -118,10 +120,6 @@ impl CallCases<'_, '_> {
         }
         Ok(result.map(|(status, detail)| (status, if actual.is_some() { detail } else { no_value })))
     }
-}
-
-fn encoded_bytes(call: &CallResult) -> usize {
-    if let CallResult::Returned(bytes) = call { bytes.len() } else { 0 }
 }
 
 /// The failure of a call or an interaction without a result.
@@ -176,11 +174,12 @@ fn judge_run(
     let script = Job { stdin, files, fetch, interactor, ..Job::script(program) };
     let expected_files: usize = case.expected_files.values().map(String::len).sum();
     let expected = case.stdout.len().max(expected_files) as u64;
-    let limits = limits_for(request, expected, expected.saturating_mul(2));
-    let outcome = context.runner.run(&configure_job(context.image, limits, context.seed, script))?;
+    let limits = limits_for(request, expected);
+    let job = configure_job(context.image, limits, context.seed, script);
+    let outcome = context.runner.run(&job)?;
     let is_interactive = checks.interactor.is_some();
     let failure = match &outcome.interaction {
-        Some(interaction) => failure_in(interaction, &outcome),
+        Some(interaction) => failure_in(context, &job, interaction, &outcome)?,
         None if is_interactive => Some(missing(&outcome)),
         None => job_failure(&outcome).filter(|_| !has_left_with_zero(&outcome)),
     };
@@ -216,6 +215,7 @@ fn judge_output(
 ) -> Result<CaseResult, Dropped> {
     let mut result = None;
     for expected in std::iter::once(run.expected).chain(alternatives.iter().map(String::as_str)) {
+        context.runner.check_cancelled()?;
         match case_result(judge.compare_script(context, &ScriptRun { expected, ..run }))? {
             None => return Ok(None),
             wrong => result = result.or(wrong),

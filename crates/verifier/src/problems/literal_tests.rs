@@ -21,7 +21,8 @@ use super::ProblemRequest;
 use super::plain_program::{self, is_listed};
 use super::test_results::{TestCodeRecord, TestCodeResult};
 use crate::cache::Generations;
-use crate::runner::{Runner, configure_job, decode_call, job_failure};
+use crate::large::LargePermit;
+use crate::runner::{Runner, configure_job, decode_call, encoded_bytes, job_failure};
 
 /// Exceptions that say no more of themselves than their name and message. A test that meets one has an error.
 const ERRORS: &str = "ArithmeticError AttributeError BufferError EOFError FloatingPointError ImportError IndexError KeyError \
@@ -279,6 +280,7 @@ impl Assertion {
             let is_plain = is_listed(ERRORS, kind.as_str()) && message.len() <= MAX_MESSAGE;
             return is_plain.then(|| (TestCodeResult::Error, error_text(kind, message)));
         }
+        let _permit = LargePermit::wait(encoded_bytes(call));
         let found = decode_call(call, &request.job_limits()).ok().filter(is_basic)?;
         let found = match self.through {
             None => found,

@@ -134,7 +134,7 @@ impl<'a> SourceOrderVisitor<'a> for Reader<'_> {
 }
 
 /// `if __name__ == "__main__":`, which no function under test is behind.
-fn is_main_guard(compare: &ExprCompare) -> bool {
+pub(super) fn is_main_guard(compare: &ExprCompare) -> bool {
     let is_name = compare.left.as_name_expr().is_some_and(|name| name.id == "__name__");
     let is_main = |right: &Expr| right.as_string_literal_expr().is_some_and(|text| text.value.to_str() == "__main__");
     is_name && *compare.ops == [CmpOp::Eq] && compare.comparators.iter().all(is_main)

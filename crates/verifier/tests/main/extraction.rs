@@ -57,6 +57,10 @@ const FORMS: &[&str] = &[
     "{}```\n\nThis adds.",
     "{}```",
     "{}```\nUse it so:\n```python\nprint(add(1, 2))\n```",
+    "python\n{}```",
+    "py\r\n{}",
+    "```python\n{}```\n\n`test_solution.py`:\n\n```python\nfrom solution import add\nassert add(1, 2) == 3\n```",
+    "```python\nfrom .adder import add\nprint(add(1, 2))\n```\n\n```python\n{}```",
     "```python\n```python\n{}```",
     "```python\n```python\n{}```\n```",
     "```\n```python\n{}```\n",
@@ -190,6 +194,9 @@ fn a_prompt_that_opened_a_thought_or_a_block_is_gone_on_from() {
     assert_eq!(with_opened_frame("<think>\n", "<think>hm</think>x"), "<think>hm</think>x");
     assert_eq!(with_opened_frame("```python\n", "x\n```"), "```python\nx\n```");
     assert_eq!(with_opened_frame("", "x"), "x");
+    // What the model writes behind a fence without a label is its label, and code that the prompt has begun is gone on with.
+    assert_eq!(with_opened_frame("```", "python\nx\n```"), "```python\nx\n```");
+    assert_eq!(with_opened_frame("So:\n```python\ndef f():\n", "    pass\n```"), "```python\ndef f():\n    pass\n```");
     // A block of the question is closed with the question, whatever stands behind its fence.
     for mark in ["<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n", "<｜Assistant｜>", " [/INST]"] {
         let question = format!("Like this:\n```python\nprint(0)\n```{mark}");
@@ -283,6 +290,38 @@ fn the_block_that_defines_what_is_named_counts_and_else_the_last_that_is_python(
         program(&ADD, "```javascript\nadd\n```\n```text\ndef add(a, b): return 1\n```\n"),
         "def add(a, b): return 1"
     );
+}
+
+/// A name that is imported counts where nothing else has it.
+#[test]
+fn an_import_defines_less_than_a_definition() {
+    let import = "from math import gcd as add\n";
+    assert_eq!(program(&ADD, &format!("```python\n{import}```")), import.trim());
+    assert_eq!(program(&ADD, &format!("```python\n{PROGRAM}```\n```python\n{import}```")), PROGRAM.trim());
+    assert_eq!(program(&ADD, &format!("```\n{PROGRAM}```\n```python\n{import}```")), PROGRAM.trim());
+    // A name that only begins like the label is a program's.
+    let named = "python = 3\ndef add(a, b):\n    return python\n";
+    assert_eq!(program(&ADD, named), named.trim());
+}
+
+/// What a script prints is the answer, so a block that prints nothing is none where another one does.
+#[test]
+fn the_last_script_that_may_print_counts() {
+    let script = "a, b = map(int, input().split())\nprint(a + b)";
+    for example in ["# Input: 1 2", "3", "assert 1 + 2 == 3", "import sys"] {
+        assert_eq!(
+            program(&SCRIPT, &format!("```python\n{script}\n```\n```python\n{example}\n```")),
+            script,
+            "{example}"
+        );
+        assert_eq!(
+            program(&SCRIPT, &format!("```python\n{example}\n```\n```python\n{script}\n```")),
+            script,
+            "{example}"
+        );
+    }
+    let quiet = "import sys\nexit(3)";
+    assert_eq!(program(&SCRIPT, &format!("```python\n{quiet}\n```")), quiet);
 }
 
 #[test]

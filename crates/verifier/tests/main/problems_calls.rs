@@ -48,7 +48,7 @@ fn an_expected_value_beyond_the_limit_gets_room() {
         let request = veriplay_verifier::ProblemRequest { limits: small, ..request(&problem, "p") };
         assert_eq!(judge_program(&table, &request).unwrap().status, status);
         let cost = Value::output_cost(&list(1).encode());
-        let wanted = cost + cost / 4 + (64 << 10);
+        let wanted = 2 * cost + (64 << 10);
         assert_eq!(table.jobs()[0].limits.output_bytes, wanted);
     }
 }
