@@ -268,8 +268,8 @@ mod tests {
             let (limits, Entry::Calls { arguments, .. }) = (job.limits, &job.entry) else {
                 panic!("a reference is called")
             };
-            let wanted = if arguments.len() == 1 { (100, 1000) } else { (250, 8000) };
-            assert_eq!((limits.fuel, limits.output_bytes), wanted);
+            let allowed: &[(u64, u64)] = if arguments.len() == 1 { &[(12, 125), (100, 1000)] } else { &[(250, 1500)] };
+            assert!(allowed.contains(&(limits.fuel, limits.output_bytes)), "{limits:?}");
             Ok(self.0[usize::try_from(job.seed).unwrap()].clone())
         }
     }
@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn attempts_get_four_times_what_the_reference_needed_unless_the_fuel_is_fixed() {
         let limits = |scaled| problem(ExpectedResult::Value, [two(3), two(3)], scaled).expect("it gives values").limits;
-        assert_eq!(limits(true), Limits { fuel: 200, deadline_ns: 2, ..LIMITS }.into());
+        assert_eq!(limits(true), Limits { fuel: 200, output_bytes: 2000, deadline_ns: 2, ..LIMITS }.into());
         assert!(limits(false).is_empty());
     }
 
