@@ -322,6 +322,8 @@ pub struct InvalidRow {
     pub path: PathBuf,
     /// Line the row starts in, from 1.
     pub line: usize,
+    /// The row's own name, where that can be read.
+    pub task_id: Option<String>,
     /// Path of the field it is about, such as `metadata.func_name`; empty for the row as a whole.
     pub field: String,
     /// What is wrong with it.
@@ -330,7 +332,7 @@ pub struct InvalidRow {
 
 impl InvalidRow {
     fn new(path: &Path, line: usize, fault: FieldError) -> Self {
-        Self { path: path.to_owned(), line, field: fault.field, reason: fault.reason }
+        Self { path: path.to_owned(), line, task_id: None, field: fault.field, reason: fault.reason }
     }
 
     /// The message without file and line: rows with the same fault have the same.
@@ -455,11 +457,16 @@ fn collect_problems(
     let mut lines: HashMap<String, usize> = HashMap::new();
     for (index, raw) in rows.enumerate() {
         let raw = raw?;
-        let row = raw.text.map_err(|reason| FieldError::new("", reason));
-        let row = row.and_then(|text| format.read(&mut RowInput::new(&text, index, options)));
+        let row = match &raw.text {
+            Ok(text) => format.read(&mut RowInput::new(text, index, options)),
+            Err(reason) => Err(FieldError::new("", reason)),
+        };
         match row.and_then(|row| new_id(&mut lines, row, raw.line)) {
             Ok(row) => file.rows.push((raw.line, row)),
-            Err(fault) => file.bad.push(InvalidRow::new(path, raw.line, fault)),
+            Err(fault) => {
+                let task_id = raw.text.ok().and_then(|text| Fields::parse(&text).ok()?.id(&auto::NAMES).ok());
+                file.bad.push(InvalidRow { task_id, ..InvalidRow::new(path, raw.line, fault) });
+            }
         }
     }
     Ok(file)

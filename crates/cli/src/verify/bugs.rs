@@ -161,10 +161,10 @@ fn read_patches(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Rea
             Ok(row) => match by_id.get(row.task_id.as_str()) {
                 None => {
                     let (field, reason) = ("task_id".to_owned(), format!("there is no bug `{}`", row.task_id));
-                    let bad = InvalidRow { path: path.to_owned(), line: row.line, field, reason };
+                    let bad = InvalidRow { path: path.to_owned(), line: row.line, task_id: None, field, reason };
                     faults.report("there is no bug of that name", bad);
                     bad_rows += 1;
-                    work.push(PendingAttempt::at_unknown_task(row));
+                    work.push(PendingAttempt::at_unknown_task(row, None));
                 }
                 Some(&task) => {
                     let attempt_id = row.attempt_id.unwrap_or_else(|| seen[task].to_string());

@@ -111,9 +111,12 @@ impl<T> PendingAttempt<Result<T, Box<Verdict>>> {
         Self::unjudgeable(INVALID_ROW_RULE, fault.line, task_id, attempt_id, &fault.fault())
     }
 
-    /// The attempt at a task that is not there.
-    pub(super) fn at_unknown_task(row: AttemptRow) -> Self {
-        let why = format!("there is no task `{}`", row.task_id);
+    /// The attempt at a task that is not there, or whose row has a fault.
+    pub(super) fn at_unknown_task(row: AttemptRow, fault: Option<&str>) -> Self {
+        let why = match fault {
+            Some(fault) => format!("the row of task `{}` cannot be read: {fault}", row.task_id),
+            None => format!("there is no task `{}`", row.task_id),
+        };
         Self::unjudgeable(UNKNOWN_TASK_RULE, row.line, Some(row.task_id), row.attempt_id, &why)
     }
 
@@ -221,7 +224,13 @@ impl<'a> AttemptSource<'a> {
     fn unknown_task(&mut self, row: AttemptRow) -> ReadAttempt {
         // Escaped: it may hold what a terminal obeys.
         let reason = format!("there is no task `{}` to judge it by", row.task_id.escape_debug());
-        let bad = InvalidRow { path: self.path.to_owned(), line: row.line, field: "task_id".to_owned(), reason };
+        let bad = InvalidRow {
+            path: self.path.to_owned(),
+            line: row.line,
+            task_id: None,
+            field: "task_id".to_owned(),
+            reason,
+        };
         self.faults.report("there is no task of that name to judge it by", bad);
         if self.unknown == 0 {
             self.first_unknown = Some(row.task_id.escape_debug().to_string());
@@ -230,7 +239,8 @@ impl<'a> AttemptSource<'a> {
         if self.unknown == PREFLIGHT {
             self.warn_of_other_tasks();
         }
-        PendingAttempt::at_unknown_task(row)
+        let fault = self.tasks.fault(&row.task_id);
+        PendingAttempt::at_unknown_task(row, fault)
     }
 
     /// Says that the tasks are those of other attempts, where no attempt so far is at one of them.

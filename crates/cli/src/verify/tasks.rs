@@ -208,6 +208,8 @@ pub(crate) struct TaskSet {
     file: TaskFile,
     tasks: Vec<Arc<LoadedTask>>,
     by_id: HashMap<String, usize>,
+    /// What is wrong with rows that are no task, by their names.
+    faults_by_id: HashMap<String, String>,
     /// Rows that are no task.
     pub(crate) bad: u64,
     faults: RowFaults,
@@ -255,6 +257,7 @@ impl TaskSet {
             file: TaskFile { path: path.to_owned(), format: format.name, options: *options },
             tasks: Vec::with_capacity(file.rows.len()),
             by_id: HashMap::new(),
+            faults_by_id: HashMap::new(),
             bad: 0,
             faults: RowFaults::default(),
         };
@@ -265,7 +268,8 @@ impl TaskSet {
             match check_row(&row) {
                 Ok(()) => set.push(row),
                 Err(reason) => {
-                    let bad = InvalidRow { path: path.to_owned(), line, field: String::new(), reason };
+                    let task_id = Some(row.task_id().to_owned());
+                    let bad = InvalidRow { path: path.to_owned(), line, task_id, field: String::new(), reason };
                     set.report_bad_row(&bad);
                     first_bad.get_or_insert_with(|| bad.to_string());
                 }
@@ -286,6 +290,14 @@ impl TaskSet {
     fn report_bad_row(&mut self, bad: &InvalidRow) {
         self.faults.report(&bad.fault(), bad);
         self.bad += 1;
+        if let Some(task_id) = &bad.task_id {
+            self.faults_by_id.entry(task_id.clone()).or_insert_with(|| bad.fault());
+        }
+    }
+
+    /// What is wrong with the row of that name, where it is no task.
+    pub(super) fn fault(&self, task_id: &str) -> Option<&str> {
+        self.faults_by_id.get(task_id).map(String::as_str)
     }
 
     fn push(&mut self, row: ProblemRow) {

@@ -168,6 +168,17 @@ fn a_program_may_print_as_much_as_its_task_allows() {
 }
 
 #[test]
+fn an_attempt_at_a_row_that_cannot_be_read_is_told_why() {
+    let bench = Bench::new(&[task("one", 1)], &[], &[]);
+    let bad = r#"{"schema_version": 9, "task_id": "half", "problem": {}}"#;
+    bench.write("tasks.jsonl", &format!("{}\n{bad}\n", task("one", 1)));
+    bench.write("attempts.jsonl", &format!("{}\n", completion("half", "x")));
+    assert_eq!(bench.run(&["--out", "out.jsonl"]).status.code(), Some(3));
+    let why = "line 1 of the attempts: the row of task `half` cannot be read: field `schema_version`: is `9`; this build reads 1";
+    assert_eq!(rows(&bench.out())[0]["evidence"]["detail"], why);
+}
+
+#[test]
 fn bad_rows_and_unknown_tasks_have_rows_in_their_places_and_do_not_count() {
     let good = completion("one", "    return x + 1\n");
     let bench = Bench::new(&[task("one", 1)], &[], &[]);

@@ -62,7 +62,6 @@ impl Value {
                 },
             },
             _ if self.kind() != other.kind() => false,
-            (Value::Set(a) | Value::FrozenSet(a), Value::Set(b) | Value::FrozenSet(b)) if a.len() != b.len() => false,
             _ => match (self.pairs(), other.pairs()) {
                 (Some(a), Some(b)) => equal_pairs(a, b),
                 _ => self.python_key() == other.python_key(),

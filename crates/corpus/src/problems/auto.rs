@@ -38,7 +38,7 @@ const UNIT_TESTS: &str = "unit_tests";
 const NEMO_GYM: SetJudges = SetJudges { texts: "nemo_gym", values: "nemo_gym" };
 
 /// The names of a row.
-const NAMES: [&str; 4] = ["task_id", "problem_id", "question_id", "id"];
+pub(super) const NAMES: [&str; 4] = ["task_id", "problem_id", "question_id", "id"];
 
 /// Carriers inside one another. A row of verl has three: `reward_model`, `ground_truth`, and the text in it.
 const MOST_LEVELS: usize = 6;

@@ -250,14 +250,14 @@ impl Problem {
         };
         let cases = tests.into_iter().map(case).collect::<Option<Vec<_>>>();
         let cases = cases.ok_or_else(|| refuse("each case should have input.stdin and output.stdout"))?;
-        if cases.is_empty() {
-            return Err(refuse("provided_data.test has no case, so that every program would be accepted"));
-        }
         let chosen = request.config.get("extra").map(|extra| &extra["judge"]).filter(|chosen| !chosen.is_null());
         let comparison = match chosen.map(|chosen| read_judge(chosen).and_then(check_text_judge)) {
             None => Comparison::by(JUDGE),
             Some(comparison) => comparison.map_err(|why| refuse(format!("config.extra.judge: {why}")))?,
         };
+        if cases.is_empty() {
+            return Err(refuse("provided_data.test has no case, so that every program would be accepted"));
+        }
         Ok(Self { cases, comparison, tests: None })
     }
 
