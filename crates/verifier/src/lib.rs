@@ -33,7 +33,8 @@ pub use judges::{JUDGES, Judge, judge_by_name};
 pub use matrix::{Matrix, MatrixCell, MatrixRequest, judge_matrix, run_distinct};
 pub use probes::probes;
 pub use problems::{
-    JUDGE_VERSION, ProblemError, ProblemRequest, check_prediction, check_problem, judge_program, judge_programs,
+    JUDGE_VERSION, ProblemError, ProblemRequest, check_prediction, check_problem, check_tests, judge_program,
+    judge_programs,
 };
 pub use runner::truncate_output;
 pub use triplets::{

@@ -314,7 +314,10 @@ mod tests {
                 true,
             ),
             ("names = ['Ada Lovelace', 'Alan Turing', 1815, 1912]\n", true),
-            ("# \u{8fd9}\u{4e2a}\u{51fd}\u{6570}\u{8fd4}\u{56de}\u{4e24}\u{4e2a}\u{6570}\u{7684}\u{548c}\u{3002}\n", true),
+            (
+                "# \u{8fd9}\u{4e2a}\u{51fd}\u{6570}\u{8fd4}\u{56de}\u{4e24}\u{4e2a}\u{6570}\u{7684}\u{548c}\u{3002}\n",
+                true,
+            ),
             ("a = [1,2,3,4,5,6,7,8,9]\n", false),
             ("0;0\n", false),
             ("``", false),

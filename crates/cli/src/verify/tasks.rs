@@ -12,8 +12,8 @@ use veriplay_core::{
 use veriplay_corpus::{
     InvalidRow, ProblemFormat, ProblemRow, ReadOptions, UnexecutedProblem, matching_formats, read_problems,
 };
-use veriplay_verifier::check_problem;
 use veriplay_verifier::judges::{OutputKind, choose_judge};
+use veriplay_verifier::{check_problem, check_tests};
 
 use super::faults::RowFaults;
 use super::reference::{self, ProblemError, VerifyContext};
@@ -336,7 +336,7 @@ impl TaskSet {
 /// Checks that attempts at the row can be judged, whatever the expected values of a row without them will be.
 pub(crate) fn check_row(row: &ProblemRow) -> Result<(), String> {
     let checked = match row {
-        ProblemRow::Ready(problem) => check_problem(problem),
+        ProblemRow::Ready(problem) => check_problem(problem).and_then(|()| check_tests(problem)),
         ProblemRow::Unexecuted(unexecuted) => {
             let nothing = vec![Value::None; unexecuted.inputs.len()];
             let problem = unexecuted.with_expected(nothing).map_err(|error| error.to_string())?;
