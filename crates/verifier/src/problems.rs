@@ -29,7 +29,7 @@ pub(crate) use test_results::VACUOUS;
 
 /// Names what [`judge_program`] does with its jobs. A verdict that is kept for an equal request is of one number: it grows where one could
 /// differ, in its evidence too, and the image is the same.
-pub const JUDGE_VERSION: u32 = 5;
+pub const JUDGE_VERSION: u32 = 6;
 
 /// One attempt to judge.
 #[derive(Debug, Clone, Copy)]

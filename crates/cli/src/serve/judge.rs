@@ -17,8 +17,9 @@ use crate::verify::{
     AttemptJudge, ChosenJudge, JudgeConditions, LoadedTask, PendingAttempt, TaskOverrides, VerifyContext, check_row,
 };
 
-/// How many times as long as its row its decompressed tests may be. Of published rows they are less than that, but for short ones whose tests repeat
-/// themselves: those of up to [`SHORT_INFLATED`] bytes may be more, and all of one body together still are no more than [`MOST_REPEATED`] times as much.
+/// How many times as long as its row its decompressed tests may be. Those of published rows are shorter, but for small rows whose tests repeat
+/// themselves: up to [`SHORT_INFLATED`] bytes they may be [`MOST_REPEATED`] times as long. The rows of one body then unpack to no more than that many
+/// times its length.
 const INFLATED: u64 = 8;
 const SHORT_INFLATED: u64 = 8 << 20;
 const MOST_REPEATED: u64 = 32;
