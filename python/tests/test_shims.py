@@ -88,6 +88,8 @@ def test_verifiers_name_the_field_of_a_row_that_cannot_be_read(at_service: str) 
 def test_verl_may_give_a_part_for_a_part(at_service: str) -> None:
     (found,) = asyncio.run(verl_scores([WRONG], credit="fraction"))
     assert found["score"] == 0.5 and found["veriplay_total"] == 2.0
+    (found,) = asyncio.run(verl_scores([WRONG], credit="partial"))
+    assert isinstance(found, ValueError) and "`accepted` or `fraction`" in str(found)
 
 
 def test_verl_gets_an_exception_where_nothing_was_measured() -> None:

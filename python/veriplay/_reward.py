@@ -82,6 +82,8 @@ def report_unreadable(verdicts: Sequence[Verdict]) -> None:
 
 def credit_of(verdict: Verdict, credit: Credit) -> float | None:
     """The reward of a verdict; ``None`` where nothing was measured."""
+    if credit not in ("accepted", "fraction"):
+        raise ValueError(f"`credit` is `{credit}`; hint: write `accepted` or `fraction`")
     return verdict.fraction if credit == "fraction" else verdict.reward
 
 

@@ -1,10 +1,11 @@
 //! How outputs are compared: a judge's name and its options, as tasks, requests, functions and the command line give them.
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The judge that compares, and its options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "ComparisonRow")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// Name of a judge, such as `exact`.
     pub judge: String,
@@ -54,7 +55,8 @@ impl Comparison {
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.starts_with('{') {
-            return serde_json::from_str(text).map_err(|error| error.to_string());
+            let read: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+            return read.check_own_options();
         }
         let (judge, options) = text.split_once(':').unwrap_or((text, ""));
         let mut row = ComparisonRow { judge: judge.trim().to_owned(), ..ComparisonRow::default() };
@@ -68,7 +70,7 @@ impl Comparison {
             let number = value.trim().parse();
             *place = Some(number.map_err(|_| format!("`{option}` of judge `{judge}` is no number"))?);
         }
-        Self::try_from(row)
+        Self::try_from(row)?.check_own_options()
     }
 
     /// Takes over a judge that was chosen for this comparison. An option that the choice leaves out stays as it is.
@@ -79,6 +81,53 @@ impl Comparison {
             self.checker.clone_from(&chosen.checker);
             self.checker_script.clone_from(&chosen.checker_script);
         }
+    }
+
+    /// Checks that the judge has the options that are given with it. In a row they may be for judges that are chosen later.
+    fn check_own_options(self) -> Result<Self, String> {
+        let judge = self.judge.as_str();
+        let options = [
+            (self.tolerance.is_some(), "tolerance", "float", TOLERANT.contains(&judge)),
+            (self.checker.is_some(), "checker", CHECKER, judge == CHECKER),
+            (self.checker_script.is_some(), "checker_script", CHECKER, judge == CHECKER),
+        ];
+        match options.into_iter().find(|(is_given, _, _, is_known)| *is_given && !is_known) {
+            Some((_, option, owner, _)) => {
+                Err(format!("judge `{judge}` has no option `{option}`; hint: judge `{owner}` has it"))
+            }
+            None => Ok(self),
+        }
+    }
+}
+
+/// The judges that allow rounding errors.
+const TOLERANT: [&str; 2] = ["evalplus", "float"];
+/// The judge that a task's own code is.
+const CHECKER: &str = "checker";
+
+/// From an object, or the text that [`Comparison::parse`] reads.
+impl<'de> Deserialize<'de> for Comparison {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ComparisonVisitor)
+    }
+}
+
+struct ComparisonVisitor;
+
+impl<'de> Visitor<'de> for ComparisonVisitor {
+    type Value = Comparison;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the name of a judge, or an object with `judge` and its options")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Comparison, E> {
+        Comparison::parse(text).map_err(E::custom)
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, members: M) -> Result<Comparison, M::Error> {
+        let row = ComparisonRow::deserialize(MapAccessDeserializer::new(members))?;
+        Comparison::try_from(row).map_err(serde::de::Error::custom)
     }
 }
 
@@ -150,11 +199,26 @@ mod tests {
             (r#"{"judge": "float", "eps": 1}"#, "`eps`"),
             (r#"{"rtol": 1}"#, "`judge`"),
             (r#"{"judge": "float", "rtol": 1, "tolerance": {"absolute": 1, "relative": 0}}"#, "`tolerance`"),
+            ("lines:rtol=3", "`lines` has no option `tolerance`; hint: judge `float` has it"),
+            (r#"{"judge": "lines", "checker": "c"}"#, "`lines` has no option `checker`"),
+            (r#"{"judge": "float", "checker_script": "c"}"#, "`float` has no option `checker_script`"),
             ("{", "EOF"),
         ] {
             let why = Comparison::parse(text).unwrap_err();
             assert!(why.contains(named), "{text}: {why}");
         }
+    }
+
+    #[test]
+    fn json_has_a_judge_as_an_object_or_as_the_text_of_one() {
+        let read = |json: &str| serde_json::from_str::<Comparison>(json).map_err(|error| error.to_string());
+        let float = Comparison { tolerance: tolerance(0.0, 1e-6), ..Comparison::by("float") };
+        for json in [r#""float:rtol=1e-6""#, r#"{"judge": "float", "rtol": 1e-6}"#] {
+            assert_eq!(read(json), Ok(float.clone()), "{json}");
+        }
+        assert_eq!(read(&serde_json::to_string(&float).unwrap()), Ok(float));
+        assert!(read("7").unwrap_err().contains("the name of a judge, or an object"));
+        assert!(read(r#""float:eps=1""#).unwrap_err().contains("`eps`"));
     }
 
     #[test]

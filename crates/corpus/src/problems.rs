@@ -153,9 +153,9 @@ impl<'a> RowInput<'a> {
         self.fields.into_inner().expect("they were read")
     }
 
-    /// The name of a row whose set gives each row one, in the field `name`.
-    fn name(&self, name: &str) -> Result<String, FieldError> {
-        if self.may_be_nameless { self.id(&[name]) } else { self.fields()?.id(&[name]) }
+    /// The name of a row whose set gives each row one: the first of `names` that is there.
+    fn name(&self, names: &[&str]) -> Result<String, FieldError> {
+        if self.may_be_nameless { self.id(names) } else { self.fields()?.id(names) }
     }
 
     /// The row's name: the first of `names` that is there, else its index.
@@ -205,12 +205,15 @@ impl ProblemRow {
         }
     }
 
-    /// Gives it another name.
-    pub fn set_task_id(&mut self, name: String) {
-        match self {
-            ProblemRow::Ready(problem) => problem.task_id = name,
-            ProblemRow::Unexecuted(unexecuted) => unexecuted.task_id = name,
-        }
+    /// The row under another name, if there is one.
+    #[must_use]
+    pub fn named(mut self, name: Option<String>) -> Self {
+        let task_id = match &mut self {
+            ProblemRow::Ready(problem) => &mut problem.task_id,
+            ProblemRow::Unexecuted(unexecuted) => &mut unexecuted.task_id,
+        };
+        name.into_iter().for_each(|name| *task_id = name);
+        self
     }
 
     /// Gives it limits in place of those that it has.

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Status, Verdict};
-use veriplay_verifier::syntax::nests_too_deep;
+use veriplay_verifier::syntax::is_too_complex;
 
 use crate::judgement::rule_verdict;
 
@@ -183,8 +183,10 @@ impl Guard {
     }
 
     fn refuse_program(&self, program: &str) -> Option<Verdict> {
-        if !self.programs.is_empty() && nests_too_deep(program) {
-            return Some(refusal("it nests too deep to be compared with what is measured".to_owned()));
+        if !self.programs.is_empty() && is_too_complex(program) {
+            return Some(refusal(
+                "it nests too deep, or is too large, to be compared with what is measured".to_owned(),
+            ));
         }
         self.find_program(program).map(|eval_item| refusal(describe_eval_item(eval_item)))
     }

@@ -29,7 +29,7 @@ pub(crate) use test_results::VACUOUS;
 
 /// Names what [`judge_program`] does with its jobs. A verdict that is kept for an equal request is of one number: it grows where one could
 /// differ, in its evidence too, and the image is the same.
-pub const JUDGE_VERSION: u32 = 6;
+pub const JUDGE_VERSION: u32 = 7;
 
 /// One attempt to judge.
 #[derive(Debug, Clone, Copy)]
@@ -132,6 +132,16 @@ pub enum ProblemError {
         /// How many.
         count: usize,
     },
+    /// Test code names more functions than a program can be asked for.
+    #[error(
+        "the test code of `{task_id}` has {count} `functions`; give at most {MOST_FUNCTIONS}, those that share a name with a builtin"
+    )]
+    ManyFunctions {
+        /// The problem.
+        task_id: String,
+        /// How many.
+        count: usize,
+    },
     /// It has no checks, and would accept any attempt.
     #[error("`{task_id}` has no checks; give it at least one case or test")]
     NoChecks {
@@ -150,6 +160,8 @@ pub enum ProblemError {
 
 /// Alternatives of a case: each is compared with the whole output.
 const MOST_ALTERNATIVES: usize = 1000;
+/// Functions that test code names: each is a statement before the program. Python has some 150 builtins.
+const MOST_FUNCTIONS: usize = 1000;
 
 /// Checks that `problem` can be judged.
 ///
@@ -185,7 +197,10 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
             }
             judge_of(problem, &checks.comparison, OutputKind::Texts).map(|_| ())
         }
-        Checks::Tests(code) => some(has_tests(code)),
+        Checks::Tests(code) => match code.functions.len() {
+            count if count > MOST_FUNCTIONS => Err(ProblemError::ManyFunctions { task_id: task_id(), count }),
+            _ => some(has_tests(code)),
+        },
         Checks::Prediction(prediction) => named(&prediction.program, "program to run"),
         Checks::Environment(checks) => named(&checks.verify, "function verifies the state"),
     }

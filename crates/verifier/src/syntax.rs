@@ -36,7 +36,7 @@ pub fn with_any_syntax<T>(text: &str, work: impl FnOnce(Parsed<ModModule>) -> T)
 }
 
 /// Whether the tree of a text might be deeper than recursion over it goes, or too large.
-pub fn nests_too_deep(text: &str) -> bool {
+pub fn is_too_complex(text: &str) -> bool {
     most_levels(text.len(), count_levels(text)) > MOST_LEVELS || tree_weight(text) > most_tree_weight(text.len())
 }
 
@@ -323,7 +323,7 @@ mod tests {
             ("``", false),
         ] {
             let text = line.repeat((900 << 10) / line.len());
-            assert_eq!((parses(&text), nests_too_deep(&text)), (fits, !fits), "{line}");
+            assert_eq!((parses(&text), is_too_complex(&text)), (fits, !fits), "{line}");
         }
         // Whoever sends more may take more.
         let table = format!("x = [{}]\n", "1,".repeat(600 << 10));
@@ -333,8 +333,8 @@ mod tests {
     #[test]
     fn a_text_that_is_too_deep_has_no_tree() {
         for text in ["-".repeat(30_000), "(".repeat(30_000), format!("f'#{{{}", "(".repeat(30_000))] {
-            assert!(nests_too_deep(&text) && with_any_syntax(&text, |_| ()).is_none());
+            assert!(is_too_complex(&text) && with_any_syntax(&text, |_| ()).is_none());
         }
-        assert!(!nests_too_deep(&"-1, ".repeat(30_000)) && !nests_too_deep(&"x = 1\n".repeat(30_000)));
+        assert!(!is_too_complex(&"-1, ".repeat(30_000)) && !is_too_complex(&"x = 1\n".repeat(30_000)));
     }
 }

@@ -184,8 +184,8 @@ fn row_limits(row: &ProblemRow) -> LimitOverrides {
 fn parse_row(format: &str, row: &str, name: Option<&str>, options: ReadOptions) -> Result<KeptRow, TaskError> {
     let format = problem_format(format).map_err(|error| TaskError::UnknownFormat(error.to_string()))?;
     let invalid = |field: &str, reason: String| TaskError::Invalid { field: field.to_owned(), reason };
-    let mut row = parse_problem(row, format, &options).map_err(|fault| invalid(&fault.field, fault.reason))?;
-    name.into_iter().for_each(|name| row.set_task_id(name.to_owned()));
+    let row = parse_problem(row, format, &options).map_err(|fault| invalid(&fault.field, fault.reason))?;
+    let row = row.named(name.map(str::to_owned));
     check_row(&row).map_err(|reason| invalid("", reason))?;
     Ok(KeptRow { digest: content_hash(&row), bytes: record_weight(&row), row: Arc::new(row) })
 }
@@ -199,7 +199,10 @@ impl Judge for ServedJudge {
         self.check_options(options)?;
         let kept = self.find_row(source)?;
         if let Err((limit, reason)) = self.facts.check_limits(&row_limits(&kept.row).apply(self.facts.limits)) {
-            return Err(TaskError::Invalid { field: String::new(), reason: format!("{limit}: {reason}") });
+            return Err(TaskError::Invalid {
+                field: String::new(),
+                reason: format!("the row states limits that are refused: {limit}: {reason}"),
+            });
         }
         let JudgeOptions { judge, limits, seed, early_stop } = options.clone();
         let judge = judge.map(ChosenJudge::Unnamed);

@@ -97,17 +97,19 @@ impl Finder<'_> {
         if levels == 0 {
             return Err(FieldError::new("", format!("lies in more than {MOST_LEVELS} fields inside one another")));
         }
+        let own_name = fields.id(&NAMES).ok();
         if let (Some(Value::Str(format)), true) = (fields.get("format"), fields.has("row")) {
             let format = problem_format(format).map_err(|error| fields.fault("format", error.to_string()))?;
-            if format.name == FORMAT.name {
-                return self.read_member(row, "row", |inner| self.find_in_object(inner, levels - 1));
-            }
-            return self.read_member(row, "row", |mut inner| format.read(&mut inner));
+            let found = match format.name == FORMAT.name {
+                true => self.read_member(row, "row", |inner| self.find_in_object(inner, levels - 1)),
+                false => self.read_member(row, "row", |mut inner| format.read(&mut inner)),
+            };
+            return found.map(|found| found.named(own_name));
         }
         if let Some(format) = recognised(fields) {
             return (format.parse)(&mut row);
         }
-        let own_name = fields.id(&NAMES).ok();
+        check_language(fields)?;
         let name = own_name.clone().unwrap_or_else(|| self.index.to_string());
         if in_outs::recognises(fields) {
             return Ok(problem(name, in_outs::checks(row.into_fields()?, apps::JUDGES)?, apps::JUDGES));
@@ -119,11 +121,7 @@ impl Finder<'_> {
         let Some(carrier) = CARRIERS.into_iter().find(|name| fields.has(name)) else {
             return Err(unknown_shape(&format!("an object with {}", fields.names())));
         };
-        let mut found = self.find_in_carrier(row, carrier, levels)?;
-        if let Some(name) = own_name {
-            found.set_task_id(name);
-        }
-        Ok(found)
+        self.find_in_carrier(row, carrier, levels).map(|found| found.named(own_name))
     }
 
     fn find_in_carrier(&self, mut row: RowInput<'_>, carrier: &str, levels: usize) -> Result<ProblemRow, FieldError> {
@@ -212,6 +210,17 @@ impl Finder<'_> {
                 Err(FieldError::new(format!("[{at}]"), format!("is no test code: {found}")))
             }
         }
+    }
+}
+
+/// Checks that tests are for programs in Python, where they lie beside the name of a language, as SYNTHETIC's do. Elsewhere `language` may be that of
+/// the task's text.
+fn check_language(fields: &Fields) -> Result<(), FieldError> {
+    match fields.get("language") {
+        Some(Value::Str(language)) if fields.has("test_cases") && !language.to_ascii_lowercase().starts_with("py") => {
+            Err(fields.fault("language", format!("is `{language}`; programs in Python are judged")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -23,7 +23,7 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
         output: output.map_err(|error| fields.fault("output", format!("is no Python literal: {error}")))?,
         wanted: row.options.predict,
     };
-    Ok(ProblemRow::Ready(Problem::new(row.name("id")?, Checks::Prediction(prediction))))
+    Ok(ProblemRow::Ready(Problem::new(row.name(&["id"])?, Checks::Prediction(prediction))))
 }
 
 fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {

@@ -28,7 +28,7 @@ const NOT_NONE: [&str; 3] = ["check_str", "text_match_three", "text_starta_endb"
 
 fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = row.fields()?;
-    let task_id = row.name("task_id")?;
+    let task_id = row.name(&["task_id"])?;
     let prompt = fields.filled_text("prompt")?.to_owned();
     let reference = format!("{prompt}{}", fields.filled_text("canonical_solution")?);
     let function = fields.filled_text("entry_point")?.to_owned();

@@ -100,19 +100,17 @@ impl Fields {
 
     /// Moves a required list out.
     pub(super) fn take_list(&mut self, name: &str) -> Result<Vec<Value>, FieldError> {
-        self.list(name)?;
-        match self.take(name) {
-            Some(Value::List(items)) => Ok(items),
-            _ => Ok(Vec::new()),
+        match self.take_needed(name)? {
+            Value::List(items) => Ok(items),
+            other => Err(self.wrong(name, "a list", &other)),
         }
     }
 
     /// Moves a required text out.
     pub(super) fn take_text(&mut self, name: &str) -> Result<String, FieldError> {
-        self.text(name)?;
-        match self.take(name) {
-            Some(Value::Str(text)) => Ok(text),
-            _ => Ok(String::new()),
+        match self.take_needed(name)? {
+            Value::Str(text) => Ok(text),
+            other => Err(self.wrong(name, "a string", &other)),
         }
     }
 

@@ -26,7 +26,7 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     }
     let style = TestStyle::Check { source, function };
     let tests = TestCode { setup: prompt.clone(), ..TestCode::new(Trust::default(), style) };
-    Ok(ProblemRow::Ready(Problem { prompt, ..Problem::new(row.name("task_id")?, Checks::Tests(tests)) }))
+    Ok(ProblemRow::Ready(Problem { prompt, ..Problem::new(row.name(&["task_id"])?, Checks::Tests(tests)) }))
 }
 
 pub(super) fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {

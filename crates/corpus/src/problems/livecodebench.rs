@@ -57,7 +57,7 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
 }
 
 fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
-    let task_id = row.name("question_id")?;
+    let task_id = row.name(&["question_id", "task_id", "problem_id", "id"])?;
     let options = row.options;
     let fields = row.fields_mut()?;
     let public = fields.take_json("public_test_cases")?;

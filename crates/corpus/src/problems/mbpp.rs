@@ -25,7 +25,7 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let setup = setup.iter().map(|code| format!("{code}\n")).collect();
     let functions = functions_of(fields.text_or_empty("code")?);
     let tests = TestCode { setup, functions, ..TestCode::new(Trust::default(), TestStyle::Asserts(asserts)) };
-    Ok(ProblemRow::Ready(Problem::new(row.name("task_id")?, Checks::Tests(tests))))
+    Ok(ProblemRow::Ready(Problem::new(row.name(&["task_id"])?, Checks::Tests(tests))))
 }
 
 /// The original calls the words `text`, the sanitized file `prompt`. The challenge tests are not shown.

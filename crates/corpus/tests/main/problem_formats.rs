@@ -205,6 +205,8 @@ fn livecodebench_texts_are_runs_and_functions_are_calls() {
     assert_eq!(stdio.cases[1], StdioCase::new("4\n5\n", "9\n"));
     assert_eq!((stdio.cases.len(), stdio.comparison.judge.as_str()), (2, "livecodebench"));
     assert_eq!((problem.task_id.as_str(), problem.prompt.as_str()), ("abc_1", ""));
+    let renamed = row.to_string().replace("question_id", "task_id");
+    assert_eq!(ready("livecodebench", &serde_json::from_str(&renamed).unwrap()).task_id, "abc_1");
 
     let public = json!([{"input": "[1, 2]\n\"x\"", "output": "{\"a\": [1.0]}", "testtype": "functional"}]).to_string();
     let row = json!({"question_id": "3162", "starter_code": "class Solution:\n    def go(self, a, b):\n",

@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 use veriplay_core::{Checks, Comparison, Problem, TestStyle, Tolerance};
 
+use super::problem_faults::fault;
 use super::problem_formats::{calls, cases, ready, tests};
 
 /// The row of an array, because a list alone is a file of rows.
@@ -91,6 +92,11 @@ fn lists_of_tests_say_by_each_test_what_it_is() {
     ] {
         assert_eq!(called(&auto(&row)), wanted, "{row}");
     }
+    let mut other = synthetic.clone();
+    other["language"] = json!("javascript");
+    let bad = fault("auto", &json!([{"verification_info": other}]).to_string());
+    assert_eq!(bad.field, "verification_info.language");
+    assert_eq!(bad.reason, "is `javascript`; programs in Python are judged");
     let script = json!([{"type": "stdin_stdout", "fn_name": null, "input": "1\n", "output": "2\n"}]);
     assert_eq!(texts(&auto(&script)), [("1\n", "2\n")]);
     let codeforces = json!({"tests": [{"input": "1\n", "output": "2\n"}]});
@@ -138,6 +144,8 @@ fn a_row_of_a_trainer_carries_its_tests_inside() {
     ] {
         assert_eq!(texts(&auto(&row)), [("1\n", "2\n")], "{row}");
     }
+    let named = json!({"task_id": "outer", "format": "apps", "row": {"task_id": "inner", "input_output": tests}});
+    assert_eq!(auto(&named).task_id, "outer");
 }
 
 #[test]

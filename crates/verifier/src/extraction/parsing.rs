@@ -1,6 +1,7 @@
 //! What the parser says of a text that may be a program.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use ruff_python_ast::{Expr, Stmt};
 use ruff_python_parser::Parsed;
@@ -61,9 +62,10 @@ impl Facts {
     }
 }
 
-/// Whether a statement does something: an expression has to be a call.
+/// Whether a statement does something: an expression has to be a call, and `Note: this` is prose.
 fn is_statement(stmt: &Stmt) -> bool {
     match stmt {
+        Stmt::AnnAssign(assign) => assign.value.is_some(),
         Stmt::Expr(expr) => matches!(*expr.value, Expr::Call(_) | Expr::Await(_)),
         _ => true,
     }
@@ -136,6 +138,50 @@ fn first_error(text: &str) -> Option<Option<usize>> {
 pub(super) fn first_beginning(text: &str) -> Option<usize> {
     let begins = |line: &str| BEGINNINGS.iter().any(|beginning| line.starts_with(beginning));
     lines_of(text).find(|line| begins(line.text)).map(|line| line.start)
+}
+
+/// Where a script among prose may begin that starts with none of these: lines at the margin that are statements, or the heads of some.
+pub(super) fn script_beginnings(text: &str) -> impl Iterator<Item = usize> {
+    /// More lines of prose stand before no script.
+    const LINES: usize = 2000;
+    lines_of(text).take(LINES).filter(|line| begins_script(line.text)).map(|line| line.start).take(CUTS)
+}
+
+fn begins_script(line: &str) -> bool {
+    let is_candidate = line.contains(['=', '(', ':']) && !line.starts_with(char::is_whitespace);
+    let line = if line.trim_end().ends_with(':') { format!("{line} pass") } else { line.to_owned() };
+    let read = |parsed: &Parsed<_>| {
+        let body = Parsed::<ruff_python_ast::ModModule>::suite(parsed);
+        body.first().is_some_and(is_statement)
+    };
+    is_candidate && with_syntax(&line, read).unwrap_or_default()
+}
+
+/// The code of each run of lines that are indented by four columns, as Markdown has blocks without fences, and where it stands. Blank lines stand
+/// around a run, and may stand in it.
+pub(super) fn indented_codes(text: &str) -> Vec<(String, Range<usize>)> {
+    const INDENT: &str = "    ";
+    let mut codes: Vec<(String, Range<usize>)> = Vec::new();
+    let (mut is_behind_blank, mut is_open) = (true, false);
+    for line in lines_of(text) {
+        let is_blank = line.text.trim().is_empty();
+        let code = line.text.strip_prefix(INDENT).or_else(|| line.text.strip_prefix('\t'));
+        match (code, codes.last_mut().filter(|_| is_open)) {
+            (Some(code), Some((open, span))) => {
+                open.push_str(code);
+                open.push('\n');
+                span.end = line.next;
+            }
+            (Some(code), None) if is_behind_blank && !is_blank => {
+                codes.push((format!("{code}\n"), line.start..line.next));
+                is_open = true;
+            }
+            (None, Some((open, _))) if is_blank => open.push('\n'),
+            _ => is_open = false,
+        }
+        is_behind_blank = is_blank;
+    }
+    codes
 }
 
 /// Whether a text that is no Python was meant as such.

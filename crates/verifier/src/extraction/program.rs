@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::blocks::{Block, BlockEnd, FENCE, Start, TILDES, count_fences, first_unlabelled_fence, read_blocks};
-use super::context::with_definitions_of_prompt;
+use super::context::{with_definitions_of_blocks, with_definitions_of_prompt};
 use super::frame::{Part, begins_with_tag, tagged_answer};
 use super::labels::{Label, label_line};
-use super::parsing::{Facts, first_beginning, leading_code, looks_like_code, parses_behind, wanted_names};
+use super::parsing::{
+    Facts, first_beginning, indented_codes, leading_code, looks_like_code, parses_behind, script_beginnings,
+    wanted_names,
+};
 use super::{Continues, Entry, ExtractedProgram, NoAnswer, Rule, Wanted, answer_of};
 
 /// Finds the program in a response.
@@ -92,8 +95,9 @@ impl Search<'_> {
         }
         let blocks = read_blocks(part.text, Start::Prose);
         let facts: Vec<Facts> = blocks.iter().map(|block| self.facts(&block.code)).collect();
-        let defining = last_defining(&blocks, &facts).map(|at| self.take_block(&blocks[at], part));
-        let last = || last_program(&blocks, &facts).map(|at| self.take_block(&blocks[at], part));
+        let blocks = Blocks { blocks: &blocks, facts: &facts, names: self.names() };
+        let defining = blocks.last_defining().map(|at| self.take_block(&blocks, at, part));
+        let last = || blocks.last_program().map(|at| self.take_block(&blocks, at, part));
         // A block that does not have what is named may be an example in a docstring.
         let others = match self.names().is_empty() {
             true => defining.or_else(last).or_else(|| self.bare_code(part)),
@@ -102,12 +106,13 @@ impl Search<'_> {
         others.or_else(|| self.broken(part))
     }
 
-    fn take_block(&self, block: &Block<'_>, part: Part<'_>) -> ExtractedProgram {
+    fn take_block(&self, blocks: &Blocks<'_>, at: usize, part: Part<'_>) -> ExtractedProgram {
+        let block = &blocks.blocks[at];
         let rule = if block.end == BlockEnd::Closed { Rule::Block } else { Rule::UnclosedBlock };
-        self.take(&block.code, rule, part, block.span.clone())
+        self.take(&blocks.with_helpers(at), rule, part, block.span.clone())
     }
 
-    /// Code among lines of prose, which defines what is named.
+    /// Code among lines of prose, which defines what is named. A script names nothing, and has to print.
     fn bare_code(&self, part: Part<'_>) -> Option<ExtractedProgram> {
         let prompt = self.wanted.prompt;
         if !prompt.is_empty()
@@ -117,9 +122,19 @@ impl Search<'_> {
         }
         let starts = [Some(0), first_beginning(part.text)].into_iter().flatten();
         let mut codes = starts.filter_map(|start| Some((start, leading_code("", &part.text[start..])?)));
-        let is_program = |facts: Facts| facts.binds || (self.names().is_empty() && facts.has_statement);
-        let (start, code) = codes.find(|(_, code)| is_program(self.facts(code)))?;
-        Some(self.take(code, Rule::BareCode, part, start..start + code.len()))
+        let is_script = self.names().is_empty();
+        let is_program = |facts: Facts| facts.binds || (is_script && facts.has_statement);
+        let prints = |facts: Facts| facts.binds || (is_script && facts.has_statement && facts.prints);
+        let found = codes.find(|(_, code)| is_program(self.facts(code))).or_else(|| {
+            let starts = script_beginnings(part.text).filter(|_| is_script);
+            let mut codes = starts.filter_map(|start| Some((start, leading_code("", &part.text[start..])?)));
+            codes.find(|(_, code)| prints(self.facts(code)))
+        });
+        if let Some((start, code)) = found {
+            return Some(self.take(code, Rule::BareCode, part, start..start + code.len()));
+        }
+        let (code, span) = indented_codes(part.text).into_iter().rfind(|(code, _)| prints(self.facts(code)))?;
+        Some(self.take(&code, Rule::BareCode, part, span))
     }
 
     /// A text that was meant as a program, and is none.
@@ -172,33 +187,59 @@ impl Search<'_> {
     }
 }
 
-/// The indices of the blocks of a rank, the last one first.
-fn of_rank<'b>(blocks: &'b [Block<'_>], rank: Rank) -> impl Iterator<Item = usize> + use<'b> {
-    (0..blocks.len()).rev().filter(move |at| Rank::of(&blocks[*at]) == rank)
+/// The blocks of an answer, and what is known of each.
+struct Blocks<'b> {
+    blocks: &'b [Block<'b>],
+    facts: &'b [Facts],
+    /// The names that the program must bind.
+    names: &'b BTreeSet<String>,
 }
 
-/// The last block that defines what is named.
-fn last_defining(blocks: &[Block<'_>], facts: &[Facts]) -> Option<usize> {
-    let ranks = [Rank::Python, Rank::Unlabelled, Rank::Other];
-    let last = |wanted: fn(&Facts) -> bool| {
-        ranks.into_iter().find_map(|rank| of_rank(blocks, rank).find(|at| wanted(&facts[*at])))
-    };
-    last(|facts| facts.defines).or_else(|| last(|facts| facts.binds))
-}
+impl Blocks<'_> {
+    /// The indices of the blocks of a rank, the last one first.
+    fn of_rank(&self, rank: Rank) -> impl Iterator<Item = usize> {
+        (0..self.blocks.len()).rev().filter(move |at| Rank::of(&self.blocks[*at]) == rank)
+    }
 
-/// The last block that is a program by itself and may print, else the last that is one by itself, else the last that is one, else the last.
-fn last_program(blocks: &[Block<'_>], facts: &[Facts]) -> Option<usize> {
-    let python = || of_rank(blocks, Rank::Python);
-    // What a program prints is often in a block without a label, too.
-    let unlabelled = || of_rank(blocks, Rank::Unlabelled).filter(|at| facts[*at].has_statement);
-    python()
-        .find(|at| facts[*at].parses && facts[*at].is_complete && facts[*at].prints)
-        .or_else(|| python().find(|at| facts[*at].parses && facts[*at].is_complete))
-        .or_else(|| python().find(|at| facts[*at].parses))
-        .or_else(|| python().next())
-        .or_else(|| unlabelled().find(|at| facts[*at].is_complete))
-        .or_else(|| unlabelled().next())
-        .or_else(|| of_rank(blocks, Rank::Unlabelled).next())
+    /// The last block that defines what is named.
+    fn last_defining(&self) -> Option<usize> {
+        let ranks = [Rank::Python, Rank::Unlabelled, Rank::Other];
+        let last = |wanted: fn(&Facts) -> bool| {
+            ranks.into_iter().find_map(|rank| self.of_rank(rank).find(|at| wanted(&self.facts[*at])))
+        };
+        last(|facts| facts.defines).or_else(|| last(|facts| facts.binds))
+    }
+
+    /// The last block that is a program by itself and may print, else the last that may print if the others define what it needs, else the last that
+    /// is a program by itself, else the last that is one, else the last.
+    fn last_program(&self) -> Option<usize> {
+        let facts = self.facts;
+        let python = || self.of_rank(Rank::Python);
+        // What a program prints is often in a block without a label, too.
+        let unlabelled = || self.of_rank(Rank::Unlabelled).filter(|at| facts[*at].has_statement);
+        let printing = || python().filter(|at| facts[*at].parses && facts[*at].prints);
+        let is_helped = |at: &usize| Facts::read(&self.with_helpers(*at), self.names).is_complete;
+        printing()
+            .find(|at| facts[*at].is_complete)
+            .or_else(|| printing().next().filter(is_helped))
+            .or_else(|| python().find(|at| facts[*at].parses && facts[*at].is_complete))
+            .or_else(|| python().find(|at| facts[*at].parses))
+            .or_else(|| python().next())
+            .or_else(|| unlabelled().find(|at| facts[*at].is_complete))
+            .or_else(|| unlabelled().next())
+            .or_else(|| self.of_rank(Rank::Unlabelled).next())
+    }
+
+    /// The code of a block, behind what it needs of the others.
+    fn with_helpers(&self, at: usize) -> String {
+        if self.blocks.len() == 1 {
+            return self.blocks[at].code.clone();
+        }
+        let is_helper =
+            |other: &usize| *other != at && self.facts[*other].parses && Rank::of(&self.blocks[*other]) != Rank::Other;
+        let others = (0..self.blocks.len()).filter(is_helper).map(|other| self.blocks[other].code.as_str());
+        with_definitions_of_blocks(&others.collect::<String>(), self.names, &self.blocks[at].code)
+    }
 }
 
 /// The order in which blocks are looked at.

@@ -61,7 +61,7 @@ impl Judge for Checker {
             Err(refused) => return Ok(refused),
         };
         let input = Value::Tuple(call.input.to_vec());
-        Ok(match decided(context, call.comparison, [&input, &expected, &actual])? {
+        Ok(match decided(context, call.comparison, &input, &expected, actual.into_owned())? {
             Ok(right) => call.compare_by(|_, _| right),
             Err(why) => JudgeFinding::Undecided(why),
         })
@@ -75,7 +75,7 @@ impl Judge for Checker {
             Some(script) => decided_by_score(context, script, run, actual)?,
             None => {
                 let [input, expected, actual] = [run.stdin, run.expected, actual].map(Value::str);
-                decided(context, run.comparison, [&input, &expected, &actual])?
+                decided(context, run.comparison, &input, &expected, actual)?
             }
         };
         Ok(match found {
@@ -86,15 +86,17 @@ impl Judge for Checker {
 }
 
 /// What the checker says, or why it does not decide even about the expected answer. One that does decide about that is broken by the
-/// attempt, which is then wrong: else a program could be left out instead of refused.
+/// attempt, which is then wrong: else a program could be left out instead of refused. The actual value may be large, and is not copied.
 fn decided(
     context: &mut JudgeContext<'_>,
     comparison: &Comparison,
-    [input, expected, actual]: [&Value; 3],
+    input: &Value,
+    expected: &Value,
+    actual: Value,
 ) -> Result<Result<bool, String>, Dropped> {
-    match verdict(context, comparison, [input, expected, actual])? {
+    match verdict(context, comparison, [input.clone(), expected.clone(), actual])? {
         Err(undecided) => {
-            let of_expected = verdict(context, comparison, [input, expected, expected])?;
+            let of_expected = verdict(context, comparison, [input, expected, expected].map(Value::clone))?;
             Ok(of_expected.map(|_| false).map_err(|_| undecided))
         }
         right => Ok(right),
@@ -105,16 +107,11 @@ fn decided(
 fn verdict(
     context: &mut JudgeContext<'_>,
     comparison: &Comparison,
-    arguments: [&Value; 3],
+    arguments: [Value; 3],
 ) -> Result<Result<bool, String>, Dropped> {
     let source = comparison.checker.as_deref().unwrap_or_default();
     let JudgeContext { image, limits, seed, .. } = *context;
-    let outcome = context.runner.run(&configure_job(
-        image,
-        limits,
-        seed,
-        Job::call(source, FUNCTION, arguments.map(Value::clone)),
-    ))?;
+    let outcome = context.runner.run(&configure_job(image, limits, seed, Job::call(source, FUNCTION, arguments)))?;
     let returned = match (job_failure(&outcome), outcome.calls.as_slice()) {
         (Some((_, detail)), _) => Err(detail),
         (None, [call]) => decode_call(call, &context.limits).map_err(NoValue::text),

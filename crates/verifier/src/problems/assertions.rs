@@ -22,7 +22,9 @@ pub(super) fn asserts_something(code: &TestCode) -> bool {
         TestStyle::Asserts(texts) => {
             texts.iter().any(|text| with_syntax(text, |parsed| runs_assertion(parsed.suite())).unwrap_or(true))
         }
-        TestStyle::Check { source, .. } => with_syntax(source, |parsed| has_assertion(parsed.suite())).unwrap_or(true),
+        TestStyle::Check { source, .. } => {
+            with_syntax(source, |parsed| checks_something(parsed.suite())).unwrap_or(true)
+        }
         TestStyle::Functions(_) => true,
     }
 }
@@ -36,9 +38,29 @@ fn has_assertion(body: &[Stmt]) -> bool {
 
 /// Whether running the statements comes to an assertion.
 fn runs_assertion(body: &[Stmt]) -> bool {
+    runs_assertion_among(body, asserting_functions(body).collect())
+}
+
+/// Whether a call of the function `check` of a module comes to an assertion.
+fn checks_something(body: &[Stmt]) -> bool {
+    let mut functions = body.iter().rev().filter_map(|stmt| stmt.as_function_def_stmt());
+    match functions.find(|function| function.name.as_str() == "check") {
+        Some(check) => {
+            let known = asserting_functions(body).chain(asserting_functions(&check.body));
+            runs_assertion_among(&check.body, known.filter(|name| *name != "check").collect())
+        }
+        None => has_assertion(body),
+    }
+}
+
+/// The functions among the statements that assert something.
+fn asserting_functions(body: &[Stmt]) -> impl Iterator<Item = &str> {
     let functions = body.iter().filter_map(|stmt| stmt.as_function_def_stmt());
-    let checks = functions.filter(|function| has_assertion(&function.body)).map(|function| function.name.as_str());
-    let mut finder = Finder { checks: checks.collect(), ..Finder::default() };
+    functions.filter(|function| has_assertion(&function.body)).map(|function| function.name.as_str())
+}
+
+fn runs_assertion_among(body: &[Stmt], checks: HashSet<&str>) -> bool {
+    let mut finder = Finder { checks, ..Finder::default() };
     finder.visit_body(body);
     finder.has_found
 }
@@ -143,8 +165,22 @@ mod tests {
             let style = TestStyle::Check { source: source.to_owned(), function: "f".to_owned() };
             asserts_something(&TestCode::new(Trust::default(), style))
         };
-        assert!(
-            check("def check(candidate):\n    assert candidate(1) == 2") && !check("def check(candidate):\n    pass")
-        );
+        let helper = "def same(a, b):\n    assert a == b\n";
+        for source in [
+            "def check(candidate):\n    assert candidate(1) == 2".to_owned(),
+            format!("{helper}def check(candidate):\n    same(candidate(1), 2)"),
+            "def check(candidate):\n    def same(x):\n        assert candidate(x) == x\n    same(1)".to_owned(),
+            "check = load('tests')".to_owned() + "\nassert check",
+        ] {
+            assert!(check(&source), "{source}");
+        }
+        for source in [
+            "def check(candidate):\n    pass".to_owned(),
+            format!("{helper}def check(candidate):\n    candidate(1)"),
+            "def check(candidate):\n    def same(x):\n        assert candidate(x) == x".to_owned(),
+            "def check(candidate):\n    assert candidate(1)\ndef check(candidate):\n    pass".to_owned(),
+        ] {
+            assert!(!check(&source), "{source}");
+        }
     }
 }

@@ -324,6 +324,58 @@ fn the_last_script_that_may_print_counts() {
     assert_eq!(program(&SCRIPT, &format!("```python\n{quiet}\n```")), quiet);
 }
 
+/// What a block needs of another one stands before it, and nothing else does.
+#[test]
+fn a_helper_may_have_a_block_of_its_own() {
+    let join = |codes: &[&str]| codes.iter().map(|code| format!("```python\n{code}\n```\nand\n")).collect::<String>();
+    let (helper, needs) = ("def double(x):\n    return TWO * x", "def add(a, b):\n    return double(a) + b");
+    let (unused, draft) = ("import os", "def add(a, b):\n    return 0");
+    let constant = "TWO = 2";
+    let whole = format!("{constant}\n{helper}\n{needs}");
+    assert_eq!(program(&ADD, &join(&[unused, constant, helper, draft, needs])), whole);
+    assert_eq!(program(&ADD, &join(&[constant, needs, helper, "print(add(1, 2))"])), whole);
+    let main = "print(double(int(input())))";
+    assert_eq!(program(&SCRIPT, &join(&[constant, helper, main])), format!("{constant}\n{helper}\n{main}"));
+    // Nobody defines it.
+    assert_eq!(program(&ADD, &join(&[constant, needs])), needs);
+    assert_eq!(program(&SCRIPT, &join(&["def solve(x):\n    return x", main])), "def solve(x):\n    return x");
+    // Tests may ask for several names.
+    let asserts = TestStyle::Asserts(vec!["assert add(double(1), 1) == 3".to_owned()]);
+    let tests = TestCode::new(Trust::Split, asserts);
+    let wanted = Wanted { entry: Entry::Tests(&tests), ..ADD };
+    let alone = "def add(a, b):\n    return a + b";
+    assert_eq!(program(&wanted, &join(&[constant, helper, alone])), format!("{constant}\n{helper}\n{alone}"));
+    assert_eq!(program(&wanted, &join(&[alone, helper, constant])), format!("{alone}\n{constant}\n{helper}"));
+}
+
+/// Models of the web's text indent what others fence, and begin scripts with any statement.
+#[test]
+fn code_without_a_fence_is_found_among_prose() {
+    for script in
+        ["n = int(input())\nprint(n)", "print(int(input()))", "for _ in range(int(input())):\n    print(input())"]
+    {
+        for around in ["Read the number.\nAnswer: print it.\n\n{}\n\nThat is all.", "First (see below) we read.\n{}"] {
+            let text = around.replace("{}", script);
+            let (code, rule) = found(&SCRIPT, &text);
+            assert_eq!((code.trim_end(), rule), (script, Rule::BareCode), "{text}");
+        }
+    }
+    for indent in ["    ", "\t"] {
+        let code: String = PROGRAM.lines().map(|line| format!("{indent}{line}\n")).collect();
+        let text = format!("It adds:\n\n    3 + 4\n\nSo:\n\n{code}\nThat is it.\n\n    add(1, 2)\n");
+        let (code, rule) = found(&ADD, &text);
+        assert_eq!((code.trim_end(), rule), (PROGRAM.trim_end(), Rule::BareCode), "{text}");
+    }
+    for prose in [
+        "Note: nothing\nAnswer(s) follow (soon).",
+        "x = 5 is right, print is not",
+        "I think:\n\n    a + b\n\nis right.",
+    ] {
+        assert!(miss(&SCRIPT, prose).contains("prose alone"), "{prose}");
+        assert!(miss(&ADD, prose).contains("prose alone"), "{prose}");
+    }
+}
+
 #[test]
 fn tests_name_what_they_use() {
     let tests = |style| TestCode::new(Trust::Split, style);
@@ -369,7 +421,7 @@ fn a_body_continues_the_prompt() {
 #[test]
 fn a_whole_function_gets_what_the_prompt_defines_beside_it() {
     let with_helper = program(&CONTINUED, "```python\ndef add(a, b):\n    return plus(a, b)\n```\n");
-    assert!(with_helper.starts_with("from typing import List\ndef plus(a, b):\n    return a + b\n"), "{with_helper}");
+    assert!(with_helper.starts_with("def plus(a, b):\n    return a + b\n"), "{with_helper}");
     assert!(with_helper.ends_with("def add(a, b):\n    return plus(a, b)") && !with_helper.contains("Add by plus"));
     let with_import = program(&CONTINUED, "def add(a: List, b):\n    return a + b\n");
     assert!(with_import.starts_with("from typing import List\n"), "{with_import}");

@@ -63,6 +63,17 @@ fn a_problem_that_cannot_be_judged_is_refused_by_name_before_anything_runs() {
     let prediction =
         Prediction { program: String::new(), input: "1".to_owned(), output: read("1"), wanted: Predicted::Input };
     let check = |source: &str| TestStyle::Check { source: source.to_owned(), function: "g".to_owned() };
+    let alternatives = |count| {
+        let case = StdioCase { alternatives: vec!["1".to_owned(); count], ..StdioCase::new("", "1") };
+        problem(Checks::Stdio(StdioChecks::new(vec![case], Comparison::by("lines"))))
+    };
+    let functions = |count| {
+        let style = TestStyle::Asserts(vec!["assert g(1)".to_owned()]);
+        problem(Checks::Tests(TestCode {
+            functions: vec!["g".to_owned(); count],
+            ..TestCode::new(Trust::Split, style)
+        }))
+    };
     for (problem, wanted) in [
         (calls_problem(&[], exact()), "has no checks"),
         (stdio_problem(&[], exact()), "has no checks"),
@@ -74,6 +85,8 @@ fn a_problem_that_cannot_be_judged_is_refused_by_name_before_anything_runs() {
         (stdio_problem(&[("1", "1")], Comparison::by("cruxeval")), "does not judge standard output"),
         (stdio_problem(&[("1", "1")], within("float", f64::NAN, 0.0)), "finite"),
         (calls_problem(&[("1", "1")], Comparison::by("checker")), "source of a checker"),
+        (alternatives(1001), "has 1001 `alternatives`; give at most 1000"),
+        (functions(1001), "has 1001 `functions`; give at most 1000"),
         (nameless, "which function"),
         (problem(Checks::Prediction(prediction)), "which program"),
     ] {
@@ -86,6 +99,7 @@ fn a_problem_that_cannot_be_judged_is_refused_by_name_before_anything_runs() {
     assert_eq!(check_problem(&calls_problem(&[("1", "1")], exact())), Ok(()));
     assert_eq!(check_problem(&stdio_problem(&[("", "1")], within("float", 0.0, 0.0))), Ok(()));
     assert_eq!(check_problem(&tests(TestStyle::Asserts(vec!["assert g(1)".to_owned()]))), Ok(()));
+    assert_eq!((check_problem(&alternatives(1000)), check_problem(&functions(1000))), (Ok(()), Ok(())));
     assert!(matches!(check_problem(&calls_problem(&[], exact())), Err(ProblemError::NoChecks { .. })));
 }
 
