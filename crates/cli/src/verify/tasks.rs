@@ -12,7 +12,7 @@ use veriplay_core::{
 use veriplay_corpus::{
     InvalidRow, ProblemFormat, ProblemRow, ReadOptions, UnexecutedProblem, matching_formats, read_problems,
 };
-use veriplay_verifier::judges::{OutputKind, choose_judge};
+use veriplay_verifier::judges::{OutputKind, choose_judge, judge_by_name};
 use veriplay_verifier::{check_problem, check_tests};
 
 use super::faults::RowFaults;
@@ -23,7 +23,7 @@ use crate::progress::counted;
 /// A judge that is chosen beside the tasks.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub(crate) enum ChosenJudge {
-    /// For every task, also where the row names one.
+    /// For every task whose outputs the judge takes, also where the row names one.
     Every(Comparison),
     /// For tasks whose rows name none, and whose outputs the judge takes.
     Unnamed(Comparison),
@@ -38,6 +38,16 @@ pub(crate) struct TaskOverrides {
 }
 
 impl TaskOverrides {
+    /// Whether the judge for every task takes the outputs of this one.
+    fn has_judge_for(&self, row: &mut ProblemRow) -> bool {
+        match (overridable_fields(row).1, &self.judge) {
+            (Some((kind, _)), Some(ChosenJudge::Every(chosen))) => {
+                judge_by_name(&chosen.judge).is_some_and(|judge| judge.supports(kind))
+            }
+            _ => false,
+        }
+    }
+
     /// Changes the limits, judge and trust of a row.
     ///
     /// # Errors
@@ -252,7 +262,7 @@ impl TaskSet {
         overrides: &TaskOverrides,
         layout_hint: Option<&str>,
     ) -> Result<Self, Failure> {
-        let file = read_problems(path, format, options).or_fail(ExitCode::Input)?;
+        let mut file = read_problems(path, format, options).or_fail(ExitCode::Input)?;
         let mut set = Self {
             file: TaskFile { path: path.to_owned(), format: format.name, options: *options },
             tasks: Vec::with_capacity(file.rows.len()),
@@ -263,7 +273,12 @@ impl TaskSet {
         };
         file.bad.iter().for_each(|bad| set.report_bad_row(bad));
         let mut first_bad = file.bad.first().map(ToString::to_string);
+        // In a file of several kinds a judge is for those that it takes. One that takes none of them is refused.
+        let is_judge_of_some = file.rows.iter_mut().any(|(_, row)| overrides.has_judge_for(row));
+        let without_judge = TaskOverrides { judge: None, ..overrides.clone() };
         for (line, mut row) in file.rows {
+            let is_left_out = is_judge_of_some && !overrides.has_judge_for(&mut row);
+            let overrides = if is_left_out { &without_judge } else { overrides };
             overrides.apply(&mut row)?;
             match check_row(&row) {
                 Ok(()) => set.push(row),

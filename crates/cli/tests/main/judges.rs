@@ -48,6 +48,19 @@ fn the_command_line_judges_by_name_instead_of_each_task_s_own() {
     }
 }
 
+/// In a file of several kinds a judge is for the tasks that it takes.
+#[test]
+fn the_command_line_leaves_other_kinds_of_tasks_to_their_own_judges() {
+    let of_values = json!({"task_id": "values", "fn_name": "f", "inputs": [[1]], "outputs": [2]});
+    let of_tests = json!({"task_id": "tests", "test_list": ["assert f(1) == 2"]});
+    let add = json!("def f(x):\n    return x + 1");
+    let attempts = [("one", json!(TOKENS)), ("one", json!(YES_NO)), ("values", add.clone()), ("tests", add)];
+    let attempts = attempts.map(|(task_id, program)| json!({"task_id": task_id, "program": program}));
+    let bench = Bench::new(&[row(None), of_values, of_tests], &attempts, &["--format", "auto", "--judge", "tokens"]);
+    bench.summary(0);
+    assert_eq!(column(&rows(&bench.out()), "status"), ["accepted", "wrong_answer", "accepted", "accepted"]);
+}
+
 /// A row of our own whose interactor wants a text back to front.
 fn interactive() -> Value {
     let interactor = "import sys\nprint('12', flush=True)\nsys.exit(input() != '21')";
