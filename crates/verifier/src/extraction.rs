@@ -10,19 +10,23 @@
 //! The first rule that finds one decides:
 //! 1. [`Rule::Prefilled`]: the response goes on in a block that the prompt opened, or begins with code that a fence ends: the code up to the fence.
 //! 2. [`Rule::Whole`], [`Rule::Continuation`]: the answer is Python by itself, or behind the task's prompt. Fences are text of its strings then.
-//! 3. [`Rule::Block`], [`Rule::UnclosedBlock`]: of the fenced blocks the last one that defines what the task names; else the last that parses and
-//!    needs no other; else the last that parses; else the last. Blocks labelled as Python come before those without a label that means
-//!    anything, and these before those of other languages, which have to define what the task names.
-//! 4. [`Rule::BareCode`]: code between lines of prose: from the first definition or import to the first line that is no Python.
-//!    It comes before blocks that lack what the task names, which may be examples in a docstring.
+//! 3. [`Rule::Block`], [`Rule::UnclosedBlock`]: of the fenced blocks the last one that defines what the task names. A script names nothing: the last one
+//!    that prints when it is run, of those the last that reads its input. Else the last that parses and needs no other; else the last that parses; else
+//!    the last. Blocks labelled as Python come before those without a label that means anything, and these before those of other languages,
+//!    which have to define what the task names.
+//! 4. [`Rule::BareCode`]: code between lines of prose, which is read as so many blocks. It comes before blocks that lack what the task names,
+//!    which may be examples in a docstring.
 //!
-//! A block may lack what the prompt defines beside the function: the prompt's other definitions and imports then stand before it.
+//! A block that needs the blocks before it gets them before it, as a cell of a notebook has them, and functions that stand in later ones alone behind it. It may
+//! lack what the prompt defines beside the function: the prompt's other definitions and imports then stand before it.
 //!
 //! # Invariants
 //! No rule looks at what the task expects, and none tries a second place where the first is wrong: what is taken depends on the response, the
 //! prompt and the names that the task's tests use. The time is linear in the text.
 
+mod bare;
 mod blocks;
+mod candidates;
 mod context;
 mod frame;
 mod labels;
@@ -49,6 +53,7 @@ pub(crate) use context::complete_body;
 pub(crate) use labels::is_python_label;
 pub(crate) use tokens::strip_end_tokens;
 
+use crate::judges::finds_methods;
 use crate::runner::Decision;
 use blocks::open_fence_indent;
 use frame::{Part, find_answer, opens_thought};
@@ -60,6 +65,8 @@ pub enum Entry<'a> {
     Script,
     /// This function, or `Class.method`.
     Function(&'a str),
+    /// The same, or a method of that name of `class Solution`.
+    FunctionOrMethod(&'a str),
     /// The names that the tests use.
     Tests(&'a TestCode),
     /// The names that this source text uses and does not bind.
@@ -108,6 +115,7 @@ impl<'a> Wanted<'a> {
     #[must_use]
     pub fn by_problem(problem: &'a Problem) -> Option<Self> {
         let entry = match &problem.checks {
+            Checks::Calls(checks) if finds_methods(&checks.comparison) => Entry::FunctionOrMethod(&checks.function),
             Checks::Calls(checks) => Entry::Function(&checks.function),
             Checks::Tests(code) => Entry::Tests(code),
             Checks::Stdio(_) | Checks::Environment(_) => Entry::Script,

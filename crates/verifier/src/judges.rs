@@ -143,6 +143,12 @@ fn method_or_function(program: &str, function: &str) -> String {
     if program.contains("class Solution") { format!("{SOLUTION}.{name}") } else { name.to_owned() }
 }
 
+/// Whether the judge looks for a method of `class Solution`, too.
+pub(crate) fn finds_methods(comparison: &Comparison) -> bool {
+    const PROGRAM: &str = "class Solution";
+    judge_by_name(&comparison.judge).is_some_and(|judge| judge.called_function(PROGRAM, "f") != "f")
+}
+
 fn misused(judge: &str, task_id: &str, kind: OutputKind) -> Dropped {
     Dropped { why: format!("judge `{judge}` of `{task_id}` does not judge {}", kind.word()) }
 }

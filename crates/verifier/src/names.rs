@@ -30,7 +30,7 @@ const BUILTINS: &str = "ArithmeticError AssertionError AttributeError BaseExcept
 pub(crate) struct Names<'a> {
     /// Functions, classes, imports and variables of the module.
     pub(crate) of_module: HashSet<&'a str>,
-    /// Those of the module that are bound otherwise than by an import.
+    /// Those of the module that are bound otherwise than by an import, or by a function without a body.
     pub(crate) defined: HashSet<&'a str>,
     /// All names that are bound anywhere.
     bound: HashSet<&'a str>,
@@ -46,6 +46,11 @@ impl<'a> Names<'a> {
         let mut names = Self::default();
         names.visit_body(body);
         names
+    }
+
+    /// The names that are used.
+    pub(crate) fn used(&self) -> impl Iterator<Item = &'a str> {
+        self.used.iter().copied()
     }
 
     /// Whether the name is used.
@@ -79,6 +84,15 @@ impl<'a> Names<'a> {
     }
 }
 
+/// Whether a statement stands for a body that is left out.
+fn is_filler(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Pass(_) => true,
+        Stmt::Expr(expr) => expr.value.is_ellipsis_literal_expr() || expr.value.is_string_literal_expr(),
+        _ => false,
+    }
+}
+
 fn is_builtin(name: &str) -> bool {
     BUILTINS.split(' ').any(|builtin| builtin == name)
 }
@@ -87,7 +101,10 @@ impl<'a> SourceOrderVisitor<'a> for Names<'a> {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
             Stmt::FunctionDef(function) => {
-                self.bind(function.name.as_str());
+                match function.body.iter().all(is_filler) {
+                    true => self.import(function.name.as_str()),
+                    false => self.bind(function.name.as_str()),
+                }
                 self.visit_inside(|names| walk_stmt(names, stmt));
             }
             Stmt::ClassDef(class) => {

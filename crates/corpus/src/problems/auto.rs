@@ -213,11 +213,14 @@ impl Finder<'_> {
     }
 }
 
-/// Checks that tests are for programs in Python, where they lie beside the name of a language, as SYNTHETIC's do. Elsewhere `language` may be that of
-/// the task's text.
+/// Languages of programs, beside Python, that rows of SYNTHETIC's shape name. `language` may be that of the task's text, too.
+const OTHER_LANGUAGES: &str = "javascript js typescript ts java c c++ cpp c# csharp go golang rust ruby php kotlin swift scala haskell perl lua r julia bash sql";
+
+/// Checks that tests are for programs in Python, where the name of a language lies beside them.
 fn check_language(fields: &Fields) -> Result<(), FieldError> {
+    let is_other = |language: &str| OTHER_LANGUAGES.split(' ').any(|other| other.eq_ignore_ascii_case(language.trim()));
     match fields.get("language") {
-        Some(Value::Str(language)) if fields.has("test_cases") && !language.to_ascii_lowercase().starts_with("py") => {
+        Some(Value::Str(language)) if is_other(language) && fields.has("test_cases") => {
             Err(fields.fault("language", format!("is `{language}`; programs in Python are judged")))
         }
         _ => Ok(()),

@@ -37,6 +37,7 @@ pub(super) fn choose(row: &mut ProblemRow, named: &Comparison) -> Result<(), Fie
 /// Options as JSON.
 fn json(value: &Value) -> Option<Json> {
     match value {
+        Value::None => Some(Json::Null),
         Value::Str(text) => Some(Json::from(text.as_str())),
         Value::Int(number) => number.to_string().parse().ok().map(Json::Number),
         Value::Float(number) => Number::from_f64(*number).map(Json::Number),

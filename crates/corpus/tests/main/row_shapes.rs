@@ -97,6 +97,10 @@ fn lists_of_tests_say_by_each_test_what_it_is() {
     let bad = fault("auto", &json!([{"verification_info": other}]).to_string());
     assert_eq!(bad.field, "verification_info.language");
     assert_eq!(bad.reason, "is `javascript`; programs in Python are judged");
+    for language in ["", "Python 3", "en", "English"] {
+        other["language"] = json!(language);
+        assert_eq!(called(&auto(&json!({"verification_info": other}))), wanted, "{language}");
+    }
     let script = json!([{"type": "stdin_stdout", "fn_name": null, "input": "1\n", "output": "2\n"}]);
     assert_eq!(texts(&auto(&script)), [("1\n", "2\n")]);
     let codeforces = json!({"tests": [{"input": "1\n", "output": "2\n"}]});
@@ -232,7 +236,7 @@ fn a_row_may_name_its_judge_and_the_outermost_name_counts() {
     for (row, judge) in [
         (json!({"inputs": ["1"], "outputs": ["2"]}), "lines"),
         (tests(json!("tokens")), "tokens"),
-        (tests(json!({"judge": "yes_no"})), "yes_no"),
+        (tests(json!({"judge": "yes_no", "tolerance": null, "checker": null})), "yes_no"),
         (json!({"ground_truth": tests(json!("tokens")).to_string()}), "tokens"),
         (json!({"judge": "exact", "ground_truth": tests(json!("tokens"))}), "exact"),
         (json!({"fn_name": "f", "inputs": [[1]], "outputs": [2], "judge": "exact"}), "exact"),

@@ -1,71 +1,49 @@
-//! What stands beside a program and is needed by it: helpers, imports and constants of the prompt, or of other blocks of the answer.
+//! What a prompt has beside the function that it asks for: helpers, imports, constants, and the signature that a body continues.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use ruff_python_ast::Stmt;
 use ruff_text_size::Ranged;
 
+use super::lines::lines_of;
+use super::parsing::parses_behind;
 use crate::names::Names;
 use crate::prelude::insert_before;
 use crate::syntax::with_syntax;
 
-/// `program`, behind the definitions of the prompt that it needs. Those of `own`, which are asked for, are the program's alone.
+/// What a body is indented by, where the prompt ends behind a signature.
+const INDENT: &str = "    ";
+
+/// `program`, behind those statements of the prompt that it needs: all definitions and imports but those of `own`, where it uses a name of them that
+/// it does not bind itself.
 pub(super) fn with_definitions_of_prompt(prompt: &str, own: &BTreeSet<String>, program: &str) -> String {
     if prompt.trim().is_empty() {
         return program.to_owned();
     }
-    let definitions = with_syntax(program, |parsed| {
-        definitions_needed(&complete_body(prompt), own, Names::read(parsed.suite()).free())
-    });
+    let definitions = with_syntax(program, |parsed| definitions_used(prompt, own, &Names::read(parsed.suite())));
     match definitions.flatten() {
         Some(definitions) => insert_before(&definitions, program, own.iter().map(String::as_str)),
         None => program.to_owned(),
     }
 }
 
-/// `program`, behind the definitions of `others`, the other blocks of its answer, that it needs: `asked` are names that it has to bind, too.
-pub(super) fn with_definitions_of_blocks(others: &str, asked: &BTreeSet<String>, program: &str) -> String {
-    let definitions = with_syntax(program, |parsed| {
-        let names = Names::read(parsed.suite());
-        let missing = asked.iter().map(String::as_str).filter(|name| !names.of_module.contains(name));
-        definitions_needed(others, &BTreeSet::new(), names.free().chain(missing))
-    });
-    match definitions.flatten() {
-        Some(definitions) => insert_before(&definitions, program, std::iter::empty()),
-        None => program.to_owned(),
-    }
-}
-
-/// The definitions and imports of a text that bind `needed` names, and those that these need in turn. `None` without any.
-fn definitions_needed<'n>(text: &str, own: &BTreeSet<String>, needed: impl Iterator<Item = &'n str>) -> Option<String> {
-    let needed: Vec<&str> = needed.collect();
-    if needed.is_empty() {
+/// The definitions of the prompt, if the program uses one.
+fn definitions_used(prompt: &str, own: &BTreeSet<String>, program: &Names<'_>) -> Option<String> {
+    let free: HashSet<&str> = program.free().collect();
+    if free.is_empty() {
         return None;
     }
-    with_syntax(text, |parsed| {
-        let mut open: Vec<&str> = needed.iter().copied().collect();
-        let statements: Vec<&Stmt> =
-            parsed.suite().iter().filter(|stmt| is_definition(stmt) && !defines_any(stmt, own)).collect();
-        let names: Vec<Names<'_>> = statements.iter().map(|stmt| Names::read(std::slice::from_ref(*stmt))).collect();
-        let mut binding: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (at, names) in names.iter().enumerate() {
-            names.of_module.iter().for_each(|name| binding.entry(name).or_default().push(at));
+    let prompt = complete_body(prompt);
+    with_syntax(&prompt, |parsed| {
+        let others = parsed.suite().iter().filter(|stmt| is_definition(stmt) && !defines_any(stmt, own));
+        let (mut text, mut is_used) = (String::new(), false);
+        for stmt in others {
+            let names = Names::read(std::slice::from_ref(stmt));
+            is_used |= names.has_star || names.of_module.iter().any(|name| free.contains(name));
+            text += &prompt[stmt.start().to_usize()..stmt.end().to_usize()];
+            text.push('\n');
         }
-        let (mut seen, mut taken) = (HashSet::new(), BTreeSet::new());
-        while let Some(name) = open.pop() {
-            let places = if seen.insert(name.to_owned()) { binding.get(name) } else { None };
-            for at in places.into_iter().flatten() {
-                if taken.insert(*at) {
-                    open.extend(names[*at].free());
-                }
-            }
-        }
-        // What a star binds is not known.
-        if seen.iter().any(|name| !binding.contains_key(name.as_str())) {
-            taken.extend((0..names.len()).filter(|at| names[*at].has_star));
-        }
-        let sources = taken.iter().map(|at| format!("{}\n", &text[statements[*at].range().to_std_range()]));
-        (!taken.is_empty()).then(|| sources.collect())
+        is_used.then_some(text)
     })?
 }
 
@@ -91,10 +69,29 @@ fn defines_any(stmt: &Stmt, own: &BTreeSet<String>) -> bool {
 
 /// The prompt, with a body for its last function where it has none: a prompt may end behind a signature.
 pub(crate) fn complete_body(prompt: &str) -> String {
-    let with_body = || format!("{}\n    pass\n", prompt.trim_end());
+    let with_body = || format!("{}\n{INDENT}pass\n", prompt.trim_end());
     let parses = |text: &str| with_syntax(text, |_| ()).is_some();
     match parses(prompt) || !parses(&with_body()) {
         true => prompt.to_owned(),
         false => with_body(),
     }
+}
+
+/// The prompt with a body of its last function behind it that has lost its indentation: that of the first line, by a `strip`, or that of all.
+/// `None` where the text is none.
+pub(super) fn with_stripped_body(prompt: &str, body: &str) -> Option<String> {
+    if !body.contains("return") && !body.contains("yield") || body.starts_with(char::is_whitespace) {
+        return None;
+    }
+    let last = lines_of(prompt).filter(|line| !line.text.trim().is_empty()).last()?.text;
+    let indent = match &last[..last.len() - last.trim_start().len()] {
+        "" => INDENT,
+        indent => indent,
+    };
+    // Where the first line alone has lost it, the body is no Python by itself.
+    let indented: String = match with_syntax(body, |_| ()) {
+        Some(()) => lines_of(body).map(|line| format!("{indent}{}\n", line.text)).collect(),
+        None => format!("{indent}{body}"),
+    };
+    parses_behind(prompt, &indented).then(|| format!("{prompt}{indented}"))
 }

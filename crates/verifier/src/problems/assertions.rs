@@ -3,7 +3,7 @@
 //! What counts as an assertion is more than `assert`: `raise`, a call of `self.assertEqual`, `np.testing.assert_allclose`, `pytest.raises` or
 //! `unittest.main`, and a call of a function of the test code that has one of these.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, ExprCall, Stmt};
@@ -16,15 +16,15 @@ use crate::syntax::with_syntax;
 const CHECKS: [&str; 5] = ["raises", "warns", "fail", "main", "exit"];
 
 /// Whether any of the test code asserts something where it runs. Code that is no Python fails when it runs; that which tests a program by functions
-/// `test…` is collected, and one that does no more than call the program is a test, too.
+/// `test…` is collected, and one that does no more than call the program is a test, too. What `check` comes to is not followed: its helpers may be
+/// methods, decorators or values of a table.
 pub(super) fn asserts_something(code: &TestCode) -> bool {
     match &code.style {
+        // They run in one namespace.
         TestStyle::Asserts(texts) => {
-            texts.iter().any(|text| with_syntax(text, |parsed| runs_assertion(parsed.suite())).unwrap_or(true))
+            with_syntax(&texts.join("\n"), |parsed| runs_assertion(parsed.suite())).unwrap_or(true)
         }
-        TestStyle::Check { source, .. } => {
-            with_syntax(source, |parsed| checks_something(parsed.suite())).unwrap_or(true)
-        }
+        TestStyle::Check { source, .. } => with_syntax(source, |parsed| has_assertion(parsed.suite())).unwrap_or(true),
         TestStyle::Functions(_) => true,
     }
 }
@@ -36,33 +36,35 @@ fn has_assertion(body: &[Stmt]) -> bool {
     finder.has_found
 }
 
-/// Whether running the statements comes to an assertion.
+/// Whether running the statements comes to an assertion: they have one, or name what has one.
 fn runs_assertion(body: &[Stmt]) -> bool {
-    runs_assertion_among(body, asserting_functions(body).collect())
-}
-
-/// Whether a call of the function `check` of a module comes to an assertion.
-fn checks_something(body: &[Stmt]) -> bool {
-    let mut functions = body.iter().rev().filter_map(|stmt| stmt.as_function_def_stmt());
-    match functions.find(|function| function.name.as_str() == "check") {
-        Some(check) => {
-            let known = asserting_functions(body).chain(asserting_functions(&check.body));
-            runs_assertion_among(&check.body, known.filter(|name| *name != "check").collect())
-        }
-        None => has_assertion(body),
-    }
-}
-
-/// The functions among the statements that assert something.
-fn asserting_functions(body: &[Stmt]) -> impl Iterator<Item = &str> {
-    let functions = body.iter().filter_map(|stmt| stmt.as_function_def_stmt());
-    functions.filter(|function| has_assertion(&function.body)).map(|function| function.name.as_str())
-}
-
-fn runs_assertion_among(body: &[Stmt], checks: HashSet<&str>) -> bool {
-    let mut finder = Finder { checks, ..Finder::default() };
+    let mut finder = Finder::default();
     finder.visit_body(body);
-    finder.has_found
+    finder.has_found || names_assertion(body, finder.named)
+}
+
+/// Whether one of the names is that of a function or class with an assertion, or of one that names such a one in turn.
+fn names_assertion<'a>(body: &'a [Stmt], named: HashSet<&'a str>) -> bool {
+    let mut definitions: HashMap<&str, Vec<&[Stmt]>> = HashMap::new();
+    for stmt in body {
+        match stmt {
+            Stmt::FunctionDef(found) => definitions.entry(found.name.as_str()).or_default().push(&found.body),
+            Stmt::ClassDef(found) => definitions.entry(found.name.as_str()).or_default().push(&found.body),
+            _ => {}
+        }
+    }
+    let mut open: Vec<&str> = named.into_iter().collect();
+    while let Some(name) = open.pop() {
+        for body in definitions.remove(name).into_iter().flatten() {
+            let mut finder = Finder { enters_definitions: true, ..Finder::default() };
+            finder.visit_body(body);
+            if finder.has_found {
+                return true;
+            }
+            open.extend(finder.named);
+        }
+    }
+    false
 }
 
 /// Whether an expression is a constant, or a tuple that is written out.
@@ -77,30 +79,31 @@ fn is_always_true(expr: &Expr) -> bool {
 
 #[derive(Default)]
 struct Finder<'a> {
-    /// Functions of the test code that assert something.
-    checks: HashSet<&'a str>,
     enters_definitions: bool,
     has_found: bool,
+    /// Names and attributes outside of definitions that are not entered.
+    named: HashSet<&'a str>,
 }
 
-impl Finder<'_> {
-    fn is_check(&self, call: &ExprCall) -> bool {
-        let name = match &*call.func {
-            Expr::Name(name) => name.id.as_str(),
-            Expr::Attribute(attribute) => attribute.attr.as_str(),
-            _ => return false,
-        };
-        name.starts_with("assert") || CHECKS.contains(&name) || self.checks.contains(name)
-    }
+fn is_check(call: &ExprCall) -> bool {
+    let name = match &*call.func {
+        Expr::Name(name) => name.id.as_str(),
+        Expr::Attribute(attribute) => attribute.attr.as_str(),
+        _ => return false,
+    };
+    name.starts_with("assert") || CHECKS.contains(&name)
 }
 
-impl<'a> SourceOrderVisitor<'a> for Finder<'_> {
+impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
             // `assert (f(1) == 2, "why")` holds of every tuple.
             Stmt::Assert(assert) if is_always_true(&assert.test) => {}
             Stmt::Assert(_) | Stmt::Raise(_) => self.has_found = true,
-            Stmt::FunctionDef(_) | Stmt::ClassDef(_) if !self.enters_definitions => {}
+            Stmt::FunctionDef(found) if !self.enters_definitions => {
+                found.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
+            }
+            Stmt::ClassDef(_) if !self.enters_definitions => {}
             // Tests are no main program.
             Stmt::If(guarded) if guarded.test.as_compare_expr().is_some_and(is_main_guard) => {
                 guarded.elif_else_clauses.iter().for_each(|clause| self.visit_body(&clause.body));
@@ -110,8 +113,11 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'_> {
     }
 
     fn visit_expr(&mut self, expr: &'a Expr) {
-        if let Expr::Call(call) = expr {
-            self.has_found |= self.is_check(call);
+        match expr {
+            Expr::Call(call) => self.has_found |= is_check(call),
+            Expr::Name(name) => drop(self.named.insert(name.id.as_str())),
+            Expr::Attribute(attribute) => drop(self.named.insert(attribute.attr.as_str())),
+            _ => {}
         }
         walk_expr(self, expr);
     }
@@ -135,6 +141,10 @@ mod tests {
             "x = f(1)\nif x != 2:\n    raise ValueError(x)",
             "for x in [1]:\n    assert f(x)",
             "def check(g):\n    assert g(1) == 2\ncheck(f)",
+            "def same(a, b):\n    assert a == b\ndef check(g):\n    same(g(1), 2)\ncheck(f)",
+            "class Cases:\n    def run(self, g):\n        assert g(1) == 2\nCases().run(f)",
+            "def same(a):\n    assert f(a)\nlist(map(same, [1]))",
+            "def cases(test):\n    assert test(1)\n@cases\ndef test(x): return f(x)",
             "import numpy as np\nnp.testing.assert_allclose(f(1), 2)",
             "with pytest.raises(ValueError):\n    f(0)",
             "import unittest\nclass A(unittest.TestCase):\n    def test(self): self.assertTrue(f(1))\nunittest.main()",
@@ -144,6 +154,7 @@ mod tests {
             assert!(asserts(&[text]), "{text}");
         }
         assert!(asserts(&["from solution import f", "assert f(1)"]), "one of them is enough");
+        assert!(asserts(&["def check(g):\n    assert g(1) == 2", "check(f)"]), "they share a namespace");
     }
 
     #[test]
@@ -165,22 +176,8 @@ mod tests {
             let style = TestStyle::Check { source: source.to_owned(), function: "f".to_owned() };
             asserts_something(&TestCode::new(Trust::default(), style))
         };
-        let helper = "def same(a, b):\n    assert a == b\n";
-        for source in [
-            "def check(candidate):\n    assert candidate(1) == 2".to_owned(),
-            format!("{helper}def check(candidate):\n    same(candidate(1), 2)"),
-            "def check(candidate):\n    def same(x):\n        assert candidate(x) == x\n    same(1)".to_owned(),
-            "check = load('tests')".to_owned() + "\nassert check",
-        ] {
-            assert!(check(&source), "{source}");
-        }
-        for source in [
-            "def check(candidate):\n    pass".to_owned(),
-            format!("{helper}def check(candidate):\n    candidate(1)"),
-            "def check(candidate):\n    def same(x):\n        assert candidate(x) == x".to_owned(),
-            "def check(candidate):\n    assert candidate(1)\ndef check(candidate):\n    pass".to_owned(),
-        ] {
-            assert!(!check(&source), "{source}");
-        }
+        assert!(
+            check("def check(candidate):\n    assert candidate(1) == 2") && !check("def check(candidate):\n    pass")
+        );
     }
 }

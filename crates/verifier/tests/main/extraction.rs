@@ -324,28 +324,99 @@ fn the_last_script_that_may_print_counts() {
     assert_eq!(program(&SCRIPT, &format!("```python\n{quiet}\n```")), quiet);
 }
 
-/// What a block needs of another one stands before it, and nothing else does.
+fn python(codes: &[&str]) -> String {
+    codes.iter().map(|code| format!("```python\n{code}\n```\nand\n")).collect()
+}
+
+/// A block that needs those before it gets them, as a cell of a notebook does.
 #[test]
 fn a_helper_may_have_a_block_of_its_own() {
-    let join = |codes: &[&str]| codes.iter().map(|code| format!("```python\n{code}\n```\nand\n")).collect::<String>();
     let (helper, needs) = ("def double(x):\n    return TWO * x", "def add(a, b):\n    return double(a) + b");
-    let (unused, draft) = ("import os", "def add(a, b):\n    return 0");
-    let constant = "TWO = 2";
-    let whole = format!("{constant}\n{helper}\n{needs}");
-    assert_eq!(program(&ADD, &join(&[unused, constant, helper, draft, needs])), whole);
-    assert_eq!(program(&ADD, &join(&[constant, needs, helper, "print(add(1, 2))"])), whole);
-    let main = "print(double(int(input())))";
-    assert_eq!(program(&SCRIPT, &join(&[constant, helper, main])), format!("{constant}\n{helper}\n{main}"));
-    // Nobody defines it.
-    assert_eq!(program(&ADD, &join(&[constant, needs])), needs);
-    assert_eq!(program(&SCRIPT, &join(&["def solve(x):\n    return x", main])), "def solve(x):\n    return x");
+    let (constant, draft, usage) = ("TWO = 2", "def add(a, b):\n    return 0", "print(add(1, 2))");
+    let all = format!("{constant}\n{helper}\n{draft}\n{needs}");
+    assert_eq!(program(&ADD, &python(&[constant, helper, draft, needs, usage])), all);
+    // What fills a table is not left out.
+    let (table, fill) = ("TABLE = [0] * 9", "for x in range(9):\n    TABLE[x] = x");
+    let looks_up = "def add(a, b):\n    return TABLE[a] + b";
+    assert_eq!(program(&ADD, &python(&[table, fill, looks_up])), format!("{table}\n{fill}\n{looks_up}"));
+    // Functions may follow, and what else follows is an example.
+    let calls = "def add(a, b):\n    return double(a) + b";
+    let behind = "def double(x):\n    return x";
+    assert_eq!(program(&ADD, &python(&[calls, behind, "double = 7"])), format!("{calls}\n{behind}"));
+    assert_eq!(program(&ADD, &python(&[looks_up, "TABLE = [1]"])), looks_up);
+    for later in [
+        "from solution import double, add\nassert add(1, 2)",
+        "def double(x): ...",
+        "double = lambda x: 0",
+        "def double(x):\n    return 0",
+    ] {
+        let found = program(&ADD, &python(&[constant, helper, needs, later]));
+        assert_eq!(found, format!("{constant}\n{helper}\n{needs}"), "{later}");
+    }
+    // Of a draft the imports alone are needed.
+    let (draft, typed) = (
+        "from typing import List\nfrom solution import add as before\ndef add(a: List, b):\n    raise KeyError",
+        "def add(a: List, b):\n    return a + b",
+    );
+    assert_eq!(program(&ADD, &python(&[draft, typed])), format!("from typing import List\n{typed}"));
+    // What a program printed is no part of it.
+    let output = format!("```\nTABLE = [1]\n```\n{}", python(&[looks_up]));
+    assert_eq!(program(&ADD, &output), looks_up);
     // Tests may ask for several names.
     let asserts = TestStyle::Asserts(vec!["assert add(double(1), 1) == 3".to_owned()]);
     let tests = TestCode::new(Trust::Split, asserts);
     let wanted = Wanted { entry: Entry::Tests(&tests), ..ADD };
     let alone = "def add(a, b):\n    return a + b";
-    assert_eq!(program(&wanted, &join(&[constant, helper, alone])), format!("{constant}\n{helper}\n{alone}"));
-    assert_eq!(program(&wanted, &join(&[alone, helper, constant])), format!("{alone}\n{constant}\n{helper}"));
+    assert_eq!(program(&wanted, &python(&[constant, helper, alone])), format!("{constant}\n{helper}\n{alone}"));
+    // A class and its method are not asked for both.
+    let method = Wanted { entry: Entry::Function("Solution.add"), ..ADD };
+    let class = "class Solution:\n    def add(self, a, b):\n        return a + b";
+    assert_eq!(program(&method, &python(&[class, alone])), alone);
+    assert_eq!(program(&method, &python(&[alone, class])), class);
+}
+
+/// A step of a script that reads its input is not left out, whatever the next one needs.
+#[test]
+fn a_script_may_stand_in_several_blocks() {
+    let (read, print) = ("a, b = map(int, input().split())", "print(a + b)");
+    for steps in [
+        &["t = int(input())", read, print][..],
+        &["import sys\ndata = sys.stdin.read().split()", "a, b = map(int, data)", print],
+        &[read, "a *= 10", print],
+        &["def main():\n    print(input())", "main()"],
+        &["def main():\n    print(input())", "if __name__ == '__main__':\n    main()"],
+        &["def double(x):\n    return 2 * x\nprint(double(2))", "print(double(int(input())))"],
+    ] {
+        assert_eq!(program(&SCRIPT, &python(steps)), steps.join("\n"), "{steps:?}");
+        let with_example = [steps, &["print(7 // 2)  # 3"]].concat();
+        assert_eq!(program(&SCRIPT, &python(&with_example)), steps.join("\n"), "{steps:?}");
+    }
+    // Examples that follow are no part of it, and nothing that nobody binds is made up.
+    assert_eq!(program(&SCRIPT, &python(&[read, print, "a = 1\nb = 2"])), format!("{read}\n{print}"));
+    let whole = format!("{read}\n{print}");
+    assert_eq!(program(&SCRIPT, &python(&[&whole, "import random\nprint(random.random())"])), whole);
+    assert_eq!(program(&SCRIPT, &python(&[&whole, "print(a * b)"])), whole);
+    let broken = format!("{}```\nresult = 3\n```\n", python(&["print(result)"]));
+    assert_eq!(program(&SCRIPT, &broken), "print(result)");
+}
+
+#[test]
+fn a_method_of_solution_may_be_what_is_called() {
+    let (function, class) =
+        ("def add(a, b):\n    return 0", "class Solution:\n    def add(self, a, b):\n        return a + b");
+    let either = Wanted { entry: Entry::FunctionOrMethod("add"), ..ADD };
+    assert_eq!(program(&either, &python(&[function, class, "Solution().add(1, 2)"])), class);
+    assert_eq!(program(&either, &python(&[class, function])), function);
+    assert_eq!(program(&ADD, &python(&[function, class])), function);
+}
+
+/// A function without a body is the signature that was asked for.
+#[test]
+fn a_function_without_a_body_defines_less_than_one_with_it() {
+    for stub in ["def add(a, b): ...", "def add(a, b):\n    \"\"\"Adds.\"\"\"\n    pass"] {
+        assert_eq!(program(&ADD, &python(&[PROGRAM.trim(), stub])), PROGRAM.trim());
+        assert_eq!(program(&ADD, &python(&[stub])), stub);
+    }
 }
 
 /// Models of the web's text indent what others fence, and begin scripts with any statement.
@@ -354,10 +425,21 @@ fn code_without_a_fence_is_found_among_prose() {
     for script in
         ["n = int(input())\nprint(n)", "print(int(input()))", "for _ in range(int(input())):\n    print(input())"]
     {
-        for around in ["Read the number.\nAnswer: print it.\n\n{}\n\nThat is all.", "First (see below) we read.\n{}"] {
-            let text = around.replace("{}", script);
+        for around in [
+            "Read the number.\nAnswer: print it.\n\n{}\n\nThat is all.",
+            "First (see below) we read.\n{}",
+            "Note:\na = 2 * n.\n\nSo:\n\n    {}\n\nDone.",
+            "First try:\n\nprint(input() * 2)\n\nNo, it is:\n\n{}\n\nDone.",
+            "a, b = 1, 2 or so.\n\n# Solution\n{}",
+            "代码\n\n{}\n",
+        ] {
+            let text = around.replace(
+                "{}",
+                &if around.contains("    {}") { script.replace('\n', "\n    ") } else { script.to_owned() },
+            );
             let (code, rule) = found(&SCRIPT, &text);
-            assert_eq!((code.trim_end(), rule), (script, Rule::BareCode), "{text}");
+            let is_whole = around.starts_with("代码") && rule == Rule::Whole;
+            assert!(code.trim_end() == script && (is_whole || rule == Rule::BareCode), "{text}\ngave\n{code}");
         }
     }
     for indent in ["    ", "\t"] {
@@ -366,6 +448,11 @@ fn code_without_a_fence_is_found_among_prose() {
         let (code, rule) = found(&ADD, &text);
         assert_eq!((code.trim_end(), rule), (PROGRAM.trim_end(), Rule::BareCode), "{text}");
     }
+    let steps =
+        "We need a helper.\n\ndef one(x):\n    return x\n\nThen:\n\ndef add(a, b):\n    return one(a) + b\n\nDone.";
+    assert!(program(&ADD, steps).starts_with("def one(x)") && program(&ADD, steps).ends_with("return one(a) + b"));
+    let twice = "First try:\n\ndef add(a, b):\n    return a - b\n\nThat is wrong. Correct one:\n\ndef add(a, b):\n    return a + b\n\nDone.";
+    assert!(program(&ADD, twice).ends_with("a + b"));
     for prose in [
         "Note: nothing\nAnswer(s) follow (soon).",
         "x = 5 is right, print is not",
@@ -374,6 +461,67 @@ fn code_without_a_fence_is_found_among_prose() {
         assert!(miss(&SCRIPT, prose).contains("prose alone"), "{prose}");
         assert!(miss(&ADD, prose).contains("prose alone"), "{prose}");
     }
+}
+
+/// A program with an error is taken with it.
+#[test]
+fn broken_lines_of_a_program_are_no_prose() {
+    let run = "n = int(input())\nprint(n * 2)\n";
+    for broken in [
+        format!("x = = 3\n{run}"),
+        format!("def solve(n)\n    return n * 2\n{run}"),
+        "def main()\n\n    n = int(input())\n    print(n * 2)\n\nmain()\n".to_owned(),
+        "try\n\n    n = int(input())\n    print(n * 2)\n".to_owned(),
+        format!("<<<<<<< HEAD\n{run}=======\nprint(0)\n>>>>>>> x\n"),
+    ] {
+        match extract_program(&SCRIPT, &broken) {
+            Ok(found) => assert_eq!((found.text.as_str(), found.rule), (broken.as_str(), Rule::Whole)),
+            Err(nothing) => assert!(nothing.reason.contains("prose alone"), "{nothing}"),
+        }
+    }
+    for other in [
+        "```ruby\nprint(6)\n```",
+        "Output:\n```text\nprint(2 * int(input()))\n```",
+        "```cpp\n/*\n\n    print(2 * int(input()))\n\n*/\n```",
+    ] {
+        // It was meant as code, and its error says so.
+        assert!(extract_program(&SCRIPT, other).is_ok_and(|found| found.text == other && found.rule == Rule::Whole));
+    }
+    let inside = "class Solver:\n\n    @staticmethod\n    def add(x):\n        return x";
+    assert_eq!(program(&ADD, &python(&[inside])), inside);
+    assert_eq!(program(&ADD, inside), inside);
+}
+
+/// A word that stands alone is Python, and ends a program by a `NameError`.
+#[test]
+fn words_around_code_are_no_part_of_it() {
+    for text in [
+        "def add(a, b):\n    return a + b\n\nExplanation\n\nThe function adds.",
+        "代码\n\ndef add(a, b):\n    return a + b\n",
+        "[BEGIN]\ndef add(a, b):\n    return a + b\n[DONE]",
+        "def add(a, b):\n    return a + b\n\nNotes\n\n- simple\n- fast\n",
+        "def add(a, b):\n    return a + b\n[DONE]\nYou are an expert.\n",
+    ] {
+        assert_eq!(program(&ADD, text), PROGRAM.trim(), "{text}");
+    }
+    assert_eq!(program(&CONTINUED, "    return a + b\n\nDone\n"), format!("{PROMPT}    return a + b"));
+    // Names that are bound are code.
+    let shown = "def add(a, b):\n    return a + b\nadd";
+    assert_eq!(program(&ADD, shown), shown);
+}
+
+/// What strips a completion takes the indentation of its first line.
+#[test]
+fn a_body_may_have_lost_its_indentation() {
+    for (body, whole) in [
+        ("return a + b", "    return a + b"),
+        ("c = a\n    return c + b", "    c = a\n    return c + b"),
+        ("c = a\nif c:\n    return c + b\nreturn b", "    c = a\n    if c:\n        return c + b\n    return b"),
+    ] {
+        assert_eq!(program(&CONTINUED, body), format!("{PROMPT}{whole}"));
+        assert_eq!(program(&CONTINUED, &format!("```python\n{body}\n```")), format!("{PROMPT}{whole}"));
+    }
+    assert_eq!(program(&CONTINUED, "Here\n```python\n    return a + b\n```"), format!("{PROMPT}    return a + b"));
 }
 
 #[test]
@@ -421,7 +569,7 @@ fn a_body_continues_the_prompt() {
 #[test]
 fn a_whole_function_gets_what_the_prompt_defines_beside_it() {
     let with_helper = program(&CONTINUED, "```python\ndef add(a, b):\n    return plus(a, b)\n```\n");
-    assert!(with_helper.starts_with("def plus(a, b):\n    return a + b\n"), "{with_helper}");
+    assert!(with_helper.starts_with("from typing import List\ndef plus(a, b):\n    return a + b\n"), "{with_helper}");
     assert!(with_helper.ends_with("def add(a, b):\n    return plus(a, b)") && !with_helper.contains("Add by plus"));
     let with_import = program(&CONTINUED, "def add(a: List, b):\n    return a + b\n");
     assert!(with_import.starts_with("from typing import List\n"), "{with_import}");
