@@ -1,8 +1,9 @@
 //! The blocks of an answer as candidates for its program: which one counts, and what of the others belongs to it.
 
+use std::collections::BTreeSet;
+
 use ruff_python_ast::{Alias, Stmt};
 use ruff_text_size::Ranged;
-use std::collections::BTreeSet;
 
 use super::blocks::Block;
 use super::labels::Label;

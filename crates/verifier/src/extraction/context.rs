@@ -6,7 +6,6 @@ use ruff_python_ast::Stmt;
 use ruff_text_size::Ranged;
 
 use super::lines::lines_of;
-use super::parsing::parses_behind;
 use crate::names::Names;
 use crate::prelude::insert_before;
 use crate::syntax::with_syntax;
@@ -93,5 +92,6 @@ pub(super) fn with_stripped_body(prompt: &str, body: &str) -> Option<String> {
         Some(()) => lines_of(body).map(|line| format!("{indent}{}\n", line.text)).collect(),
         None => format!("{indent}{body}"),
     };
-    parses_behind(prompt, &indented).then(|| format!("{prompt}{indented}"))
+    let program = format!("{prompt}{indented}");
+    with_syntax(&program, |_| ()).is_some().then_some(program)
 }

@@ -135,20 +135,24 @@ fn is_run(stmt: &Stmt) -> bool {
 }
 
 fn returns_outside_of_functions(body: &[Stmt]) -> bool {
-    #[derive(Default)]
-    struct Finder(bool);
-    impl<'a> SourceOrderVisitor<'a> for Finder {
-        fn visit_stmt(&mut self, stmt: &'a Stmt) {
-            match stmt {
-                Stmt::Return(_) => self.0 = true,
-                Stmt::FunctionDef(_) | Stmt::ClassDef(_) => {}
-                _ => walk_stmt(self, stmt),
-            }
+    let mut finder = ReturnFinder::default();
+    finder.visit_body(body);
+    finder.has_found
+}
+
+#[derive(Default)]
+struct ReturnFinder {
+    has_found: bool,
+}
+
+impl<'a> SourceOrderVisitor<'a> for ReturnFinder {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::Return(_) => self.has_found = true,
+            Stmt::FunctionDef(_) | Stmt::ClassDef(_) => {}
+            _ => walk_stmt(self, stmt),
         }
     }
-    let mut finder = Finder::default();
-    finder.visit_body(body);
-    finder.0
 }
 
 /// Whether a statement does something: an expression has to be a call, and `Note: this` is prose.

@@ -140,12 +140,17 @@ impl Search<'_> {
     /// Code among lines of prose, which defines what is named. A script names nothing, and has to print.
     fn bare_code(&self, part: Part<'_>, has_fences: bool) -> Option<ExtractedProgram> {
         let prompt = self.wanted.prompt;
-        let leading = if prompt.is_empty() { None } else { leading_code(prompt, part.text) };
-        if let Some(found) = leading.and_then(|code| Some((code, self.body_behind_prompt(code, Facts::default())?))) {
-            return Some(self.continuation(part, found.0, found.1));
+        if !prompt.is_empty()
+            && let Some(code) = leading_code(prompt, part.text)
+            && let Some(body) = self.body_behind_prompt(code, Facts::default())
+        {
+            return Some(self.continuation(part, code, body));
         }
         let bare = self.bare_program(bare_blocks(part.text, has_fences), part);
-        bare.or_else(|| if has_fences { None } else { self.bare_program(indented_blocks(part.text), part) })
+        match (bare, has_fences) {
+            (None, false) => self.bare_program(indented_blocks(part.text), part),
+            (bare, _) => bare,
+        }
     }
 
     fn bare_program(&self, blocks: Vec<Block<'_>>, part: Part<'_>) -> Option<ExtractedProgram> {
