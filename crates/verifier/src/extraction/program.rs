@@ -107,8 +107,8 @@ impl Search<'_> {
             (!code.trim().is_empty()).then(|| format!("{prompt}{code}"))
         };
         // What returns outside of a function has lost its indentation.
-        let continues = !(facts.returns && !code.starts_with(char::is_whitespace)) && parses_behind(prompt, code);
-        if continues { as_it_is() } else { with_stripped_body(prompt, code) }
+        let is_indented = !facts.returns || code.starts_with(char::is_whitespace);
+        if is_indented && parses_behind(prompt, code) { as_it_is() } else { with_stripped_body(prompt, code) }
     }
 
     /// A program within a part.
