@@ -134,7 +134,7 @@ pub trait Judge: Sync {
 }
 
 /// The class of LeetCode's answers, of which functions are methods.
-const SOLUTION: &str = "Solution";
+pub(crate) const SOLUTION: &str = "Solution";
 
 /// The function as the scorers of APPS and LiveCodeBench find it: a method of `Solution` where the program's text has that class, else a function of
 /// the module, whatever the starter code had.

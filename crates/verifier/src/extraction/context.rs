@@ -79,7 +79,8 @@ pub(crate) fn complete_body(prompt: &str) -> String {
 /// The prompt with a body of its last function behind it that has lost its indentation: that of the first line, by a `strip`, or that of all.
 /// `None` where the text is none.
 pub(super) fn with_stripped_body(prompt: &str, body: &str) -> Option<String> {
-    if !body.contains("return") && !body.contains("yield") || body.starts_with(char::is_whitespace) {
+    let may_be_body = body.contains("return") || body.contains("yield");
+    if !may_be_body || body.starts_with(char::is_whitespace) {
         return None;
     }
     let last = lines_of(prompt).filter(|line| !line.text.trim().is_empty()).last()?.text;

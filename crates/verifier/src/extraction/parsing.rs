@@ -9,13 +9,12 @@ use veriplay_core::{TestCode, TestStyle};
 
 use super::Entry;
 use super::context::complete_body;
+use crate::judges::SOLUTION;
 use crate::names::Names;
 use crate::syntax::{with_any_syntax, with_syntax};
 
 /// The module under which tests import the program.
 pub(super) const MODULE: &str = "solution";
-/// The class whose methods the answers to LeetCode's problems are.
-const SOLUTION: &str = "Solution";
 
 /// Names by which a script prints, and those by which it reads its input. `sys` has names for both.
 const PRINTING: [&str; 4] = ["print", "os", "open", "exec"];
