@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use rustix::fs::StatVfsMountFlags;
-use veriplay_core::Limits;
+use veriplay_core::{Language, Limits};
+use veriplay_python::Python;
 use veriplay_sandbox::{BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir};
 
 use crate::exit::{ExitCode, Failure};
@@ -17,9 +18,6 @@ use crate::progress;
 
 /// Where archives are installed, from the directory above that of the program.
 const INSTALLED: &str = "share/veriplay";
-
-/// The image of plain Python.
-pub(crate) const PYTHON: &str = "python";
 
 /// The cache of this user.
 pub(crate) fn store() -> Result<ImageStore, Failure> {
@@ -31,7 +29,7 @@ pub(crate) fn store() -> Result<ImageStore, Failure> {
 #[derive(Debug, Args)]
 pub(crate) struct ImageArguments {
     /// The image that programs run in: `python`, `python-numpy`, which has numpy imported already, or one of your own
-    #[arg(long, value_name = "NAME", default_value = PYTHON, value_parser = parse_name)]
+    #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = parse_name)]
     image: String,
 }
 
@@ -68,7 +66,7 @@ pub(crate) fn find_spec(name: &str) -> Result<ImageSpec, Failure> {
 
 /// Loads the Python image; imports or builds it first where it is missing.
 pub(crate) fn python() -> Result<Arc<Image>, Failure> {
-    open(PYTHON)
+    open(Python.image())
 }
 
 /// Loads the image of that name; imports or builds it first where it is missing.

@@ -13,20 +13,15 @@
 //! Pure: a function of the configuration, so a resumed run and a replay come to the same verdicts. Attempts are not checked: a
 //! solver that writes an evaluation program for another task has not been shown it.
 
-mod fingerprint;
-mod idle;
-mod scopes;
-mod spelling;
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Status, Verdict};
-use veriplay_verifier::syntax::is_too_complex;
+use veriplay_core::{Digest, Language, Status, Verdict};
+use veriplay_python::Python;
+use veriplay_python::fingerprint::functions;
+use veriplay_python::syntax::is_too_complex;
 
 use crate::judgement::rule_verdict;
-
-pub use fingerprint::{Function, functions, program_fingerprint, text_fingerprint};
 
 /// The rule that refuses proposals which hold what the policy is evaluated on: `evidence.rule` of their verdicts.
 pub const HELD_OUT: &str = "held_out";
@@ -104,7 +99,7 @@ impl Guard {
     pub fn add_program(&mut self, set: EvalSet, name: &str, program: &str) {
         self.add_functions(set, name, program);
         let eval_item = EvalItem { set, name: name.to_owned() };
-        self.programs.entry(program_fingerprint(program)).or_insert(eval_item);
+        self.programs.entry(Python.fingerprint(program)).or_insert(eval_item);
     }
 
     /// Adds a statement or an instruction.
@@ -141,7 +136,7 @@ impl Guard {
         if self.programs.is_empty() {
             return None;
         }
-        let own = std::iter::once(program_fingerprint(program));
+        let own = std::iter::once(Python.fingerprint(program));
         let inner = functions(program).into_iter().map(|function| function.fingerprint);
         own.chain(inner).find_map(|fingerprint| self.programs.get(&fingerprint))
     }
@@ -156,7 +151,7 @@ impl Guard {
     /// # Errors
     /// It is in an evaluation set, or holds a function that is.
     pub fn check_program(&self, data: &str, item: &str, program: &str) -> Result<(), Overlap> {
-        let own = self.programs.get(&program_fingerprint(program));
+        let own = self.programs.get(&Python.fingerprint(program));
         let what = if own.is_some() { "a program" } else { "a function" };
         overlap(data, item, what, own.or_else(|| self.find_program(program)))
     }
@@ -224,4 +219,11 @@ pub(crate) fn is_refusal(verdict: &Verdict) -> bool {
 
 fn refusal(why: String) -> Verdict {
     Verdict { total: 1, ..rule_verdict(Status::Invalid, HELD_OUT, why) }
+}
+
+/// Names a sentence up to case, white space and punctuation: sentences that differ in nothing else ask the same.
+pub fn text_fingerprint(text: &str) -> Digest {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || "+-*/%<>=_".contains(c)));
+    let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    Digest::of(words.join(" ").as_bytes())
 }

@@ -14,9 +14,7 @@ pub mod environments;
 pub mod extraction;
 pub mod formats;
 pub mod judges;
-mod large;
 mod matrix;
-mod names;
 mod plain;
 mod prelude;
 mod probes;
@@ -24,7 +22,6 @@ pub mod problems;
 pub mod repository;
 mod runner;
 mod spaces;
-pub mod syntax;
 pub mod triplets;
 
 pub use cache::OutcomeCache;

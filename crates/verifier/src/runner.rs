@@ -6,7 +6,7 @@ use veriplay_core::{
     Outcome, Status, Value, Verdict,
 };
 
-use crate::large::without_permit;
+use veriplay_python::large::without_permit;
 
 /// The rule of programs that do not define the function to call.
 pub(crate) const MISSING_ENTRY: &str = "missing_entry";

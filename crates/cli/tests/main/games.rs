@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use veriplay_core::Digest;
-use veriplay_selfplay::splits::functions;
+use veriplay_python::fingerprint::functions;
 
 use super::external::published_file;
 use super::resume::survives;

@@ -7,12 +7,13 @@
 use std::sync::Arc;
 
 use veriplay_core::{CallResult, Job, Value};
+use veriplay_image_python::{LIBRARIES, snapshot};
 use wasmparser::{Import, Parser, Payload, TypeRef};
 use wasmtime::{Engine, Module, Store};
 
 use super::immortal;
 use super::library::{self, LibraryModule};
-use super::spec::{ImageSpec, LIBRARIES, texts};
+use super::spec::ImageSpec;
 use super::wheel::GuestWheel;
 use super::{CompiledGuest, ImageError};
 use crate::channel::Channel;
@@ -90,7 +91,7 @@ pub(super) fn snapshot_guest(
 ) -> Result<GuestSnapshot, ImageError> {
     let mut guest = PreloadGuest::loaded(spec, libraries, engine, code)?;
     guest.run_text(&format!("_room = bytearray({})\ndel _room", spec.headroom_bytes))?;
-    guest.run_text(texts::START)?;
+    guest.run_text(snapshot::START)?;
     if spec.rehearsals > 0 {
         let end = guest.rehearse(spec.rehearsals)?;
         guest.fill_gaps(end)?;
@@ -199,13 +200,14 @@ impl PreloadGuest {
     /// that a job writes is found and restored after it. Returns the end of what is alive.
     fn rehearse(&mut self, times: u32) -> Result<u32, ImageError> {
         let fail = |detail: String| build_error("running jobs before the snapshot", detail);
-        let lists = texts::REHEARSED_ARGUMENTS.map(Value::parse_arguments).into_iter().collect::<Result<Vec<_>, _>>();
-        let job = Job::calls(texts::REHEARSED, "f", lists.map_err(|error| fail(error.to_string()))?);
+        let lists =
+            snapshot::REHEARSED_ARGUMENTS.map(Value::parse_arguments).into_iter().collect::<Result<Vec<_>, _>>();
+        let job = Job::calls(snapshot::REHEARSED, "f", lists.map_err(|error| fail(error.to_string()))?);
         for _ in 0..times {
             self.run_job(request::encode_program(&job.program), 0)?;
             self.run_job(request::encode_request(&job), request::expected_calls(&job))?;
         }
-        self.run_job(request::encode_program(texts::FIND_END), 0)?;
+        self.run_job(request::encode_program(snapshot::FIND_END), 0)?;
         self.run_job(request::encode_warm_request(&Job::script("")), 0)?;
         // A module may have printed when it was imported.
         let printed = String::from_utf8_lossy(&self.store.data().wasi.stdout.bytes);
@@ -296,7 +298,7 @@ impl PreloadGuest {
 
     /// Where the guest's objects are.
     fn list_alive(mut self) -> Result<Vec<u8>, ImageError> {
-        self.run_text(texts::ALIVE)?;
+        self.run_text(snapshot::ALIVE)?;
         let written = self.store.data().wasi.file(ALIVE_FILE).map(<[u8]>::to_vec);
         written.ok_or_else(|| build_error("finding the guest's objects", format!("there is no file `{ALIVE_FILE}`")))
     }

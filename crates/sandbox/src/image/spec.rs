@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, content_hash};
+use veriplay_image_python::{LIBRARIES, snapshot};
 
 use super::{ImageError, own};
 use crate::meter;
@@ -17,55 +18,22 @@ struct BuiltInImage {
     modules: &'static [(&'static str, &'static str)],
 }
 
-/// Images this binary knows. Another language is another directory and another entry.
+/// Images this binary knows. Another one is another folder of `sandboxes`, and an entry.
 const IMAGES: &[BuiltInImage] = &[BuiltInImage {
     name: "python",
-    manifest: include_str!("../../guests/python/sandbox.toml"),
-    harness: include_str!("../../guests/python/harness.py"),
-    modules: &[
-        ("_veriplay_after_import", include_str!("../../guests/python/after_import.py")),
-        ("_veriplay_threads", include_str!("../../guests/python/threads.py")),
-        ("_veriplay_pools", include_str!("../../guests/python/pools.py")),
-        ("_veriplay_event_loop", include_str!("../../guests/python/event_loop.py")),
-        ("_veriplay_pictures", include_str!("../../guests/python/pictures.py")),
-        ("_veriplay_wide", include_str!("../../guests/python/wide.py")),
-        ("pytest", include_str!("../../guests/python/pytest.py")),
-        ("_veriplay_objects", include_str!("../../guests/python/objects.py")),
-        ("_veriplay_inert", include_str!("../../guests/python/inert.py")),
-        ("_veriplay_skips", include_str!("../../guests/python/skips.py")),
-        ("_veriplay_tests", include_str!("../../guests/python/testing.py")),
-    ],
+    manifest: veriplay_image_python::MANIFEST,
+    harness: veriplay_image_python::HARNESS,
+    modules: veriplay_image_python::MODULES,
 }];
 
-/// The guest's module that keeps the libraries of an image.
-pub(super) const LIBRARIES: &str = include_str!("../../guests/python/libraries.py");
-
-/// Images that are another one with more modules imported: name and manifest. One more is a directory with a manifest, and an entry.
-const EXTENSIONS: &[(&str, &str)] = &[("python-numpy", include_str!("../../guests/python-numpy/sandbox.toml"))];
+/// Images that are another one with more modules imported: name and manifest. One more is a folder of `sandboxes`, and an entry.
+const EXTENSIONS: &[(&str, &str)] = &[("python-numpy", veriplay_image_python_numpy::MANIFEST)];
 
 /// Version of the shim, the protocol and the way to the snapshot, as far as a job can observe them. It is part of every image's digest.
 const SHIM_VERSION: u32 = 7;
 /// The engine's version is part of the digest too, because the compiler may change what the guest does. A test compares it with the lock
 /// file.
 pub(super) const ENGINE_VERSION: &str = "48.0.8";
-
-/// What is run in an image on the way to its snapshot.
-pub(super) mod texts {
-    /// Writes down where the guest's objects are.
-    pub(crate) const ALIVE: &str = "_veriplay_alive()";
-    /// The last turn that is no job.
-    pub(crate) const START: &str = "_veriplay_start()";
-    /// A program that is run as jobs are, and what its function is called with. A job leaves no streams behind.
-    pub(crate) const REHEARSED: &str = "import sys\nsys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__\n\
-        class C:\n    def m(self): return [i * 2 for i in range(9)]\ndef f(*of): return {'a': C().m(), 1: of}\n";
-    /// With and without a type that has no format but the strict encoding.
-    pub(crate) const REHEARSED_ARGUMENTS: [&str; 3] = ["7, 'é', [1.5]", "{3}, {'a': None}", "b'x', (True, -5)"];
-    /// The program of the last turn: says where the memory begins behind all that is alive.
-    pub(crate) const FIND_END: &str =
-        "import sys\nsys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__\nprint(id(bytes(4 << 20)))\n";
-    /// All of them, for the image's digest.
-    pub(super) const ALL: [&[&str]; 2] = [&[ALIVE, START, REHEARSED, FIND_END], &REHEARSED_ARGUMENTS];
-}
 
 /// The description of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -352,7 +320,7 @@ impl ImageSpec {
     #[must_use]
     pub fn digest(&self) -> Digest {
         let digest = content_hash(&(
-            (SHIM_VERSION, ENGINE_VERSION, meter::VERSION, texts::ALL),
+            (SHIM_VERSION, ENGINE_VERSION, meter::VERSION, snapshot::ALL),
             &self.name,
             self.seed,
             (self.headroom_bytes, self.c_stack_bytes, self.immortal_objects, self.rehearsals),

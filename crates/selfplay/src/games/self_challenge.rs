@@ -34,7 +34,8 @@ pub mod prompts;
 use std::sync::Arc;
 
 use rand::seq::{IndexedRandom, SliceRandom};
-use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, content_hash};
+use veriplay_core::{CodeTask, Digest, Dropped, Execute, Language, Limits, Prompt, content_hash};
+use veriplay_python::Python;
 use veriplay_verifier::environments::{ArtifactGate, CodeRequest, EnvironmentDescription, run_codes};
 use veriplay_verifier::run_distinct;
 
@@ -47,7 +48,7 @@ use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::generator;
 use crate::rollout::{self, FinishedEpisode};
-use crate::splits::{EvalSet, Guard, program_fingerprint};
+use crate::splits::{EvalSet, Guard};
 use crate::task_content::TaskContent;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use prompts::ChallengeFormat;
@@ -328,7 +329,7 @@ impl PoolTask for CodeTask {
 
     /// Tasks of one environment whose solutions are one program, but for names and parts that do nothing, are one task.
     fn key(&self) -> Digest {
-        content_hash(&(&self.environment, program_fingerprint(&self.solution)))
+        content_hash(&(&self.environment, Python.fingerprint(&self.solution)))
     }
 
     fn kind(&self) -> &'static str {

@@ -17,7 +17,7 @@
 
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_except_handler, walk_expr, walk_stmt};
 use ruff_python_ast::{ExceptHandler, Expr, Stmt};
-use veriplay_verifier::syntax::with_syntax;
+use veriplay_python::syntax::with_syntax;
 
 use super::IntrinsicReward;
 use crate::task_content::TaskContent;

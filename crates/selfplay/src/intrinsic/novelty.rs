@@ -17,7 +17,7 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_verifier::syntax::with_syntax;
+use veriplay_python::syntax::with_syntax;
 
 use super::IntrinsicReward;
 use crate::task_content::{TaskContent, Trigram};

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use veriplay_core::Digest;
-use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT, Overlap, functions, program_fingerprint, text_fingerprint};
+use veriplay_python::fingerprint::{functions, program_fingerprint};
+use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT, Overlap, text_fingerprint};
 
 use crate::support::adds;
 

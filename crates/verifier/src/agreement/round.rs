@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{CallResult, Digest, Dropped, Execute, Exit, Job, Value, program_hash};
+use veriplay_image_python::programs::agreement::REACH;
 
 use super::agreement_rules::{AgreementRules, CountCodes};
 use super::clusters::{Agreement, Cluster, Voter, find_agreement};
@@ -15,7 +16,6 @@ use super::test_suite::{SuiteTest, TestSuite};
 use crate::runner::{NoValue, Runner, configure_job, decode_call};
 
 /// Finds uses of introspection in source text with Python's own parser, in the sandbox. It never runs the text.
-const REACH: &str = include_str!("python/reach.py");
 /// Harmless uses. `compile` is an attribute of `re`; access to the module of builtins is a finding of its own.
 const PLAIN: [&str; 1] = ["attribute compile"];
 /// Seeds the scan, which draws nothing.

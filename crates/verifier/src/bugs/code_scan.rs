@@ -6,14 +6,13 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Evidence, Execute, Job, Limits, Preload, TextFiles, Value};
+use veriplay_image_python::programs::bugs::MACHINERY;
 
 use super::RepoContext;
 use super::modules::{self, Modules, module_name};
 use super::paths::{is_loaded_by_itself, is_test, test_dir};
 use super::source_queries::{QueryResults, query_sources, query_sources_within};
 use crate::runner::{Runner, configure_job, decode_call, early_end, string_list};
-
-const PROGRAM: &str = include_str!("python/machinery.py");
 
 /// Passes over the repository that collect [`OwnNames::reaching`].
 const PASSES: usize = 3;
@@ -60,7 +59,7 @@ impl OwnNames {
             let arguments = code().map(|(path, text)| {
                 vec![module_argument(repo, path), source_bytes(text), modules.clone(), reaching.clone()]
             });
-            names.add(query_sources(execute, repo, PROGRAM, "definitions", arguments.collect())?);
+            names.add(query_sources(execute, repo, MACHINERY, "definitions", arguments.collect())?);
             if string_list(&names.reaching) == reaching {
                 break;
             }
@@ -139,7 +138,7 @@ pub(crate) fn scan_changes(
         ..repo.limits
     };
     let QueryResults { answers, early_end } =
-        query_sources_within(execute, repo, limits, PROGRAM, "machinery", arguments.collect(), evidence)?;
+        query_sources_within(execute, repo, limits, MACHINERY, "machinery", arguments.collect(), evidence)?;
     for ((path, _), answer) in changed.iter().zip(&answers) {
         match answer {
             Ok(Value::List(found)) if found.is_empty() => {}
@@ -160,7 +159,7 @@ pub(crate) fn scan_changes(
 /// Returns the first use in `program`, which belongs to no repository, that is not known to be harmless: what could lead from plain values into the
 /// interpreter. The job reads the text and never runs it.
 pub(crate) fn scan_program(runner: &mut Runner<'_>, image: &str, program: &str) -> Result<Option<String>, Dropped> {
-    let preload = Some(Preload { program: PROGRAM.to_owned(), function: "keep".to_owned(), arguments: Vec::new() });
+    let preload = Some(Preload { program: MACHINERY.to_owned(), function: "keep".to_owned(), arguments: Vec::new() });
     let job = Job { preload, ..Job::call("from machinery import alone", "alone", [source_bytes(program)]) };
     let outcome = runner.run(&configure_job(image, PROGRAM_SCAN_LIMITS, PROGRAM_SCAN_SEED, job))?;
     let Some(call) = outcome.calls.first() else {
@@ -187,7 +186,7 @@ fn exceeded_bound(repo: &RepoContext<'_>, changed: &[(&String, &String)]) -> Opt
     })
 }
 
-/// The names of the repository as [`PROGRAM`] takes them, without definitions that the text does not mention.
+/// The names of the repository as [`MACHINERY`] takes them, without definitions that the text does not mention.
 fn names_argument(names: &OwnNames, modules: &Modules, starred: &BTreeSet<String>, text: &str) -> Value {
     let words: HashSet<&str> = words(text).collect();
     let mentioned = |names: &BTreeSet<String>| string_list(names.iter().filter(|name| words.contains(name.as_str())));

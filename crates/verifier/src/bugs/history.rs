@@ -5,11 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Evidence, Execute, Fuzz, Patch, SCHEMA_VERSION, TextFiles, Value};
+use veriplay_image_python::programs::bugs::UNDOES;
 
 use super::RepoContext;
 use super::source_queries::query_sources_within;
-
-const UNDOES: &str = include_str!("python/undoes.py");
 
 /// The past changes of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

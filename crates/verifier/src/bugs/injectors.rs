@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use veriplay_core::{Digest, Dropped, Execute, Limits, SCHEMA_VERSION, TextFiles, Trust, Value};
+use veriplay_image_python::programs::{self, bugs::MUTATE};
 
 use super::source_queries::{TextEdit, apply_edits, parse_edits, parse_index, query_sources};
 use super::{OwnNames, RepoContext, TestMap};
@@ -45,7 +46,14 @@ pub struct Injector {
     pub least_complexity: u32,
     /// What it does.
     pub what: &'static str,
-    source: &'static str,
+}
+
+impl Injector {
+    /// # Panics
+    /// Never for one of [`INJECTORS`]: a test looks for the file of each.
+    fn source(&self) -> &'static str {
+        programs::bugs::injector(self.name).expect("each operator has a file")
+    }
 }
 
 macro_rules! injector {
@@ -57,7 +65,6 @@ macro_rules! injector {
             scope: InjectorScope::$scope,
             least_complexity: $least,
             what: $what,
-            source: include_str!(concat!("injectors/", stringify!($name), ".py")),
         }
     };
 }
@@ -127,8 +134,6 @@ pub const INJECTORS: &[Injector] = &[
     injector!(remove_part, Classic, 0, Function, 3, "a function loses what follows one of its statements"),
 ];
 
-const PROGRAM: &str = include_str!("python/mutate.py");
-
 /// A mutant of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mutant {
@@ -163,7 +168,8 @@ pub fn make_mutants(
     seed: u64,
     count: usize,
 ) -> Result<Vec<Mutants>, Dropped> {
-    let sources: Vec<&str> = std::iter::once(PROGRAM).chain(injectors.iter().map(|injector| injector.source)).collect();
+    let sources: Vec<&str> =
+        std::iter::once(MUTATE).chain(injectors.iter().map(|injector| injector.source())).collect();
     let arguments = injectors.iter().map(|injector| {
         let kind = if injector.scope == InjectorScope::Class { "class" } else { "function" };
         let (percent, least) = (Value::int(injector.percent), Value::int(injector.least_complexity));

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, Value, content_hash};
+use veriplay_image_python::programs::bugs::INVERTED_TESTS;
 
 use super::RepoContext;
 use super::source_queries::{TextEdit, apply_edits, parse_index, query_sources};
 
-const PROGRAM: &str = include_str!("python/inverted_tests.py");
 /// The number of forms of [`Inversion`].
 pub(crate) const INVERSIONS: usize = 3;
 
@@ -43,7 +43,7 @@ impl TestEnds {
             return Ok(Vec::new());
         }
         let arguments = texts.iter().map(|text| vec![Value::str(*text)]).collect();
-        let answers = query_sources(execute, repo, PROGRAM, "twins", arguments)?;
+        let answers = query_sources(execute, repo, INVERTED_TESTS, "twins", arguments)?;
         Ok(answers
             .into_iter()
             .map(|answer| Self(answer.ok().and_then(|value| parse_ends(&value)).unwrap_or_default()))

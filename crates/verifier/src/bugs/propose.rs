@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Evidence, Execute, Patch, TextFiles, Value};
+use veriplay_image_python::programs::bugs::WEAKEN;
 
 use super::bug_states::lacks_module;
 use super::paths::is_test;
@@ -11,8 +12,6 @@ use super::source_queries::{QueryResults, apply_edits, parse_edits, query_source
 use super::test_runner::{RepoTestRunner, file_of};
 use super::{BugProposal, Mutant, RepoContext, TestCommand};
 use crate::runner::string_list;
-
-const WEAKEN: &str = include_str!("python/weaken.py");
 
 /// Why a change of the repository cannot be proposed as a bug.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use veriplay_core::{Dropped, Evidence, Execute, TextFiles, Value};
+use veriplay_image_python::programs::bugs::CODE_SIZE;
 
 use super::RepoContext;
 use super::paths::is_test;
 use super::source_queries::query_sources_within;
 use crate::runner::string_list;
-
-const CODE_SIZE: &str = include_str!("python/code_size.py");
 
 /// Whether the files `now` have less code than the original. Comments, docstrings, annotations and layout are none, and where the code is
 /// makes no difference. A text that the parser gives up on is not less. Adds the cost to `evidence`.

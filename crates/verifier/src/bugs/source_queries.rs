@@ -1,11 +1,11 @@
 //! Queries on Python source text, answered by Python's own parser in the sandbox. The guest parses the text and never runs it.
 
 use veriplay_core::{CallResult, Dropped, Evidence, Execute, Job, Limits, Value};
+use veriplay_image_python::programs::bugs::SPANS;
 
 use super::RepoContext;
 use crate::runner::{NoValue, Runner, add_cost, decode_call, early_end};
 
-const SPANS: &str = include_str!("python/spans.py");
 /// Seeds every query. Programs that draw take a seed as an argument.
 const SEED: u64 = 0;
 

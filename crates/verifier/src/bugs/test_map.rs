@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Evidence, Execute, ExecuteError, TextFiles, Value, content_hash};
+use veriplay_image_python::programs::bugs::CHANGED;
 
 use super::RepoContext;
 use super::bug_states::Overlay;
@@ -15,8 +16,6 @@ use super::source_queries::query_sources_within;
 use crate::repository::{
     FileBaseline, FileRun, Function, Repository, StarredNames, TestResult, cover_file, run_file, run_split,
 };
-
-const CHANGED: &str = include_str!("python/changed.py");
 
 /// Words of code that may look into a function without a call of it. Where a repository has one, a change of a body is one of its module.
 const READS_CODE: [&str; 5] = ["getsource", "get_source", "findsource", "linecache", "__code__"];

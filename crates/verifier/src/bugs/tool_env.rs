@@ -26,6 +26,7 @@ use veriplay_core::{
     Digest, Dropped, Evidence, Execute, FileChange, Job, LayerMount, LayerRoot, LayerStack, Limits, Outcome, Status,
     TextFiles, Value, check_path,
 };
+use veriplay_image_python::programs::bugs::TOOL_SERVER;
 
 pub use batch::{
     GradeRequest, MutateRequest, ValidateRequest, functions_all, grade_all, mutate_all, propose_all, serve_all,
@@ -40,7 +41,6 @@ use super::paths::forbidden_to_tools;
 use crate::runner::{NoValue, Runner, decode_call, job_failure, truncate_detail, truncate_output};
 
 /// The program of list, read and search; see its docstring.
-const TOOL_SERVER: &str = include_str!("python/tool_server.py");
 /// Seeds list, read and search, which draw nothing.
 const SEED: u64 = 0;
 

@@ -5,21 +5,10 @@ use std::borrow::Cow;
 use veriplay_core::{
     CallResult, Callee, Dropped, Environment, Evidence, Execute, Job, Limits, Outcome, Status, ToolCall, Value,
 };
+use veriplay_image_python::programs::environments::{CODE, COMPILER, REPLAY, RUN, TOOL_ENV};
 
 use crate::plain::plain;
 use crate::runner::{self, Runner, decode_call, job_failure};
-
-/// The trusted side; see its docstring.
-const TOOL_ENV: &str = include_str!("tool_env.py");
-/// What runs an executor's code; see its docstring.
-const CODE: &str = include_str!("code.py");
-
-/// Compiles all sources once per verdict, which takes several times as long as the rest of opening an environment.
-const COMPILER: &str = include_str!("compiler.py");
-/// Replays calls; see its docstring.
-const REPLAY: &str = include_str!("replay.py");
-/// Starts `code.py` from its bytecode; see its docstring.
-const RUN: &str = include_str!("run.py");
 
 /// Seeds every instance of an environment, so that tools that draw would draw the same in a replay.
 const SEED: u64 = 0;

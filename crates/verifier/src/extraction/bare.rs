@@ -10,8 +10,8 @@ use super::blocks::{Block, BlockEnd};
 use super::labels::Label;
 use super::lines::lines_of;
 use super::parsing::{first_error, is_statement};
-use crate::names::Names;
-use crate::syntax::with_syntax;
+use veriplay_python::names::Names;
+use veriplay_python::syntax::with_syntax;
 
 /// Cuts of a text that are tried until the rest is Python.
 const CUTS: usize = 3;

@@ -8,9 +8,9 @@ use ruff_text_size::Ranged;
 use super::blocks::Block;
 use super::labels::Label;
 use super::parsing::{Facts, MODULE, WantedNames};
-use crate::names::Names;
-use crate::prelude::insert_before;
-use crate::syntax::with_syntax;
+use veriplay_python::names::Names;
+use veriplay_python::prelude::insert_before;
+use veriplay_python::syntax::with_syntax;
 
 /// The blocks, in order, and what is known of each.
 pub(super) struct Candidates<'a> {

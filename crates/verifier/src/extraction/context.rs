@@ -6,9 +6,9 @@ use ruff_python_ast::Stmt;
 use ruff_text_size::Ranged;
 
 use super::lines::lines_of;
-use crate::names::Names;
-use crate::prelude::insert_before;
-use crate::syntax::with_syntax;
+use veriplay_python::names::Names;
+use veriplay_python::prelude::insert_before;
+use veriplay_python::syntax::with_syntax;
 
 /// What a body is indented by, where the prompt ends behind a signature.
 const INDENT: &str = "    ";

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::blocks::{Block, Start, read_blocks};
 use super::lines::{Line, lines_of};
 use super::tokens::{strip_end_tokens, strip_start_tokens};
-use crate::syntax::with_syntax;
+use veriplay_python::syntax::with_syntax;
 
 /// What opens a thought, in most models.
 pub(super) const THOUGHT: &str = "<think>";

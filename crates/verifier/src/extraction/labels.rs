@@ -2,6 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use veriplay_core::Language;
+use veriplay_python::Python;
+
 /// The language that a label names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Label<'a> {
@@ -104,7 +107,7 @@ impl<'a> Label<'a> {
         if SESSIONS.contains(&lower.as_str()) {
             return Label::Other(word);
         }
-        if is_python(&lower) {
+        if Python.is_label(&lower) {
             let code = rest.trim_start();
             let has_code = STATEMENTS.iter().any(|statement| code.starts_with(statement));
             return if has_code { Label::PythonWithCode(code) } else { Label::Python };
@@ -167,12 +170,4 @@ pub(super) fn label_line(text: &str) -> usize {
 /// Whether what stands behind a fence says that the block is Python.
 pub(crate) fn is_python_label(text: &str) -> bool {
     Label::parse(text) == Label::Python
-}
-
-/// Whether a word, in lower case, names Python or one of its versions, or is the name of a file of it.
-fn is_python(word: &str) -> bool {
-    let version = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || ".-_".contains(c));
-    let named =
-        ["python", "ipython", "cpython", "pypy", "py"].iter().any(|name| word.strip_prefix(name).is_some_and(version));
-    named || word.ends_with(".py") || word.starts_with("python")
 }

@@ -10,8 +10,8 @@ use veriplay_core::{TestCode, TestStyle};
 use super::Entry;
 use super::context::complete_body;
 use crate::judges::SOLUTION;
-use crate::names::Names;
-use crate::syntax::{with_any_syntax, with_syntax};
+use veriplay_python::names::Names;
+use veriplay_python::syntax::{with_any_syntax, with_syntax};
 
 /// The module under which tests import the program.
 pub(super) const MODULE: &str = "solution";

@@ -10,7 +10,7 @@ use ruff_python_ast::{Expr, ExprCall, Stmt};
 use veriplay_core::{TestCode, TestStyle};
 
 use super::plain_program::is_main_guard;
-use crate::syntax::with_syntax;
+use veriplay_python::syntax::with_syntax;
 
 /// Names of functions that end a test, or run others. Those that begin with `assert` do, too.
 const CHECKS: [&str; 5] = ["raises", "warns", "fail", "main", "exit"];

@@ -8,11 +8,11 @@ use veriplay_core::{
 use super::interaction::{failure_in, interactor_of};
 use super::{ProblemRequest, fit_judge};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
-use crate::large::LargePermit;
 use crate::prelude::with_prelude;
 use crate::runner::{
     Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, encoded_bytes, job_failure, saturating_u32,
 };
+use veriplay_python::large::LargePermit;
 
 /// The most bytes of output that a job may get for a long expected result, in times its usual limit.
 const MAX_OUTPUT_FACTOR: u64 = 32;

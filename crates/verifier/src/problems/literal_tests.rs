@@ -21,8 +21,8 @@ use super::ProblemRequest;
 use super::plain_program::{self, is_listed};
 use super::test_results::{TestCodeRecord, TestCodeResult};
 use crate::cache::Generations;
-use crate::large::LargePermit;
 use crate::runner::{Runner, configure_job, decode_call, encoded_bytes, job_failure};
+use veriplay_python::large::LargePermit;
 
 /// Exceptions that say no more of themselves than their name and message. A test that meets one has an error.
 const ERRORS: &str = "ArithmeticError AttributeError BufferError EOFError FloatingPointError ImportError IndexError KeyError \

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal, walk_expr, walk_stmt};
 use ruff_python_ast::{Alias, AnyNodeRef, CmpOp, Expr, ExprCompare, ExprContext, Identifier, Stmt};
 
-use crate::syntax::with_syntax_within;
+use veriplay_python::syntax::with_syntax_within;
 
 /// The most levels of a program that is looked at: CPython reads 200 brackets and 100 levels of indentation.
 pub(super) const MOST_LEVELS: usize = 100;

@@ -1,6 +1,6 @@
 //! Judges by test code. It holds expected values, so it runs in an instance of its own and calls the program in another.
 //!
-//! The guest's test runner (`crates/sandbox/guests/python/testing.py`) reports one result per test, as plain values. Under split trust the
+//! The guest's test runner (`sandboxes/python/testing.py`) reports one result per test, as plain values. Under split trust the
 //! program cannot reach the runner or forge its report. Under shared trust it can, and the evidence says `shared`. In both cases a test
 //! without a result of its own is not passed.
 //!

@@ -4,12 +4,11 @@
 //! packages are fetched and which files pytest gets, but no verdict.
 
 use veriplay_core::{Digest, Execute, ExecuteError, Job, LayerStack, Limits, Value};
+use veriplay_image_python::programs::repository::INSPECT;
 
 use super::pytest::mounted;
 use super::settings::{ImportMode, PytestSettings};
 use crate::runner::{NoValue, decode_call, string_list};
-
-const PROGRAM: &str = include_str!("inspect_repository.py");
 
 /// Inspects repositories and the metadata of packages.
 #[derive(Clone, Copy)]
@@ -131,7 +130,7 @@ impl Inspector<'_> {
             image: self.image.to_owned(),
             limits: self.limits,
             base: Some(LayerStack { layers: mounted(self.pytest, self.package, None), without: Vec::new() }),
-            ..Job::calls(PROGRAM, "ask", vec![arguments])
+            ..Job::calls(INSPECT, "ask", vec![arguments])
         };
         let outcome = self.execute.execute(&job)?;
         let Some(call) = outcome.calls.first() else {

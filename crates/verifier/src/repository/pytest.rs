@@ -10,21 +10,10 @@ use veriplay_core::{
     CallResult, Callee, Digest, EncodeCaps, Evidence, Execute, ExecuteError, Job, LayerMount, LayerRoot, LayerStack,
     Limits, Outcome, Value, is_under_any,
 };
+use veriplay_image_python::programs::repository::{PACKAGE, READY_PYTEST, RUNNER, WARM_PYTEST};
 
 use super::settings::PytestSettings;
 use crate::runner::{Runner, early_end, string_list};
-
-const READY: &str = include_str!("ready_pytest.py");
-const RUNNER: &str = concat!(
-    include_str!("ready_pytest.py"),
-    include_str!("own_imports.py"),
-    include_str!("object_table.py"),
-    include_str!("split_pytest.py"),
-    include_str!("run_pytest.py")
-);
-const PACKAGE: &str =
-    concat!(include_str!("own_imports.py"), include_str!("object_table.py"), include_str!("split_package.py"));
-const WARM: &str = include_str!("warm_pytest.py");
 
 /// The maximum fuel of a file whose tests stop the interpreter, as a multiple of the limit of one job. Tests beyond it are missing.
 const FUEL_FACTOR: u64 = 4;
@@ -518,7 +507,7 @@ fn package_program(roots: &[String], own: &[String]) -> String {
 /// Compiles what [`runner_program`] looks for, and prepares the jobs that follow.
 pub(super) fn warm_program(library: &[String]) -> String {
     let library = string_list(library);
-    format!("{READY}\n_RUNNER = {}\n_LIBRARY = {library}\n{WARM}", bytes_literal(RUNNER))
+    format!("{READY_PYTEST}\n_RUNNER = {}\n_LIBRARY = {library}\n{WARM_PYTEST}", bytes_literal(RUNNER))
 }
 
 /// The bytes of `text` as a Python literal. Bytes are what files hold too, like the other compiled sources.

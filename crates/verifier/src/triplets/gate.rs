@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CallResult, Exit, Job, Limits, Outcome, Preload, Value, count_statements};
+use veriplay_image_python::programs::triplets::OTHER_ADDRESSES;
 
 use super::rules::{self, ProposalError};
 use crate::runner::{EXCERPT_CHARS, NoValue, decode_call, entry_job, job_failure};
 
 /// What the second job runs before the program: addresses of objects are a function of the image, so that a program which shows them gives the same
 /// output in both jobs, and its solvers would have to know them by heart.
-const OTHER_ADDRESSES: &str = include_str!("other_addresses.py");
 /// Fuel for that, more than twice what it takes.
 const OTHER_ADDRESSES_FUEL: u64 = 20_000_000;
 

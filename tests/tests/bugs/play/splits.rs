@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use veriplay_core::{Digest, Role, ScriptedPolicy, ScriptedRequest, Status, TextFiles};
+use veriplay_python::fingerprint::functions;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{
     BugRepair, BugRepairConfig, BugTask, InjectionMode, Repositories, Repository,
 };
-use veriplay_selfplay::splits::{HELD_OUT, functions};
+use veriplay_selfplay::splits::HELD_OUT;
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::{BugArtifact, FileMap};
 use veriplay_verifier::repository::Function;

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use ruff_python_ast::Stmt;
 use ruff_python_ast::token::{Token, TokenKind};
 use veriplay_core::{Attempt, Proposal, Task};
-use veriplay_verifier::syntax::with_syntax;
+use veriplay_python::syntax::with_syntax;
 
 use super::AbsoluteZero;
 use crate::randomness::weighted_sample;

@@ -1,14 +1,12 @@
 //! Finds the functions of a source text, for prompts and responses that hold one function.
 
 use veriplay_core::{Dropped, Evidence, Execute, TextFiles, Value};
+use veriplay_image_python::programs::bugs::{FUNCTIONS, REWRITTEN};
 
 use super::super::RepoContext;
 use super::super::history::PastChange;
 use super::super::paths::is_test;
 use super::super::source_queries::{parse_index, query_sources_within};
-
-const PROGRAM: &str = include_str!("../python/functions.py");
-const REWRITTEN: &str = include_str!("../python/rewritten.py");
 
 /// What an emptied function raises.
 const EMPTY_ERROR: &str = "NotImplementedError";
@@ -102,7 +100,7 @@ pub fn list_functions(
     let text = |path: &str| texts.get(path).map_or("", String::as_str);
     let arguments = paths.iter().map(|path| vec![Value::str(text(path))]).collect();
     let unread = &mut Evidence::default();
-    let answers = query_sources_within(execute, repo, repo.limits, PROGRAM, "functions", arguments, unread)?.answers;
+    let answers = query_sources_within(execute, repo, repo.limits, FUNCTIONS, "functions", arguments, unread)?.answers;
     let mut answers = answers.into_iter();
     let read = |path: &&str| match answers.next() {
         Some(Ok(Value::List(items))) => items.iter().filter_map(|item| one(path, text(path), item)).collect(),

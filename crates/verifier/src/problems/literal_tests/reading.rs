@@ -12,7 +12,7 @@ use veriplay_core::{TestCode, TestStyle, Value};
 
 use super::{Assertion, Claim, Conversion, LiteralTests, number};
 use crate::problems::plain_program::{MOST_LEVELS, is_listed, origin};
-use crate::syntax::with_syntax_within;
+use veriplay_python::syntax::with_syntax_within;
 
 /// The function of HumanEval's form that holds the assertions.
 const CHECK: &str = "check";

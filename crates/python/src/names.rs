@@ -27,39 +27,39 @@ const BUILTINS: &str = "ArithmeticError AssertionError AttributeError BaseExcept
 
 /// The names of a list of statements.
 #[derive(Debug, Default)]
-pub(crate) struct Names<'a> {
+pub struct Names<'a> {
     /// Functions, classes, imports and variables of the module.
-    pub(crate) of_module: HashSet<&'a str>,
+    pub of_module: HashSet<&'a str>,
     /// Those of the module that are bound otherwise than by an import, or by a function without a body.
-    pub(crate) defined: HashSet<&'a str>,
+    pub defined: HashSet<&'a str>,
     /// All names that are bound anywhere.
     bound: HashSet<&'a str>,
     used: HashSet<&'a str>,
     /// Whether a star import binds names that are not known.
-    pub(crate) has_star: bool,
+    pub has_star: bool,
     depth: usize,
 }
 
 impl<'a> Names<'a> {
     /// Reads the names of a module's statements.
-    pub(crate) fn read(body: &'a [Stmt]) -> Self {
+    pub fn read(body: &'a [Stmt]) -> Self {
         let mut names = Self::default();
         names.visit_body(body);
         names
     }
 
     /// The names that are used.
-    pub(crate) fn used(&self) -> impl Iterator<Item = &'a str> {
+    pub fn used(&self) -> impl Iterator<Item = &'a str> {
         self.used.iter().copied()
     }
 
     /// Whether the name is used.
-    pub(crate) fn uses(&self, name: &str) -> bool {
+    pub fn uses(&self, name: &str) -> bool {
         self.used.contains(name)
     }
 
     /// The names that are used, bound nowhere, and no builtins.
-    pub(crate) fn free(&self) -> impl Iterator<Item = &'a str> {
+    pub fn free(&self) -> impl Iterator<Item = &'a str> {
         self.used.iter().copied().filter(|name| !self.bound.contains(name) && !is_builtin(name))
     }
 

@@ -1,9 +1,13 @@
-//! Names programs, functions and sentences by what they say, however they are laid out and whatever they call their variables.
+//! Names programs and functions by what they say, however they are laid out and whatever they call their variables.
 //!
 //! Programs are compared as syntax trees, as ruff's parser gives them. Two programs with one fingerprint differ at most in layout, comments,
 //! docstrings, annotations, spellings of literals, parts that do nothing, and the names of their own variables, functions, classes and imports:
 //! each scope's names are replaced by their numbers in the order of their first use. The reverse does not hold: `x + 1` and `1 + x` are
 //! two programs, and so are functions whose free variables have different names.
+
+mod idle;
+mod scopes;
+mod spelling;
 
 use std::hash::{Hash, Hasher};
 
@@ -11,9 +15,8 @@ use ruff_python_ast::comparable::ComparableStmt;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
 use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
 use veriplay_core::{Digest, normalize_program};
-use veriplay_verifier::syntax::with_any_syntax;
 
-use super::{idle, scopes};
+use crate::syntax::with_any_syntax;
 
 /// A function of a program: its fingerprint, and its name there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,13 +44,6 @@ pub fn functions(program: &str) -> Vec<Function> {
         found.0
     });
     found.unwrap_or_default()
-}
-
-/// Names a sentence up to case, white space and punctuation: sentences that differ in nothing else ask the same.
-pub fn text_fingerprint(text: &str) -> Digest {
-    let words = text.split(|c: char| !(c.is_alphanumeric() || "+-*/%<>=_".contains(c)));
-    let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
-    Digest::of(words.join(" ").as_bytes())
 }
 
 struct Functions(Vec<Function>);

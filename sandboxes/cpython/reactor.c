@@ -1,4 +1,4 @@
-// CPython as a guest: a module that the host starts once and calls for each job. `scripts/build-cpython` compiles it.
+// CPython as a guest: a module that the host starts once and calls for each job. `sandboxes/cpython/build` compiles it.
 //
 // It exports
 // - `host_alloc(size)`: memory for the host to write into, or null;

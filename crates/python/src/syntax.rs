@@ -19,11 +19,7 @@ pub fn with_syntax<T>(program: &str, work: impl FnOnce(&Parsed<ModModule>) -> T)
 }
 
 /// The same, where a text that may nest by more than `most` levels is too deep. That is less than recursion over a tree could stand.
-pub(crate) fn with_syntax_within<T>(
-    most: usize,
-    program: &str,
-    work: impl FnOnce(&Parsed<ModModule>) -> T,
-) -> Option<T> {
+pub fn with_syntax_within<T>(most: usize, program: &str, work: impl FnOnce(&Parsed<ModModule>) -> T) -> Option<T> {
     let levels = count_levels(program).filter(|levels| *levels <= most)?;
     parse_within(most_levels(program.len(), Some(levels)), program, |parsed| {
         parsed.errors().is_empty().then(|| work(&parsed))

@@ -32,14 +32,14 @@ impl Held {
 }
 
 /// The permit, as long as it is needed. It is this thread's, and does not leave it.
-pub(crate) struct LargePermit {
+pub struct LargePermit {
     is_taken: bool,
     _of_this_thread: std::marker::PhantomData<*const ()>,
 }
 
 impl LargePermit {
     /// Waits for the permit to have what is made of so many bytes, if that is large.
-    pub(crate) fn wait(bytes: usize) -> Self {
+    pub fn wait(bytes: usize) -> Self {
         let is_taken = bytes > LARGE;
         if is_taken {
             HELD.with_borrow_mut(|held| {
@@ -63,7 +63,7 @@ impl Drop for LargePermit {
 }
 
 /// Gives the permit back while `work` goes on, and waits for it again where it is still needed behind that.
-pub(crate) fn without_permit<T>(work: impl FnOnce() -> T) -> T {
+pub fn without_permit<T>(work: impl FnOnce() -> T) -> T {
     HELD.with_borrow_mut(|held| held.lock = None);
     let found = work();
     HELD.with_borrow_mut(|held| {

@@ -1,0 +1,126 @@
+//! Budgets that only shrink: lines of Rust in each crate, and habits that make a body hard to read.
+//!
+//! Raising a number needs a reason in the commit message. Whoever gets below one lowers it.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::{root, tracked_files};
+
+/// Lines of Rust in each folder, tests and examples included.
+const LINES: &[(&str, usize)] = &[
+    ("benches", 196),
+    ("crates/cli", 49_140),
+    ("crates/core", 10_091),
+    ("crates/corpus", 11_288),
+    ("crates/kernels", 2_410),
+    ("crates/learner", 22_728),
+    ("crates/sandbox", 16_290),
+    ("crates/selfplay", 19_839),
+    ("crates/server", 9_282),
+    ("crates/verifier", 23_320),
+    ("fuzz", 507),
+    ("sandboxes", 150),
+    ("tests", 12_050),
+    ("xtask", 2_699),
+];
+
+/// Habits, and how often each may still be found in all Rust files.
+const HABITS: &[(Habit, usize)] =
+    &[(Habit::LongClosure, 759), (Habit::TupleParameter, 58), (Habit::ShortDocumentation, 1_891)];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Habit {
+    /// A closure of several lines with a name: a function or a method says what it takes.
+    LongClosure,
+    /// A parameter taken apart in a signature: its type has no name, and a caller does not see what is what.
+    TupleParameter,
+    /// A documentation of four words or fewer, which says what the name says.
+    ShortDocumentation,
+}
+
+#[test]
+fn no_crate_grows_beyond_its_budget() {
+    let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
+    for (name, text) in rust_files() {
+        let row = LINES.iter().find(|(folder, _)| name.starts_with(&format!("{folder}/")));
+        let (folder, _) = row.unwrap_or_else(|| panic!("`{name}` is in no row of LINES"));
+        *lines.entry(folder).or_default() += text.lines().count();
+    }
+    for (folder, most) in LINES {
+        let found = lines.get(folder).copied().unwrap_or_default();
+        assert!(
+            found <= *most,
+            "`{folder}` has {found} lines of Rust, {most} are allowed: remove some, or raise the number and say why"
+        );
+    }
+}
+
+#[test]
+fn habits_only_fall() {
+    let files = rust_files();
+    for (habit, most) in HABITS {
+        let found: usize = files.iter().map(|(_, text)| habit.count(text)).sum();
+        assert!(found <= *most, "{habit:?} is found {found} times, {most} are left: write it another way");
+    }
+}
+
+#[test]
+fn the_check_for_habits_can_fail() {
+    let closure = "    let read = |line| {\n        line\n    };\n    let short = |line| line;\n";
+    assert_eq!(Habit::LongClosure.count(closure), 1);
+    let signature = "fn play((seed, step): (u64, u64)) {}\nfn other(pair: (u64, u64)) {}\n";
+    assert_eq!(Habit::TupleParameter.count(signature), 1);
+    let documentation = "/// The file.\nstruct A;\n/// The file\n/// of it.\nstruct B;\n/// What a reader would ask about it.\nstruct C;\n";
+    assert_eq!(Habit::ShortDocumentation.count(documentation), 1);
+}
+
+impl Habit {
+    fn count(self, text: &str) -> usize {
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        (0..lines.len()).filter(|&place| self.is_at(&lines, place)).count()
+    }
+
+    fn is_at(self, lines: &[&str], place: usize) -> bool {
+        let line = lines[place];
+        match self {
+            Habit::LongClosure => is_closure(line) && !line.ends_with(';'),
+            Habit::TupleParameter => has_tuple_parameter(line),
+            Habit::ShortDocumentation => {
+                let is_alone = [place.checked_sub(1), place.checked_add(1)]
+                    .into_iter()
+                    .flatten()
+                    .all(|other| !lines.get(other).is_some_and(|line| line.starts_with("///")));
+                line.strip_prefix("/// ").is_some_and(|words| words.split_whitespace().count() <= 4) && is_alone
+            }
+        }
+    }
+}
+
+/// `let name = |…` or `let name = move |…`.
+fn is_closure(line: &str) -> bool {
+    let Some((name, value)) = line.strip_prefix("let ").and_then(|rest| rest.split_once(" = ")) else { return false };
+    !name.contains(['(', '{']) && value.strip_prefix("move ").unwrap_or(value).starts_with('|')
+}
+
+/// `(name, name): (` in a signature, on its line or on one of its own.
+fn has_tuple_parameter(line: &str) -> bool {
+    let is_signature = line.contains("fn ") || line.starts_with('(');
+    is_signature
+        && line.split("): (").rev().skip(1).any(|before| {
+            let Some((start, names)) = before.rsplit_once('(') else { return false };
+            let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+            let names = names.split(", ").map(|name| name.strip_prefix("mut ").unwrap_or(name));
+            (start.is_empty() || start.ends_with(['(', ' '])) && names.clone().count() > 1 && names.clone().all(is_name)
+        })
+}
+
+fn rust_files() -> Vec<(String, String)> {
+    let names = tracked_files().into_iter().filter(|name| name.ends_with(".rs"));
+    names
+        .map(|name| {
+            let text = fs::read_to_string(root().join(&name)).expect("a tracked file is readable");
+            (name, text)
+        })
+        .collect()
+}
