@@ -5,7 +5,8 @@
 //!
 //! Where every worker has been at its piece for a while ([`FirstSlices::patience`]), spare threads give new pieces a first slice: what ends in it is
 //! done, and what does not waits among the outgrown ones, which only workers take, in turns with new ones, and run from the start. So programs without
-//! end do not keep short ones from their answers, and a piece loses one slice at most. Invariants:
+//! end do not keep short ones from their answers, and a piece loses one slice at most. The host's own part of a piece, such as reading a large value,
+//! is not cut off by the slice, so spare threads take pieces of a request that has outgrown one only where no other request waits. Invariants:
 //! - pieces of a request start in their order; a request that is dropped loses the pieces that do not run;
 //! - a [`Admission::Bounded`] request enters whole or not at all, and one client never holds more than half of the room;
 //! - of a [`Admission::Always`] request one piece is in the queue, and more as far as there is room: the others wait with it, and enter as pieces start.
@@ -213,7 +214,7 @@ impl Queue {
         };
         let id = state.next_id;
         state.next_id += 1;
-        state.new.push(client.clone(), QueuedRequest { id, pieces, queued });
+        state.new.push(client.clone(), QueuedRequest { id, pieces, queued, is_long: false });
         let wakes_spare = state.spares_asleep > 0 && state.are_all_busy();
         drop(state);
         if count == 1 {
@@ -303,7 +304,10 @@ impl Queue {
         state.running -= 1;
         // One that had all the time and has no result was ended from elsewhere, and is dropped.
         if matches!(progress, Ok(Progress::Outgrown)) && turn != Turn::Whole && !state.closed {
-            state.outgrown.push(client, QueuedRequest { id: request, pieces: VecDeque::from([piece]), queued: 1 });
+            state.new.mark_long(&client, request);
+            state
+                .outgrown
+                .push(client, QueuedRequest { id: request, pieces: VecDeque::from([piece]), queued: 1, is_long: true });
             drop(state);
             self.shared.work.notify_one();
         }
@@ -333,7 +337,7 @@ impl Queue {
         let mut state = self.shared.lock();
         while !state.closed {
             match state.time_to_spare(self.shared.slices.patience) {
-                Some(Duration::ZERO) => return state.take_new(),
+                Some(Duration::ZERO) => return state.take_for_spare(),
                 Some(left) => {
                     let waited = self.shared.new_work.wait_timeout(state, left);
                     state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -419,9 +423,19 @@ impl State {
         Some(TakenPiece { client, request: id, piece })
     }
 
-    /// Takes a new piece; with it others of its request may enter.
+    /// A new piece, of a request that may be short if there is one.
+    fn take_for_spare(&mut self) -> Option<TakenPiece> {
+        let (client, request) = self.new.pop_short().or_else(|| self.new.pop())?;
+        self.take_first(client, request)
+    }
+
     fn take_new(&mut self) -> Option<TakenPiece> {
-        let (client, mut request) = self.new.pop()?;
+        let (client, request) = self.new.pop()?;
+        self.take_first(client, request)
+    }
+
+    /// Takes the first piece of a request; with it others of its request may enter.
+    fn take_first(&mut self, client: ClientKey, mut request: QueuedRequest) -> Option<TakenPiece> {
         let piece = request.pieces.pop_front()?;
         self.running += 1;
         let id = request.id;

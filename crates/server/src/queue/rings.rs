@@ -27,6 +27,8 @@ pub(super) struct QueuedRequest {
     pub(super) pieces: VecDeque<Piece>,
     /// How many of them are in the queue: at least one of those that there are.
     pub(super) queued: usize,
+    /// Whether a piece of it has outgrown its first slice.
+    pub(super) is_long: bool,
 }
 
 impl Rings {
@@ -60,9 +62,32 @@ impl Rings {
 
     /// Takes the next request of the next client, whose others then wait behind those of all clients.
     pub(super) fn pop(&mut self) -> Option<(ClientKey, QueuedRequest)> {
-        let client = self.order.pop_front()?;
+        self.take(0, 0)
+    }
+
+    /// The same, passing over requests that are long.
+    pub(super) fn pop_short(&mut self) -> Option<(ClientKey, QueuedRequest)> {
+        let mut clients = self.order.iter().enumerate();
+        let (client, request) = clients.find_map(|(place, client)| {
+            let requests = &self.clients.get(client)?.requests;
+            Some((place, requests.iter().position(|request| !request.is_long)?))
+        })?;
+        self.take(client, request)
+    }
+
+    /// Notes of a request, if it is here, that a piece of it is long.
+    pub(super) fn mark_long(&mut self, client: &ClientKey, id: u64) {
+        let Some(ring) = self.clients.get_mut(client) else { return };
+        for request in ring.requests.iter_mut().filter(|request| request.id == id) {
+            request.is_long = true;
+        }
+    }
+
+    /// Takes a request by the place of its client, and its own among those of the client.
+    fn take(&mut self, client: usize, request: usize) -> Option<(ClientKey, QueuedRequest)> {
+        let client = self.order.remove(client)?;
         let ring = self.clients.get_mut(&client)?;
-        let request = ring.requests.pop_front()?;
+        let request = ring.requests.remove(request)?;
         ring.waiting -= request.queued;
         self.waiting -= request.queued;
         match ring.requests.is_empty() {

@@ -162,7 +162,7 @@ fn long_piece(report: &mpsc::Sender<u32>, number: u32) -> Piece {
 /// Does on this thread what a spare one does.
 fn give_first_slices(queue: &Queue, count: usize) {
     for _ in 0..count {
-        let taken = queue.shared.lock().take_new().expect("a piece waits");
+        let taken = queue.shared.lock().take_for_spare().expect("a piece waits");
         queue.run(taken, Turn::Slice(Duration::ZERO));
     }
 }
@@ -189,6 +189,21 @@ fn long_pieces_do_not_keep_short_ones_waiting_and_all_are_done() {
     queue.close();
     threads.into_iter().for_each(|thread| thread.join().expect("it ends"));
     assert_eq!(queue.load(), QueueLoad { waiting: 0, running: 0, cancelled: 0 });
+}
+
+#[test]
+fn spare_threads_leave_a_long_request_for_later() {
+    let (queue, (report, seen)) = (new_queue(1000), mpsc::channel());
+    let mut mixed = pieces(&report, 1..3);
+    mixed.push_front(long_piece(&report, 0));
+    let mixed = queue.submit(client("a"), mixed, Admission::Bounded).expect("there is room");
+    let short = queue.submit(client("a"), pieces(&report, 10..13), Admission::Bounded).expect("there is room");
+    let other = queue.submit(client("b"), pieces(&report, [20]), Admission::Bounded).expect("there is room");
+    give_first_slices(&queue, 7);
+    assert_eq!(seen.try_iter().collect::<Vec<_>>(), [20, 10, 11, 12, 1, 2]);
+    run_all(&queue);
+    assert_eq!(seen.try_iter().collect::<Vec<_>>(), [0]);
+    drop((mixed, short, other));
 }
 
 #[test]
