@@ -141,8 +141,7 @@ impl Sandbox {
         program: WorkerProgram,
     ) -> Result<Self, ExecuteError> {
         let processes = ProcessRunner::new(program, &image, options.reset);
-        let first =
-            processes.start(&CancellationToken::new()).map_err(|error| ExecuteError::Host(error.to_string()))?;
+        let first = processes.start().map_err(|error| ExecuteError::Host(error.to_string()))?;
         let pool = Pool::starting_with(processes, options.parallel(), vec![Some(first)]);
         Ok(Self {
             image,
@@ -155,7 +154,7 @@ impl Sandbox {
     /// Starts the worker processes that no job has needed yet, so that none waits for one.
     pub fn start_workers(&self) {
         if let Workers::Processes(pool) = &self.workers {
-            pool.fill(|runner| runner.start(&CancellationToken::new()).ok().map(Some));
+            pool.fill(|runner| runner.start().ok().map(Some));
         }
     }
 

@@ -305,9 +305,7 @@ impl Queue {
         // One that had all the time and has no result was ended from elsewhere, and is dropped.
         if matches!(progress, Ok(Progress::Outgrown)) && turn != Turn::Whole && !state.closed {
             state.new.mark_long(&client, request);
-            state
-                .outgrown
-                .push(client, QueuedRequest { id: request, pieces: VecDeque::from([piece]), queued: 1, is_long: true });
+            state.outgrown.push_piece(client, request, piece);
             drop(state);
             self.shared.work.notify_one();
         }

@@ -68,19 +68,36 @@ impl ProcessRunner {
         self.hello.layers = layers.to_vec();
     }
 
-    /// Starts a worker that has loaded its image and locked itself down, unless the job that it is for is cancelled.
+    /// Starts a worker and waits until it is ready.
     ///
     /// # Errors
     /// When it cannot be started, or says why it cannot work.
-    pub(crate) fn start(&self, cancellation: &CancellationToken) -> Result<WorkerProcess, RunError> {
-        let what = self.program.program.display();
+    pub(crate) fn start(&self) -> Result<WorkerProcess, RunError> {
+        let mut process = self.spawn()?;
+        self.is_ready(&mut process, &CancellationToken::new())?;
+        Ok(process)
+    }
+
+    /// Starts a worker, which loads its image and locks itself down then.
+    fn spawn(&self) -> Result<WorkerProcess, RunError> {
         let memory = self.warmed.as_ref().map(|image| image.baseline().file());
+        let what = self.program.program.display();
         let mut process = WorkerProcess::spawn(&self.program, memory)
             .map_err(|error| RunError::Fault(format!("cannot start the worker `{what}`: {error}")))?;
-        match process.request(&self.hello, ANSWER_ROOM, Some(START), cancellation)? {
-            Some(WorkerReply::Ready) => Ok(process),
+        process.send_setup(&self.hello)?;
+        Ok(process)
+    }
+
+    /// Whether a worker is ready. Waits for that as long as the job is not cancelled that the worker is for.
+    fn is_ready(&self, process: &mut WorkerProcess, cancellation: &CancellationToken) -> Result<bool, RunError> {
+        if process.ready_by.is_none() {
+            return Ok(true);
+        }
+        let what = self.program.program.display();
+        match process.wait_until_ready(cancellation)? {
+            Some(WorkerReply::Ready) => Ok(true),
             Some(WorkerReply::Fault(why)) => Err(RunError::Fault(format!("the worker `{what}` cannot work: {why}"))),
-            None => Err(RunError::cancelled()),
+            None => Ok(false),
             Some(WorkerReply::Outcome(_)) => {
                 Err(RunError::Fault("the worker answered a job that it was not given".to_owned()))
             }
@@ -97,7 +114,12 @@ impl Runner for ProcessRunner {
         job: &Job,
         cancellation: &CancellationToken,
     ) -> Result<Outcome, RunError> {
-        let mut process = slot.take().map_or_else(|| self.start(cancellation), Ok)?;
+        let mut process = slot.take().map_or_else(|| self.spawn(), Ok)?;
+        if !self.is_ready(&mut process, cancellation)? {
+            // It goes on loading. Were it dropped, jobs that are cancelled sooner than a worker starts would never leave one behind.
+            *slot = Some(process);
+            return Err(RunError::cancelled());
+        }
         let limits = &job.limits;
         let of_interactor = job.interactor.as_ref().map_or(0, |interactor| interactor.limits.output_bytes);
         let output_bytes = limits.output_bytes.max(of_interactor);
@@ -187,6 +209,8 @@ pub(crate) struct WorkerProcess {
     child: Child,
     /// Does not block: [`TimedPipe`] waits for it.
     pipe: Pipe,
+    /// While it is not ready: when it must be.
+    ready_by: Option<Instant>,
 }
 
 impl WorkerProcess {
@@ -203,7 +227,36 @@ impl WorkerProcess {
             .stdout(memory.map_or_else(Stdio::null, Stdio::from))
             .stderr(Stdio::null())
             .spawn()?;
-        Ok(Self { child, pipe: frames::over(pipe) })
+        Ok(Self { child, pipe: frames::over(pipe), ready_by: None })
+    }
+
+    /// Sends what it must load.
+    fn send_setup(&mut self, setup: &WorkerSetup) -> Result<(), RunError> {
+        self.ready_by = Some(Instant::now() + START);
+        let never = CancellationToken::new();
+        let mut pipe = TimedPipe { pipe: &mut self.pipe, deadline: self.ready_by, cancellation: &never };
+        frames::send(&mut pipe, setup).map_err(|error| self.lost(error))
+    }
+
+    /// Its reply to the setup. `None`: the job was cancelled first.
+    fn wait_until_ready(&mut self, cancellation: &CancellationToken) -> Result<Option<WorkerReply>, RunError> {
+        let mut pipe = TimedPipe { pipe: &mut self.pipe, deadline: self.ready_by, cancellation };
+        let received = match pipe.wait_for(libc::POLLIN) {
+            Err(_) if cancellation.is_cancelled() => return Ok(None),
+            Err(error) => Err(error),
+            Ok(()) => {
+                // What has begun to answer is not left in the middle of its answer.
+                let never = CancellationToken::new();
+                let mut pipe = TimedPipe { pipe: &mut self.pipe, deadline: self.ready_by, cancellation: &never };
+                frames::receive(&mut pipe, ANSWER_ROOM)
+            }
+        };
+        self.ready_by = None;
+        match received {
+            Ok(Some(reply)) => Ok(Some(reply)),
+            Ok(None) => Err(self.lost(ErrorKind::UnexpectedEof.into())),
+            Err(error) => Err(self.lost(error)),
+        }
     }
 
     /// Sends a frame and waits up to `patience` for the whole reply. Without one the worker is killed. `None`: the job was cancelled, and the worker
@@ -215,9 +268,13 @@ impl WorkerProcess {
         patience: Option<Duration>,
         cancellation: &CancellationToken,
     ) -> Result<Option<WorkerReply>, RunError> {
-        let answer = self.exchange(frame, max_bytes, patience, cancellation);
-        let fault = |error| RunError::Fault(format!("no answer from a worker process: {error}"));
-        answer.map_err(|error| self.kill().unwrap_or_else(|| fault(error)))
+        self.exchange(frame, max_bytes, patience, cancellation).map_err(|error| self.lost(error))
+    }
+
+    /// Kills it after an exchange that failed.
+    fn lost(&mut self, error: io::Error) -> RunError {
+        let fault = || RunError::Fault(format!("no answer from a worker process: {error}"));
+        self.kill().unwrap_or_else(fault)
     }
 
     fn exchange(

@@ -99,10 +99,11 @@ fn a_job_that_is_cancelled_before_it_starts_costs_nothing() {
     assert_eq!((workers("spared"), before.len()), (before.clone(), 1));
 }
 
-/// A worker that is ready once, and ends. From its second start on it takes what it is sent and is never ready.
+/// A worker that counts its starts. It is ready once, and ends. From its second start on it takes what it is sent and is never ready.
 const NEVER_READY_AGAIN: &str = "import os, struct, sys
 folder = sys.argv[1]
 again = os.path.exists(folder + '/started')
+with open(folder + '/starts', 'a') as starts: starts.write('x')
 open(folder + ('/again' if again else '/started'), 'w').close()
 if again:
     while os.read(0, 1 << 16): pass
@@ -111,25 +112,31 @@ while length: length -= len(os.read(0, length))
 os.write(0, struct.pack('<I', 7) + b'\"Ready\"')
 ";
 
+/// The worker starts on for the next job: first slices are shorter than a start may take, and none would ever come to its end.
 #[test]
 fn a_job_that_waits_for_its_worker_to_start_ends_when_it_is_cancelled() {
     let directory = tempfile::tempdir().unwrap();
-    let (file, again) = (directory.path().join("worker.py"), directory.path().join("again"));
-    std::fs::write(&file, NEVER_READY_AGAIN).unwrap();
-    let arguments = vec!["python3".into(), file.into_os_string(), directory.path().into()];
+    let path = |name: &str| directory.path().join(name);
+    std::fs::write(path("worker.py"), NEVER_READY_AGAIN).unwrap();
+    let arguments = vec!["python3".into(), path("worker.py").into_os_string(), directory.path().into()];
     let program = WorkerProgram { program: "/usr/bin/env".into(), arguments, ..program() };
-    let sandbox = Sandbox::in_processes(python(), SandboxOptions::fastest(), program).unwrap();
-    let (job, token) = (script("pass"), CancellationToken::new());
-    let ended = std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| sandbox.run_cancellable(&job, &token));
-        // Its first worker has ended, so it waits for another one.
-        while !again.exists() {
-            std::thread::yield_now();
-        }
-        token.cancel();
-        waiting.join().unwrap()
-    });
-    assert!(matches!(ended, Err(ExecuteError::Cancelled)), "{ended:?}");
+    let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
+    let sandbox = Sandbox::in_processes(python(), options, program).unwrap();
+    let job = script("pass");
+    for _ in 0..3 {
+        let token = CancellationToken::new();
+        let ended = std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| sandbox.run_cancellable(&job, &token));
+            // Its first worker has ended, so it waits for another one.
+            while !path("again").exists() {
+                std::thread::yield_now();
+            }
+            token.cancel();
+            waiting.join().unwrap()
+        });
+        assert!(matches!(ended, Err(ExecuteError::Cancelled)), "{ended:?}");
+    }
+    assert_eq!(std::fs::read_to_string(path("starts")).unwrap(), "xx");
 }
 
 /// Turns that never call the host: a loop without memory, calls without a loop, and a loop that writes.

@@ -60,6 +60,21 @@ impl Rings {
         ring.requests.push_back(request);
     }
 
+    /// Puts a long piece behind those of its request, which takes one turn for all of them.
+    pub(super) fn push_piece(&mut self, client: ClientKey, id: u64, piece: Piece) {
+        let found = self.clients.get_mut(&client).and_then(|ring| {
+            let request = ring.requests.iter_mut().find(|request| request.id == id)?;
+            ring.waiting += 1;
+            Some(request)
+        });
+        let Some(request) = found else {
+            return self.push(client, QueuedRequest { id, pieces: VecDeque::from([piece]), queued: 1, is_long: true });
+        };
+        request.pieces.push_back(piece);
+        request.queued += 1;
+        self.waiting += 1;
+    }
+
     /// Takes the next request of the next client, whose others then wait behind those of all clients.
     pub(super) fn pop(&mut self) -> Option<(ClientKey, QueuedRequest)> {
         self.take(0, 0)

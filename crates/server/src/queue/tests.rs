@@ -220,6 +220,20 @@ fn workers_take_new_and_outgrown_pieces_in_turns() {
 }
 
 #[test]
+fn outgrown_pieces_of_one_request_take_one_turn() {
+    let (queue, (report, seen)) = (new_queue(1000), mpsc::channel());
+    let many = (0..3).map(|number| long_piece(&report, number)).collect();
+    let many = queue.submit(client("a"), many, Admission::Bounded).expect("there is room");
+    let one = VecDeque::from([long_piece(&report, 10)]);
+    let one = queue.submit(client("a"), one, Admission::Bounded).expect("there is room");
+    give_first_slices(&queue, 4);
+    assert_eq!(queue.load(), QueueLoad { waiting: 4, running: 0, cancelled: 0 });
+    run_all(&queue);
+    assert_eq!(seen.try_iter().collect::<Vec<_>>(), [0, 10, 1, 2]);
+    drop((many, one));
+}
+
+#[test]
 fn a_request_that_is_dropped_loses_its_outgrown_pieces() {
     let (queue, (report, seen)) = (new_queue(1000), mpsc::channel());
     let long = (0..4).map(|number| long_piece(&report, number)).collect();
