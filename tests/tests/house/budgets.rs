@@ -10,24 +10,25 @@ use super::{root, tracked_files};
 /// Lines of Rust in each folder, tests and examples included.
 const LINES: &[(&str, usize)] = &[
     ("benches", 196),
-    ("crates/cli", 49_140),
-    ("crates/core", 10_091),
+    ("crates/cli", 49_145),
+    ("crates/core", 10_108),
     ("crates/corpus", 11_288),
     ("crates/kernels", 2_410),
     ("crates/learner", 22_728),
-    ("crates/sandbox", 16_290),
-    ("crates/selfplay", 19_839),
-    ("crates/server", 9_282),
-    ("crates/verifier", 23_320),
+    ("crates/python", 1_535),
+    ("crates/sandbox", 16_299),
+    ("crates/selfplay", 19_051),
+    ("crates/server", 9_363),
+    ("crates/verifier", 22_578),
     ("fuzz", 507),
-    ("sandboxes", 150),
-    ("tests", 12_050),
+    ("sandboxes", 136),
+    ("tests", 12_004),
     ("xtask", 2_699),
 ];
 
 /// Habits, and how often each may still be found in all Rust files.
 const HABITS: &[(Habit, usize)] =
-    &[(Habit::LongClosure, 759), (Habit::TupleParameter, 58), (Habit::ShortDocumentation, 1_891)];
+    &[(Habit::LongClosure, 759), (Habit::TupleParameter, 57), (Habit::ShortDocumentation, 1_892)];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Habit {
