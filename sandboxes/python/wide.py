@@ -6,7 +6,6 @@ Where a text handles a `MemoryError`, more items than 31 bits count raise one, a
 
 import ast
 import bisect
-import builtins
 import functools
 import itertools
 import operator
@@ -27,11 +26,12 @@ def compile_program(source, name, tree=None, imported=()):
         widen_bisect()
     if "random" in source and DRAWS_FROM_RANGE.search(source):
         widen_random()
-    if "maxsize" in source or "MemoryError" in source:
+    allocates = "MemoryError" in source and name == "<program>"
+    if allocates or "maxsize" in source:
         tree = compile(source, name, "exec", ONLY_TREE, True) if tree is None else tree
     if "maxsize" in source:
         widen_size(tree, imported)
-    if "MemoryError" in source:
+    if allocates:
         widen_allocations(tree)
     return compile(source if tree is None else tree, name, "exec", 0, True)
 
@@ -91,24 +91,29 @@ def wide_size(node):
 
 
 def widen_allocations(tree):
-    """Products and `list(…)`, `bytearray(…)` and the like, in a syntax tree, by functions that know what a 64-bit machine raises. The names
-    of these functions are none that a program can write."""
+    """Products and `list(…)`, `bytearray(…)` and the like, in a syntax tree, by functions of this module that know what a 64-bit machine
+    raises."""
     replace(list(ast.walk(tree)), wide_allocation)
 
 
 def wide_allocation(node):
     if type(node) is ast.BinOp and type(node.op) is ast.Mult and not (is_short(node.left) or is_short(node.right)):
-        return call_of("<multiply>", node, node.left, node.right)
+        return call_of("multiply", node, node.left, node.right)
     if type(node) is ast.AugAssign and type(node.op) is ast.Mult and type(node.target) is ast.Name and not is_short(node.value):
         old = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-        return ast.copy_location(ast.Assign([node.target], call_of("<multiply in place>", node, old, node.value)), node)
+        return ast.copy_location(ast.Assign([node.target], call_of("multiply_in_place", node, old, node.value)), node)
     if type(node) is ast.Call and type(node.func) is ast.Name and node.func.id in CONTAINERS and len(node.args) == 1 and not node.keywords:
-        return call_of("<make>", node, node.func, *node.args)
+        return call_of("allocate", node, node.func, *node.args)
     return node
 
 
 def call_of(name, node, *arguments):
-    return ast.copy_location(ast.Call(ast.copy_location(ast.Name(name, ast.Load()), node), list(arguments), []), node)
+    """A call of a function of this module, in the place of a node."""
+    call = ast.parse(f"__import__({__name__!r}).{name}()", mode="eval").body
+    for part in ast.walk(call):
+        ast.copy_location(part, node)
+    call.args.extend(arguments)
+    return call
 
 
 def is_short(node):
@@ -124,6 +129,10 @@ def allocate(make, *parts):
         if any(map(is_wide, parts)):
             raise MemoryError from None
         raise
+
+
+multiply = functools.partial(allocate, operator.mul)
+multiply_in_place = functools.partial(allocate, operator.imul)
 
 
 def is_wide(part):
@@ -280,9 +289,6 @@ def install():
     after_import("csv", widen_csv)
     after_import("numpy._core._methods", widen_array_methods)
     after_import("numpy._core.fromnumeric", widen_array_functions)
-    for name, make in ("<multiply>", operator.mul), ("<multiply in place>", operator.imul):
-        setattr(builtins, name, functools.partial(allocate, make))
-    setattr(builtins, "<make>", allocate)
     sys.modules["_veriplay"].compile_program = compile_program
 
 
