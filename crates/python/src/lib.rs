@@ -22,8 +22,8 @@ impl Language for Python {
 
     /// A name of Python or of one of its versions, or that of a file of it.
     fn is_label(&self, word: &str) -> bool {
-        let names = IMPLEMENTATIONS.iter().filter_map(|name| word.strip_prefix(name));
-        names.into_iter().any(is_version) || word.ends_with(".py") || word.starts_with("python")
+        let mut versions = IMPLEMENTATIONS.iter().filter_map(|name| word.strip_prefix(name));
+        versions.any(is_version) || word.ends_with(".py") || word.starts_with("python")
     }
 
     fn fingerprint(&self, program: &str) -> Digest {
