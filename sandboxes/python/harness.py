@@ -371,7 +371,7 @@ def _veriplay_harness():
         try:
             # A file may begin with a mark of its byte order.
             text = source[1:] if source[:1] == "\ufeff" else source
-            if "maxsize" in text or "bisect" in text or "random" in text:
+            if "maxsize" in text or "bisect" in text or "random" in text or "MemoryError" in text:
                 return tools.compile_program(text, "<program>")
             return compile_(text, "<program>", "exec", 0, True)
         except base_exception as error:

@@ -1,17 +1,20 @@
 """Numbers of 64 bits for the programs of a 32-bit interpreter. A module of the image.
 
 In a program's own text `sys.maxsize` is 2**63 - 1, as on the machines that programs are written for. The library keeps its own, which it
-passes to compiled code as a length. Functions that take the length of a `range`, or a number of items, take what has more than 31 bits."""
+passes to compiled code as a length. Functions that take the length of a `range`, or a number of items, take what has more than 31 bits.
+Where a text handles a `MemoryError`, more items than 31 bits count raise one, as they do on a 64-bit machine, and no `OverflowError`."""
 
 import ast
 import bisect
 import functools
 import itertools
+import operator
 import random
 import re
 import sys
 
 MAX_SIZE, MAX_LENGTH = 2**63 - 1, sys.maxsize
+CONTAINERS = frozenset(["bytearray", "bytes", "list", "tuple"])
 ONLY_TREE = ast.PyCF_ONLY_AST
 DRAWS_FROM_RANGE = re.compile(r"\b(?:sample|choices?)\s*\(\s*range\b")
 
@@ -23,23 +26,34 @@ def compile_program(source, name, tree=None, imported=()):
         widen_bisect()
     if "random" in source and DRAWS_FROM_RANGE.search(source):
         widen_random()
-    if "maxsize" in source:
+    allocates = "MemoryError" in source and name == "<program>"
+    if allocates or "maxsize" in source:
         tree = compile(source, name, "exec", ONLY_TREE, True) if tree is None else tree
+    if "maxsize" in source:
         widen_size(tree, imported)
+    if allocates:
+        widen_allocations(tree)
     return compile(source if tree is None else tree, name, "exec", 0, True)
+
+
+def replace(nodes, replacement):
+    """Puts `replacement(part)` in the place of each part of a syntax tree: the part itself, or another one for it. A part's own parts come
+    before it."""
+    for node in reversed(nodes):
+        for field, part in ast.iter_fields(node):
+            if isinstance(part, ast.AST):
+                setattr(node, field, replacement(part))
+            elif type(part) is list:
+                part[:] = [replacement(item) if isinstance(item, ast.AST) else item for item in part]
 
 
 def widen_size(tree, imported):
     """Makes `sys.maxsize` the number that it is elsewhere, in a syntax tree."""
     nodes = list(ast.walk(tree))
     modules, numbers, bound = names_of_size(nodes)
-    modules.update(imported)
-    for node in nodes:
-        for field, part in ast.iter_fields(node):
-            if is_size(part, modules - bound, numbers - bound):
-                setattr(node, field, wide_size(part))
-            elif type(part) is list:
-                part[:] = [wide_size(item) if is_size(item, modules - bound, numbers - bound) else item for item in part]
+    modules = (modules | set(imported)) - bound
+    numbers -= bound
+    replace(nodes, lambda part: wide_size(part) if is_size(part, modules, numbers) else part)
 
 
 def names_of_size(nodes):
@@ -74,6 +88,57 @@ def is_size(node, modules, numbers):
 
 def wide_size(node):
     return ast.copy_location(ast.Constant(MAX_SIZE), node)
+
+
+def widen_allocations(tree):
+    """Products and `list(…)`, `bytearray(…)` and the like, in a syntax tree, by functions of this module that know what a 64-bit machine
+    raises."""
+    replace(list(ast.walk(tree)), wide_allocation)
+
+
+def wide_allocation(node):
+    if type(node) is ast.BinOp and type(node.op) is ast.Mult and not (is_short(node.left) or is_short(node.right)):
+        return call_of("multiply", node, node.left, node.right)
+    if type(node) is ast.AugAssign and type(node.op) is ast.Mult and type(node.target) is ast.Name and not is_short(node.value):
+        old = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        return ast.copy_location(ast.Assign([node.target], call_of("multiply_in_place", node, old, node.value)), node)
+    if type(node) is ast.Call and type(node.func) is ast.Name and node.func.id in CONTAINERS and len(node.args) == 1 and not node.keywords:
+        return call_of("allocate", node, node.func, *node.args)
+    return node
+
+
+def call_of(name, node, *arguments):
+    """A call of a function of this module, in the place of a node."""
+    call = ast.parse(f"__import__({__name__!r}).{name}()", mode="eval").body
+    for part in ast.walk(call):
+        ast.copy_location(part, node)
+    call.args.extend(arguments)
+    return call
+
+
+def is_short(node):
+    """A number that can be a length here, too."""
+    return type(node) is ast.Constant and (type(node.value) is float or type(node.value) is int and node.value <= MAX_LENGTH)
+
+
+def allocate(make, *parts):
+    """`make(*parts)`, with the error of a machine whose lengths have 63 bits."""
+    try:
+        return make(*parts)
+    except OverflowError:
+        if any(map(is_wide, parts)):
+            raise MemoryError from None
+        raise
+
+
+multiply = functools.partial(allocate, operator.mul)
+multiply_in_place = functools.partial(allocate, operator.imul)
+
+
+def is_wide(part):
+    """A number of items, or a range of as many, that can be a length elsewhere, but not here."""
+    number = length_of(part) if type(part) is range else part
+    return type(number) is int and MAX_LENGTH < number <= MAX_SIZE
 
 
 def length_of(found):

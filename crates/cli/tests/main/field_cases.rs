@@ -8,12 +8,9 @@ use super::serve::Service;
 use super::verify::{Bench, rows};
 use super::{finished, veriplay};
 
-/// Cases that differ here, as LIMITATIONS.md says. One that has become right must leave the list.
-///
-/// - `py-future-import`: a program sees no name of the tests' set-up, which lies in another instance, as the case's own note allows. Under
-///   shared trust it does.
-/// - `time-memory-caught`: more items than 31 bits count are an `OverflowError`.
-const DIFFERENT: &[&str] = &["py-future-import", "time-memory-caught"];
+/// Cases that differ here, as their own note allows and LIMITATIONS.md says: a program sees no name of the tests' set-up, which lies in
+/// another instance. Under shared trust it does.
+const DIFFERENT: &[&str] = &["py-future-import"];
 
 struct Case {
     id: String,

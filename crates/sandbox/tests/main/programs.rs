@@ -198,6 +198,24 @@ fn numbers_of_more_than_31_bits_are_those_of_other_machines() {
             "import csv, functools, sys\nprint(csv.field_size_limit(sys.maxsize))\n@functools.lru_cache(maxsize=sys.maxsize)\ndef f(n): return n\nprint(f(3))",
             "131072\n3\n",
         ),
+        (
+            "for make in (
+    lambda: [0] * 10**12, lambda: 10**12 * 'ab', lambda: bytearray(10**12), lambda: list(range(10**12)), lambda: (0,) * 2**63,
+    lambda: bytes(10**20), lambda: 1.5 * 10**400, lambda: list('ab') * 3 * int('2'), lambda: bytes(-1)
+):
+    try: print(make())
+    except MemoryError as error: print('MemoryError', repr(str(error)))
+    except Exception as error: print(type(error).__name__)
+x = y = [1]
+x *= int('3')
+z = 'a'
+try: z *= 10**12
+except MemoryError: print(y, z)",
+            "MemoryError ''\nMemoryError ''\nMemoryError ''\nMemoryError ''\nOverflowError\nOverflowError\nOverflowError\n\
+             ['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b', 'a', 'b', 'a', 'b']\nValueError\n[1, 1, 1] a\n",
+        ),
+        // Where a text names no `MemoryError`, it sees this machine's.
+        ("try: [0] * 10**12\nexcept Exception as error: print(type(error).__name__)", "OverflowError\n"),
     ] {
         let outcome = run(&script(program));
         assert_eq!(text(&outcome.stdout), expected, "{program}: {}", text(&outcome.stderr));
