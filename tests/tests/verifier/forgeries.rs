@@ -1,8 +1,8 @@
 //! The corpus of forgeries on the real sandbox, against every judge and every trust it applies to.
 //!
 //! Each must end as its file says; beside it an honest attempt at the same problem is Accepted in the same setting, so that
-//! a judge which refuses everything fails here too. `undefended` files must in fact be Accepted: the list in LIMITATIONS.md
-//! is true.
+//! a judge which refuses everything fails here too. `undefended` files must in fact be Accepted: the list in
+//! docs/verifying.md is true.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -169,9 +169,9 @@ fn every_forgery_ends_as_its_file_says_twice_and_honest_attempts_are_accepted_be
 }
 
 #[test]
-fn limitations_list_exactly_the_forgeries_that_shared_trust_accepts() {
-    let text = include_str!("../../../LIMITATIONS.md");
-    let section = text.split_once("## Shared trust").expect("a section on shared trust").1;
+fn the_page_lists_exactly_the_forgeries_that_shared_trust_accepts() {
+    let text = include_str!("../../../docs/verifying.md");
+    let section = text.split_once("\n## Shared trust\n").expect("a section on shared trust").1;
     let section = section.split("\n## ").next().unwrap_or(section);
     let names: BTreeSet<&str> = corpus().forgeries.iter().map(|forgery| forgery.name.as_str()).collect();
     let listed: BTreeSet<&str> = section.split('`').filter(|word| names.contains(word)).collect();

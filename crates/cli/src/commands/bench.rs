@@ -313,7 +313,7 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
     }
     let failure =
         Failure::message(ExitCode::NotContained, format!("programs that cost more than their fuel: `{missed}`"));
-    Err(failure.hint("charge the host call, bound the work, or see the page \"Limitations\" of the documentation"))
+    Err(failure.hint("charge the host call, bound the work, or see the page \"Speed\" of the documentation"))
 }
 
 fn soak(args: &Arguments, jobs: u64) -> Result<(), Failure> {

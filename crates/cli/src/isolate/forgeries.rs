@@ -1,5 +1,5 @@
 //! Probes of the verifier: wrong programs that try to be judged correct, each against its problem, by that problem's own judge. An accepted
-//! forgery has escaped. Some forgeries are known to be accepted where program and tests share an instance (see LIMITATIONS.md), so that
+//! forgery has escaped. Some forgeries are known to be accepted where program and tests share an instance (see docs/verifying.md), so that
 //! judging is left out here.
 
 use std::time::Instant;

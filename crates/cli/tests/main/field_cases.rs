@@ -8,7 +8,7 @@ use super::serve::Service;
 use super::verify::{Bench, rows};
 use super::{finished, veriplay};
 
-/// Cases that differ here, as their own note allows and LIMITATIONS.md says: a program sees no name of the tests' set-up, which lies in
+/// Cases that differ here, as their own note allows and docs/verifying.md says: a program sees no name of the tests' set-up, which lies in
 /// another instance. Under shared trust it does.
 const DIFFERENT: &[&str] = &["py-future-import"];
 

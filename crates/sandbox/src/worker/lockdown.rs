@@ -2,7 +2,7 @@
 //!
 //! A guest that broke out of wasm would run with what is left: the memory of this process, one socket, the image's own
 //! descriptors, and the system calls below. It could answer its own job wrongly, which it can anyway, and those that come
-//! after it, until the worker dies: the limits of a second wall inside one process, stated in LIMITATIONS.md.
+//! after it, until the worker dies: the limits of a second wall inside one process, stated in SECURITY.md.
 //!
 //! In order: no new privileges and Landlock, where the kernel has it: no file, no network; no core dumps, no new
 //! descriptors, processes or file growth, a bound on address space; and a seccomp filter, which ends the process at any
