@@ -16,7 +16,7 @@ const LINES: &[(&str, usize)] = &[
     ("crates/kernels", 2_410),
     ("crates/learner", 22_728),
     ("crates/python", 1_535),
-    ("crates/sandbox", 16_281),
+    ("crates/sandbox", 16_299),
     ("crates/selfplay", 19_051),
     ("crates/server", 9_363),
     ("crates/verifier", 22_578),
