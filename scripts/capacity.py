@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Simulates a trainer that asks for verdicts in bursts: how long a burst waits, and what limits it. Prints the tables of docs/capacity.md.
+"""Simulates a trainer that asks for verdicts in bursts: how long a burst waits, and what limits it. Prints the tables of docs/measurements.md.
 
     python3 scripts/capacity.py nodes|windows|pools|faults|urls|gpu [--attempts N] [--loops SHARE]
 

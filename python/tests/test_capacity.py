@@ -1,4 +1,4 @@
-"""The simulation behind docs/capacity.md, where the answer is known without it."""
+"""The simulation behind docs/measurements.md, where the answer is known without it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """From what data sets carry beside a prompt (a "ground truth") to the task that attempts are judged by.
 
-A truth travels as it is, and the service reads it by its shape: ``docs/reading.md`` has the table. One that cannot be read is the fault of the
+A truth travels as it is, and the service reads it by its shape: ``docs/verifying.md`` has the table. One that cannot be read is the fault of the
 attempts at it alone: their verdicts have a fault of the kind ``unreadable_task``, with the field that is wrong.
 """
 

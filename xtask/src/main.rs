@@ -46,7 +46,7 @@ enum Task {
     /// Measure isolation, speed and correctness under load of every sandbox that this machine can have
     ///
     /// Each peer is a folder of benches/scoreboard/peers. What has been measured is kept, so that a run that was stopped goes on where it
-    /// ended. See docs/scoreboard.md.
+    /// ended. See docs/measurements.md.
     Scoreboard(ScoreboardArguments),
 }
 

@@ -4,7 +4,7 @@
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
-use crate::exit::ExitCode;
+use veriplay_console::exit::ExitCode;
 
 const HEAD: &str = "# Command reference
 

@@ -1,6 +1,7 @@
 //! The commands. Adding one is a file here, its `mod`, and a line in [`commands!`].
 
 mod bench;
+mod cache_arguments;
 mod compare;
 mod completions;
 mod config;
@@ -23,7 +24,7 @@ mod watch;
 
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use crate::exit::Failure;
+use veriplay_console::exit::Failure;
 
 /// Self-play for code with verifiable rewards
 #[derive(Debug, Parser)]

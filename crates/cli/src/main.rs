@@ -1,46 +1,7 @@
-//! `veriplay`: the command line. It wires concrete types and owns files, the clock, threads, logs and exit codes.
+//! `veriplay`: the command line. A command reads its options and calls the crate that does the work.
 
-mod bench;
-mod builtin_configs;
 mod command_reference;
 mod commands;
-mod config;
-mod device;
-mod effective_config;
-mod executor;
-mod exit;
-mod free_memory;
-mod games;
-mod http;
-mod image;
-mod interrupt;
-mod isolate;
-mod isolation;
-mod json_file;
-mod judged_images;
-mod leftovers;
-mod limits;
-mod logfile;
-mod memory;
-mod model;
-mod passes;
-mod play;
-mod play_config;
-mod processors;
-mod programs;
-mod progress;
-mod proposer;
-mod report;
-mod repository;
-mod rollout_server;
-mod rundir;
-mod serve;
-mod suites;
-mod text_log;
-mod verdict_cache;
-mod verify;
-mod warmup;
-mod watch;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -48,8 +9,9 @@ use std::process::ExitCode;
 use tracing_subscriber::filter::Directive;
 
 use commands::LogFormat;
-use exit::Failure;
-use text_log::TextLog;
+use veriplay_console::exit::{self, Failure};
+use veriplay_console::text_log::TextLog;
+use veriplay_console::{isolation, leftovers, progress};
 
 /// Training allocates and frees the same large buffers all the time, and the system's allocator returns each to the kernel.
 #[global_allocator]
@@ -140,7 +102,7 @@ fn restart_with_environment() {
     use std::os::unix::process::CommandExt;
     // A path may be no UTF-8.
     let arguments = || std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-    let quantised = arguments().any(|argument| model::is_quantised(&argument));
+    let quantised = arguments().any(|argument| veriplay_run::model::is_quantised(&argument));
     let memory = arguments().skip(1).find_map(|argument| match argument.as_str() {
         "play" | "warmup" => Some(KEPT_MEMORY),
         "serve" => Some(RETURNED_MEMORY),

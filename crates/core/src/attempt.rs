@@ -4,6 +4,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TaskType, Value};
 
+/// The text of an attempt at a task, as it comes from a file or a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttemptText {
+    /// A model's response: a continuation of the prompt, or prose with a fenced block of code.
+    Completion(String),
+    /// A whole program.
+    Program(String),
+}
+
+impl AttemptText {
+    /// The text, whatever it is.
+    #[must_use]
+    pub const fn as_str(&self) -> &str {
+        match self {
+            AttemptText::Completion(text) | AttemptText::Program(text) => text.as_str(),
+        }
+    }
+}
+
 /// The content extracted from a rollout's text. Extraction is part of judging, so the verifier does it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -20,6 +20,7 @@ mod patch;
 mod path;
 mod policy;
 mod problem;
+mod problem_row;
 mod program;
 mod reward;
 mod run_report;
@@ -29,7 +30,7 @@ mod traits;
 mod value;
 mod verdict;
 
-pub use attempt::{Attempt, Proposal};
+pub use attempt::{Attempt, AttemptText, Proposal};
 pub use cancellation::CancellationToken;
 pub use code_task::{CodeTask, Environment, EnvironmentChecks, ToolCall};
 pub use comparison::{Comparison, Tolerance};
@@ -49,6 +50,7 @@ pub use policy::{
 pub use problem::{
     CallCase, CallChecks, Checks, Predicted, Prediction, Problem, StdioCase, StdioChecks, TestCode, TestStyle, Trust,
 };
+pub use problem_row::{ExpectedResult, ProblemRow, UnexecutedProblem, WrongValueCount};
 pub use program::{count_statements, normalize_program, program_hash};
 pub use reward::Reward;
 pub use run_report::{RunReport, exit_word};

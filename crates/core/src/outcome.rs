@@ -137,6 +137,20 @@ impl Outcome {
 }
 
 impl Outcome {
+    /// Whether the wall clock ended the job, its callee or its interactor, so that another run may not repeat the outcome.
+    #[must_use]
+    pub fn met_deadline(&self) -> bool {
+        let ended = matches!(self.exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. });
+        ended || self.other_side().is_some_and(Self::met_deadline)
+    }
+
+    /// The outcome of the job's callee or interactor.
+    #[must_use]
+    pub fn other_side(&self) -> Option<&Self> {
+        let interactor = self.interaction.as_ref().map(|interaction| &interaction.interactor);
+        self.callee.as_deref().or(interactor)
+    }
+
     /// The status with which a process of CPython's would have ended: 0 for a normal end, 1 for an uncaught exception, the program's own
     /// where it chose one, -11 for a crash. `None` where a limit stopped it.
     #[must_use]

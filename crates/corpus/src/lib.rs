@@ -33,10 +33,9 @@ pub use files::TextFile;
 pub use forgeries::{Forgery, ForgeryCorpus, built_in_forgeries, parse_forgeries};
 pub use grammar::{GeneratedProgram, Grammar, InputKind};
 pub use problems::{
-    AttemptBody, AttemptRow, AttemptRows, ExpectedResult, InvalidAttempt, InvalidRow, PROBLEM_FORMATS, ProblemFile,
-    ProblemFormat, ProblemRow, ProblemStatement, ReadOptions, RowFault, StatedTask, UnexecutedProblem, WrongValueCount,
-    matching_formats, parse_attempts, parse_problem, parse_problems, problem_format, read_attempts, read_problems,
-    read_statements,
+    AttemptRow, AttemptRows, InvalidAttempt, InvalidRow, PROBLEM_FORMATS, ProblemFile, ProblemFormat, ProblemStatement,
+    ReadOptions, RowFault, StatedTask, matching_formats, parse_attempts, parse_problem, parse_problems, problem_format,
+    read_attempts, read_problems, read_statements,
 };
 pub use seeds::{SeedTriplet, built_in_seeds, parse_seeds};
 pub use split::{Split, SplitShares};

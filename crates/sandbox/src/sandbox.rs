@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use veriplay_core::{CancellationToken, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Outcome};
+use veriplay_core::{CancellationToken, Execute, ExecuteError, Exit, GuestError, Job, Outcome};
 
 use crate::image::{Image, ImageError};
 use crate::job_lock::JobLock;
@@ -86,7 +86,7 @@ impl Sandbox {
         let first = self.run_once(job, true, cancellation);
         drop(with_others);
         match first {
-            Ok(outcome) if !met_deadline(&outcome) => Ok(outcome),
+            Ok(outcome) if !outcome.met_deadline() => Ok(outcome),
             // It was ended, or met a fault or its deadline before that.
             _ if cancellation.is_cancelled() => Err(ExecuteError::Cancelled),
             Err(fault) => {
@@ -222,13 +222,6 @@ fn crash_outcome(signal: i32, job: &Job) -> Outcome {
         peak_memory_bytes: job.limits.memory_bytes,
         ..Outcome::new(Exit::Trapped)
     }
-}
-
-/// Whether the wall clock ended the job, its callee or its interactor.
-fn met_deadline(outcome: &Outcome) -> bool {
-    let ended = matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. });
-    let interactor = outcome.interaction.as_ref().map(|interaction| &interaction.interactor);
-    ended || outcome.callee.as_deref().or(interactor).is_some_and(met_deadline)
 }
 
 impl std::fmt::Debug for Sandbox {

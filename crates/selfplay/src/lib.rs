@@ -1,13 +1,12 @@
-//! The games: roles, prompts, curriculum, rewards, advantages, admission.
+#![doc = include_str!("../README.md")]
 //!
-//! Called by the loop in `crates/cli`, which owns files, clock and worker threads. Everything here is data and pure functions: no IO and no
+//! # Inside
+//! Called by the loop in `crates/run`, which owns files, clock and worker threads. Everything here is data and pure functions: no IO and no
 //! clock. One scoped thread judges a chunk of episodes while the next is sampled, and changes no result. All randomness is drawn from
 //! [`randomness::generator`], seeded by (run seed, step, purpose), so a resumed run needs no generator state.
 //!
-//! A game is an [`environment::Environment`], and [`driver`] plays all of them.
-//!
 //! A thing is added with one file and one line in a const slice: a reward in [`rewards::REWARDS`], an advantage in
-//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a monitor in [`monitors::MONITORS`]. A game is listed in the cli.
+//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a monitor in [`monitors::MONITORS`]. A game is listed in `crates/run`.
 
 pub mod admission;
 pub mod advantages;

@@ -1,11 +1,11 @@
-//! The seam to what judges. The server parses requests, queues and answers; the command line implements [`Judge`] upon the same code that
-//! `veriplay verify` runs, so a served verdict is `verify`'s verdict, to the byte.
+//! The seam to what judges: [`ServedJudge`](crate::ServedJudge) in a service, and a scripted judge in tests of the queue and of connections.
 
 use std::sync::Arc;
 
 use veriplay_core::{
-    CancellationToken, Comparison, Digest, ExecuteError, Job, LimitOverrides, Limits, Outcome, Predicted, VerdictRow,
+    AttemptText, CancellationToken, Comparison, Digest, ExecuteError, Job, LimitOverrides, Limits, Outcome, Predicted,
 };
+use veriplay_eval::JudgedAttempt;
 
 use crate::answer::shortened;
 
@@ -161,37 +161,4 @@ const LONGEST_DESCRIPTION: usize = 2048;
 fn join_path(outer: &str, field: &str) -> String {
     let joint = if outer.is_empty() || field.is_empty() || field.starts_with('[') { "" } else { "." };
     format!("{outer}{joint}{field}")
-}
-
-/// The text of an attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AttemptText {
-    /// A model's continuation of the prompt, or prose with a fenced block of Python.
-    Completion(String),
-    /// A whole program.
-    Program(String),
-}
-
-impl AttemptText {
-    /// Bytes of the text.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        let (Self::Completion(text) | Self::Program(text)) = self;
-        text.len()
-    }
-
-    /// Whether there is no text.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// A row, and where its verdict is from.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JudgedAttempt {
-    /// The row, as `verify --out` writes it.
-    pub row: VerdictRow,
-    /// Whether the verdict was in the cache. The row is the same either way.
-    pub cached: bool,
 }

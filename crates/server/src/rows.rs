@@ -3,9 +3,9 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 use veriplay_core::{RowStatus, Status, VerdictRow};
+use veriplay_eval::JudgedAttempt;
 
 use crate::answer::shortened;
-use crate::judge::JudgedAttempt;
 use crate::queue::Unfinished;
 
 /// Bytes of the field and of the reason of a fault that the row of a task has.

@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
-use veriplay_core::{CancellationToken, ExecuteError, Job, NoVerdict, Outcome, RowStatus, exit_word};
+use veriplay_core::{AttemptText, CancellationToken, ExecuteError, Job, NoVerdict, Outcome, RowStatus, exit_word};
+use veriplay_eval::JudgedAttempt;
 
 use crate::body::BodyLimits;
 use crate::body_room::BodyRoom;
 use crate::client::{ClientKey, Tokens};
-use crate::judge::{AttemptText, Judge, JudgedAttempt, OpenTask};
+use crate::judge::{Judge, OpenTask};
 use crate::metrics::{Load, Metrics};
 use crate::phase::{Life, Phase};
 use crate::queue::{Admission, FirstSlices, Piece, Progress, Queue, QueueFull, Ticket, Turn, Unfinished};

@@ -24,6 +24,7 @@
 //! No rule looks at what the task expects, and none tries a second place where the first is wrong: what is taken depends on the response, the
 //! prompt and the names that the task's tests use. The time is linear in the text.
 
+mod answer;
 mod bare;
 mod blocks;
 mod candidates;
@@ -43,6 +44,7 @@ use std::ops::Range;
 
 use veriplay_core::{Checks, EXTRACTION_RULE, Evidence, Extraction, Problem, Status, TestCode, Verdict};
 
+pub use answer::Answer;
 pub use patches::extract_patch;
 pub use predictions::{BegunPrediction, begun_arguments};
 pub use program::{extract_program, program_of_code};

@@ -9,7 +9,6 @@
 
 pub mod agreement;
 pub mod bugs;
-mod cache;
 pub mod environments;
 pub mod extraction;
 pub mod formats;
@@ -22,9 +21,9 @@ pub mod problems;
 pub mod repository;
 mod runner;
 mod spaces;
+pub mod tasks;
 pub mod triplets;
 
-pub use cache::OutcomeCache;
 pub use formats::{FORMATS, Format, ProposalShape, format_by_name};
 pub use judges::{JUDGES, Judge, judge_by_name};
 pub use matrix::{Matrix, MatrixCell, MatrixRequest, judge_matrix, run_distinct};
@@ -34,6 +33,7 @@ pub use problems::{
     judge_programs,
 };
 pub use runner::truncate_output;
+pub use tasks::{ChosenJudge, JudgeConditions, LoadedTask, TaskContext, TaskOverrides, UselessOverride, check_row};
 pub use triplets::{
     AnswerRequest, InductionRules, ProbeRules, ProposalGate, ProposalGateError, ProposalRequest, judge_answer,
     judge_answers, judge_proposal, judge_proposals,

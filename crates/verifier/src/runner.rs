@@ -40,8 +40,8 @@ impl<'a> Runner<'a> {
     pub(crate) fn try_run(&mut self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.evidence.jobs.push(job.digest());
         let outcome = without_permit(|| self.execute.execute(job))?;
-        let fuel = outcome.fuel.saturating_add(other_side(&outcome).map_or(0, |other| other.fuel));
-        add_cost(&mut self.evidence, [], fuel, met_deadline(&outcome));
+        let fuel = outcome.fuel.saturating_add(outcome.other_side().map_or(0, |other| other.fuel));
+        add_cost(&mut self.evidence, [], fuel, outcome.met_deadline());
         Ok(outcome)
     }
 }
@@ -68,18 +68,6 @@ pub(crate) fn configure_job(image: &str, limits: Limits, seed: u64, job: Job) ->
 /// A seed made of a digest.
 pub(crate) fn seed_from(digest: &Digest) -> u64 {
     u64::from_str_radix(&digest.as_str()[..16], 16).expect("a digest is hexadecimal")
-}
-
-/// Whether the outcome met a wall-clock deadline, so that another run may not repeat it.
-pub(crate) fn met_deadline(outcome: &Outcome) -> bool {
-    let met = |exit: &Exit| matches!(exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. });
-    met(&outcome.exit) || other_side(outcome).is_some_and(|other| met(&other.exit))
-}
-
-/// The outcome of the job's callee or interactor.
-fn other_side(outcome: &Outcome) -> Option<&Outcome> {
-    let interactor = outcome.interaction.as_ref().map(|interaction| &interaction.interactor);
-    outcome.callee.as_deref().or(interactor)
 }
 
 /// The decision on one attempt. It is Accepted exactly when all planned checks passed.

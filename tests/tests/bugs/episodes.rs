@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use veriplay_core::{Evidence, Execute, ExecuteError, Job, Limits, Outcome, Status, TextFiles};
-use veriplay_verifier::OutcomeCache;
+use veriplay_sandbox::OutcomeCache;
 use veriplay_verifier::bugs::tool_env::{
     CallEnd, DefaultTests, GradeRequest, RepoToolCall, RepoToolOutcome, RepoToolRequest, ViewRequest, changed_function,
     grade_all, list_functions, repair_of, serve_tool_call, solver_view,

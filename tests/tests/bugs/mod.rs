@@ -27,10 +27,10 @@ use veriplay_core::{
     Digest, Execute, ExecuteError, Fuzz, Job, Layer, Limits, Outcome, Patch, TextFiles, Trust, Verdict, content_hash,
 };
 use veriplay_corpus::repository::{PYTEST_WHEELS, PytestWheel, RepositoryLayout, wheel_layer};
+use veriplay_sandbox::OutcomeCache;
 use veriplay_sandbox::{Layers, Sandbox, SandboxOptions, default_cache_dir};
 use veriplay_tests::external::report_without_pip;
 use veriplay_tests::python_image;
-use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{
     BugArtifact, BugProposal, BugRules, OwnNames, RepairRequest, RepoContext, TestMap, grade_repair, own_modules,
     validate_bug,

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use veriplay_core::{CodeTask, Status};
 use veriplay_corpus::environments::built_in_environment_names;
 use veriplay_corpus::{GeneratedTask, Split, TaskGenerator};
-use veriplay_verifier::OutcomeCache;
+use veriplay_sandbox::OutcomeCache;
 use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
 use veriplay_verifier::environments::{ArtifactRequest, CompleteRequest, complete_with_failures, judge_artifacts};
 

@@ -7,6 +7,7 @@ mod proposals;
 use std::sync::{Arc, OnceLock};
 
 use veriplay_core::{CodeTask, Execute, Role, ScriptedPolicy, ScriptedRequest, Status};
+use veriplay_sandbox::OutcomeCache;
 use veriplay_sandbox::Sandbox;
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::EvalTask;
@@ -19,7 +20,6 @@ use veriplay_selfplay::settings::{LearnFrom, ProposerMode, SharedSettings};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step;
 use veriplay_selfplay::task_pool::Source;
-use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::environments::{ArtifactGate, describe_environment};
 
 use super::{LIMITS, environment, gate, python, task};

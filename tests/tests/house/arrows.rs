@@ -4,8 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Package};
 
-/// Crates whose examples run on the sandbox, which they may depend on there besides.
-const EXAMPLES_RUN_ON: (&[&str], &str) = (&["veriplay-selfplay", "veriplay-verifier"], "veriplay-sandbox");
+/// Crates, and what their examples may depend on besides: the sandbox that they run on, and the readers of public rows.
+const OF_EXAMPLES: &[(&str, &str)] = &[
+    ("veriplay-selfplay", "veriplay-sandbox"),
+    ("veriplay-verifier", "veriplay-sandbox"),
+    ("veriplay-verifier", "veriplay-corpus"),
+];
 
 /// Heavy or dangerous dependencies, and where alone they are used.
 const HOMES: &[(&str, &str)] = &[
@@ -16,15 +20,16 @@ const HOMES: &[(&str, &str)] = &[
     ("axum", "veriplay-server"),
     ("tokio", "veriplay-server"),
     ("clap", "veriplay"),
+    ("clap", "veriplay-console"),
+    ("clap", "veriplay-lab"),
+    ("clap", "veriplay-run"),
     ("clap", "xtask"),
-    ("indicatif", "veriplay"),
+    ("indicatif", "veriplay-console"),
 ];
 
 fn is_for_examples(package: &Package, dependency: &Dependency) -> bool {
-    let (crates, sandbox) = EXAMPLES_RUN_ON;
     dependency.kind == DependencyKind::Development
-        && dependency.name == sandbox
-        && crates.contains(&package.name.as_str())
+        && OF_EXAMPLES.contains(&(package.name.as_str(), dependency.name.as_str()))
 }
 
 #[test]

@@ -10,6 +10,7 @@ use veriplay_core::{
     CallCase, Execute, ExecuteError, Job, Outcome, PreferenceBatch, PreferencePair, Role, ScriptedPolicy,
     ScriptedRequest, Status, TrainBatch, Value,
 };
+use veriplay_sandbox::OutcomeCache;
 use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::games::sol_ver::prompts::{SolVerFormat, by_name};
@@ -24,7 +25,6 @@ use veriplay_selfplay::settings::{ProposerMode, SharedSettings};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step::{self, LogRecord};
 use veriplay_selfplay::task_pool::Source;
-use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::agreement::{AgreementRules, SuiteQuality, TestSuite};
 
 use super::cheats::{Cheat, Target, cheats};

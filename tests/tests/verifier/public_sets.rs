@@ -1,8 +1,8 @@
 //! HumanEval and CRUXEval as published, on the real sandbox.
 
 use rayon::prelude::*;
-use veriplay_core::{Checks, Limits, Problem, Status, TestCode, TestStyle, Value, Verdict};
-use veriplay_corpus::{ProblemRow, ReadOptions, problem_format, read_problems};
+use veriplay_core::{Checks, Limits, Problem, ProblemRow, Status, TestCode, TestStyle, Value, Verdict};
+use veriplay_corpus::{ReadOptions, problem_format, read_problems};
 use veriplay_tests::external::published_file;
 use veriplay_verifier::{ProblemRequest, check_prediction, judge_program};
 

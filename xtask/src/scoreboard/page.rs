@@ -1,4 +1,4 @@
-//! The scoreboard as a page: `scoreboard.md`, which `docs/scoreboard.md` is a copy of.
+//! The scoreboard as a page: `scoreboard.md`, whose main tables `docs/measurements.md` has.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -11,29 +11,30 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::image;
+use veriplay_console::interrupt;
+use veriplay_console::isolation::{self, Isolation};
+use veriplay_console::json_file::{check_replaceable, output_file};
+use veriplay_console::limits::parse_fuel;
+use veriplay_console::processors::processors;
+use veriplay_console::progress;
+use veriplay_console::progress::counted;
 use veriplay_core::Language;
 use veriplay_corpus::{ORDINARY_LOOP, PROBLEM_FORMATS, built_in_cost_programs};
 use veriplay_learner::LearnerOptions;
 use veriplay_python::Python;
 use veriplay_sandbox::{Image, SandboxOptions};
 
-use crate::bench::cost::report::CostReport;
-use crate::bench::cost::{self, CostBench};
-use crate::bench::csv::is_csv;
-use crate::bench::jobs;
-use crate::bench::learner::{self, ModelShape};
-use crate::bench::worker::RoundError;
-use crate::bench::{Machine, PeerCommand, SoakReport, find_python};
-use crate::device::{self, DeviceArguments};
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::isolation::{self, Isolation};
-use crate::json_file::{check_replaceable, output_file};
-use crate::limits::parse_fuel;
-use crate::processors::processors;
-use crate::progress::counted;
-use crate::{image, interrupt, progress};
-
 use serve_load::LoadArguments;
+use veriplay_lab::bench::cost::report::CostReport;
+use veriplay_lab::bench::cost::{self, CostBench};
+use veriplay_lab::bench::csv::is_csv;
+use veriplay_lab::bench::jobs;
+use veriplay_lab::bench::learner::{self, ModelShape};
+use veriplay_lab::bench::worker::RoundError;
+use veriplay_lab::bench::{Machine, PeerCommand, SoakReport, find_python};
+use veriplay_run::device::{self, DeviceArguments};
 
 /// Upper bound of `--seconds`.
 const MAX_SECONDS: f64 = 3600.0;
@@ -313,7 +314,7 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
     }
     let failure =
         Failure::message(ExitCode::NotContained, format!("programs that cost more than their fuel: `{missed}`"));
-    Err(failure.hint("charge the host call, bound the work, or see the page \"Speed\" of the documentation"))
+    Err(failure.hint("charge the host call, bound the work, or see the page \"Measurements\" of the documentation"))
 }
 
 fn soak(args: &Arguments, jobs: u64) -> Result<(), Failure> {

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::progress;
 
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::progress;
-use crate::report::{ComparedRun, Comparison};
+use veriplay_report::{ComparedRun, Comparison};
 
 /// Compare runs: evaluations with 95 % intervals, differences, configurations, and how the curves end
 ///

@@ -2,10 +2,10 @@
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::progress;
 
 use super::CommandLine;
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::progress;
 
 /// Print the completions of a shell
 #[derive(Debug, Args)]

@@ -5,20 +5,20 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::isolation::Isolation;
+use veriplay_console::json_file::write_new_file;
+use veriplay_console::progress::{self, shell_word};
 use veriplay_core::SCHEMA_VERSION;
 
-use crate::builtin_configs::{self, BUILTIN_CONFIGS, BuiltinConfig};
-use crate::config::{from_toml, parse_game_name, read_with_settings};
-use crate::device::DeviceArguments;
-use crate::effective_config::{Difference, EffectiveConfig, configuration_path};
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::games::{GameAction, NamedFile, WarmupExamples, run_for_named_in};
-use crate::isolation::Isolation;
-use crate::json_file::write_new_file;
-use crate::play::start_checks;
-use crate::play_config::{PlayConfig, is_recipe};
-use crate::progress::{self, shell_word};
-use crate::warmup::Recipe;
+use veriplay_run::builtin_configs::{self, BUILTIN_CONFIGS, BuiltinConfig};
+use veriplay_run::config::{from_toml, parse_game_name, read_with_settings};
+use veriplay_run::device::DeviceArguments;
+use veriplay_run::effective_config::{Difference, EffectiveConfig, configuration_path};
+use veriplay_run::games::{GameAction, NamedFile, WarmupExamples, run_for_named_in};
+use veriplay_run::play::start_checks;
+use veriplay_run::play_config::{PlayConfig, is_recipe};
+use veriplay_run::warmup::Recipe;
 
 /// Write, show, check or compare configurations
 #[derive(Debug, Args)]

@@ -1,24 +1,26 @@
 //! `veriplay corpus`: real repositories, the results of their tests in the sandbox, and bugs in them.
 
+mod generated;
+
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::isolation::Isolation;
+use veriplay_console::progress::{self, counted};
 use veriplay_core::{Layer, SCHEMA_VERSION};
 use veriplay_corpus::Split;
+use veriplay_repository::{
+    BaselineRequest, CommitSource, DependencySource, RepositorySources, Requirement, StoredRepository, TableRequest,
+    TestSource,
+};
 use veriplay_verifier::bugs::{History, INJECTORS, Injector};
 use veriplay_verifier::repository::Baseline;
 
 use super::verify::TestTrust;
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::isolation::Isolation;
-use crate::progress::{self, counted};
-use crate::repository::{
-    self, BaselineRequest, CommitSource, DependencySource, RepositorySources, Requirement, StoredRepository,
-    TableRequest, TestSource,
-};
 
 /// Real repositories with a baseline of tests, and bugs in them
 #[derive(Debug, Args)]
@@ -184,7 +186,7 @@ struct AddRepoReport<'a> {
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.action {
         CorpusCommand::AddRepo(args) => add_repo(&args),
-        CorpusCommand::TabulateRepos(args) => repository::tabulate_repositories(&TableRequest {
+        CorpusCommand::TabulateRepos(args) => veriplay_repository::tabulate_repositories(&TableRequest {
             list: &args.list,
             out: args.out.as_deref(),
             again: args.again,
@@ -193,7 +195,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
         }),
         CorpusCommand::InjectBugs(args) => inject_bugs(&args),
         CorpusCommand::GenerateRepo(args) => {
-            repository::generate_repository(&args.out, args.split.into(), &args.mix, args.functions, args.seed)
+            generated::generate_repository(&args.out, args.split.into(), &args.mix, args.functions, args.seed)
         }
     }
 }
@@ -201,7 +203,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
 fn inject_bugs(args: &InjectBugs) -> Result<(), Failure> {
     let chosen =
         |injector: &&Injector| args.injectors.is_empty() || args.injectors.iter().any(|name| name == injector.name);
-    let report = repository::inject_bugs(&repository::InjectRequest {
+    let report = veriplay_repository::inject_bugs(&veriplay_repository::InjectRequest {
         repository: &StoredRepository::open(&args.repo)?,
         injectors: &INJECTORS.iter().filter(chosen).copied().collect::<Vec<_>>(),
         count: args.count.get(),
@@ -222,26 +224,27 @@ fn add_repo(args: &AddRepo) -> Result<(), Failure> {
         RepositorySources { requirement: &args.requirement, sdist: args.sdist.as_deref(), tests: args.tests.as_ref() };
     let package = sources.layer()?;
     let history = args.history.as_ref();
-    let history = history.map(|from| repository::collect_history(from, args.commits.get(), &package)).transpose()?;
-    let pins = args.pins.as_deref().map(repository::read_pins).transpose()?;
+    let history =
+        history.map(|from| veriplay_repository::collect_history(from, args.commits.get(), &package)).transpose()?;
+    let pins = args.pins.as_deref().map(veriplay_repository::read_pins).transpose()?;
     let dependencies = pins.as_deref().map_or(DependencySource::Resolve { with: &args.with }, DependencySource::Pinned);
     let request =
         BaselineRequest { requirement: &args.requirement, package: &package, dependencies, workers: args.workers };
-    let measured = repository::measure_baseline(&request)?;
+    let measured = veriplay_repository::measure_baseline(&request)?;
     let directory = target_directory(args)?;
-    repository::write_history(&directory, history.as_ref())?;
+    veriplay_repository::write_history(&directory, history.as_ref())?;
     measured.write(&directory, &package)?;
     print_report(args, &package, &measured, history.as_ref(), &directory)
 }
 
 fn target_directory(args: &AddRepo) -> Result<PathBuf, Failure> {
-    args.out.clone().map_or_else(|| repository::cache_directory(&args.requirement), Ok)
+    args.out.clone().map_or_else(|| veriplay_repository::cache_directory(&args.requirement), Ok)
 }
 
 fn print_report(
     args: &AddRepo,
     package: &Layer,
-    measured: &repository::MeasuredBaseline,
+    measured: &veriplay_repository::MeasuredBaseline,
     history: Option<&History>,
     directory: &Path,
 ) -> Result<(), Failure> {

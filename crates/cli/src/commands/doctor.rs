@@ -15,11 +15,12 @@ use veriplay_sandbox::{
     CpuLevel, HostSupport, Image, ImageSpec, SandboxOptions, default_cache_dir, detected_cpu_level,
 };
 
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::free_memory::{ADDRESSES_HINT, LEAST_ADDRESSES, free_memory, most_addresses};
-use crate::isolation::{self, Isolation};
-use crate::progress::counted;
-use crate::{image, progress};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::free_memory::{ADDRESSES_HINT, LEAST_ADDRESSES, free_memory, most_addresses};
+use veriplay_console::image;
+use veriplay_console::isolation::{self, Isolation};
+use veriplay_console::progress;
+use veriplay_console::progress::counted;
 
 /// Check whether this machine has what Veriplay needs
 #[derive(Debug, Args)]
@@ -41,8 +42,7 @@ const LEAST_REST: u64 = 100 << 20;
 const CACHE_HINT: &str = "set VERIPLAY_CACHE to a directory of your own that you can write";
 
 /// What to do where `VERIPLAY_IMAGES` names what is no manifest.
-const OWN_IMAGES_HINT: &str =
-    "mend it, or let VERIPLAY_IMAGES name another directory: see the page \"An image of your own\"";
+const OWN_IMAGES_HINT: &str = "mend it, or let VERIPLAY_IMAGES name another directory: see the page \"Testing a sandbox, and an image of your own\"";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

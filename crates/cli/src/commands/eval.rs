@@ -5,23 +5,25 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::isolation::Isolation;
+use veriplay_console::progress;
 use veriplay_core::SCHEMA_VERSION;
 use veriplay_learner::{DeviceSpec, LearnerOptions, ModelConfig};
 use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::splits::EvalSet;
 
-use crate::builtin_configs;
-use crate::config::read_with_settings;
-use crate::device::{self, DeviceArguments};
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::games::{GameAction, WarmupExamples, eval_set_parser, open_game, run_for_named_in};
-use crate::isolation::Isolation;
-use crate::model::Model;
-use crate::play::{evaluate_with_bar, table_text};
-use crate::play_config::PlayConfig;
-use crate::suites::{self, MeasuredModel, SuiteReport, SuiteSampling};
-use crate::{memory, model, progress};
+use veriplay_run::builtin_configs;
+use veriplay_run::config::read_with_settings;
+use veriplay_run::device::{self, DeviceArguments};
+use veriplay_run::games::{GameAction, WarmupExamples, eval_set_parser, open_game, run_for_named_in};
+use veriplay_run::memory;
+use veriplay_run::model;
+use veriplay_run::model::Model;
+use veriplay_run::play::{evaluate_with_bar, table_text};
+use veriplay_run::play_config::PlayConfig;
+use veriplay_run::suites::{self, MeasuredModel, SuiteReport, SuiteSampling};
 
 /// The options of public sets, which those of a game's tasks exclude. Beside an option that excludes `suite`, clap does not ask for it.
 const SUITE_OPTIONS: [&str; 10] =

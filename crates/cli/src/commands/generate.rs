@@ -6,18 +6,20 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::json_file::read_text;
+use veriplay_console::limits::{at_least_one, parse_min_p, parse_temperature, parse_top_p};
+use veriplay_console::progress;
 use veriplay_core::{FinishReason, Policy, Prompt, Role, Rollout, SCHEMA_VERSION, Sampling};
 use veriplay_learner::{
     Chat, Continuation, Learner, LearnerOptions, RequestError, SamplingRequest, ServerPolicy, StopReason, TokenSampler,
     Tokenizer,
 };
 
-use crate::device::DeviceArguments;
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::json_file::read_text;
-use crate::limits::{at_least_one, parse_min_p, parse_temperature, parse_top_p};
-use crate::model::Model;
-use crate::{memory, model, progress};
+use veriplay_run::device::DeviceArguments;
+use veriplay_run::memory;
+use veriplay_run::model;
+use veriplay_run::model::Model;
 
 /// Continue a prompt: text, token ids or a conversation
 #[derive(Debug, Args)]

@@ -14,9 +14,11 @@ use veriplay_core::Language;
 use veriplay_python::Python;
 use veriplay_sandbox::{CacheReport, CpuLevel, ImageArchive, ImageSpec};
 
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::json_file::{folder, output_file};
-use crate::{image, progress};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::free_memory::mib;
+use veriplay_console::image;
+use veriplay_console::json_file::{folder, output_file};
+use veriplay_console::progress;
 
 /// Build, export, import, list, check or remove the guest images
 #[derive(Debug, Args)]
@@ -325,10 +327,6 @@ fn prune() -> Result<(), Failure> {
         left => Err(Failure::message(ExitCode::Image, format!("directories that cannot be removed: {left}"))
             .hint("the reasons are above; remove them by hand")),
     }
-}
-
-fn mib(bytes: u64) -> f64 {
-    bytes as f64 / f64::from(1 << 20)
 }
 
 fn line(report: &CacheReport) -> String {

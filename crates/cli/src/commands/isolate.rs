@@ -8,28 +8,29 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use serde::Serialize;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::image;
+use veriplay_console::interrupt;
+use veriplay_console::isolation::{self, Isolation};
+use veriplay_console::processors::threads_or_processors;
+use veriplay_console::progress::{self, counted};
 use veriplay_corpus::probes::run::run_probe;
 use veriplay_corpus::probes::{Probe, ProbeClass, ProbeProgram, Severity, built_in_probes};
 use veriplay_sandbox::SandboxOptions;
 
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::isolate::allow::AllowList;
-use crate::isolate::bait::Bait;
-use crate::isolate::catalog::{self, NamedProbe, find_class};
-use crate::isolate::forgeries::{self, PlannedForgery};
-use crate::isolate::fusion::ConnectOptions;
-use crate::isolate::not_tried::NotTried;
-use crate::isolate::own_sandbox::OwnSandbox;
-use crate::isolate::report::IsolationReport;
-use crate::isolate::report_files::ReportFiles;
-use crate::isolate::selection::{Selection, Tested};
-use crate::isolate::service::probe::ServiceProbe;
-use crate::isolate::service::{self, OpenService, ServiceOptions};
-use crate::isolate::{ProbeResult, SuiteEnd, open_target, run_probes, target};
-use crate::isolation::{self, Isolation};
-use crate::processors::threads_or_processors;
-use crate::progress::{self, counted};
-use crate::{image, interrupt};
+use veriplay_lab::isolate::allow::AllowList;
+use veriplay_lab::isolate::bait::Bait;
+use veriplay_lab::isolate::catalog::{self, NamedProbe, find_class};
+use veriplay_lab::isolate::forgeries::{self, PlannedForgery};
+use veriplay_lab::isolate::fusion::ConnectOptions;
+use veriplay_lab::isolate::not_tried::NotTried;
+use veriplay_lab::isolate::own_sandbox::OwnSandbox;
+use veriplay_lab::isolate::report::IsolationReport;
+use veriplay_lab::isolate::report_files::ReportFiles;
+use veriplay_lab::isolate::selection::{Selection, Tested};
+use veriplay_lab::isolate::service::probe::ServiceProbe;
+use veriplay_lab::isolate::service::{self, OpenService, ServiceOptions};
+use veriplay_lab::isolate::{ProbeResult, SuiteEnd, open_target, run_probes, target};
 
 /// Try to break out of this sandbox, or of another one, and report what was contained
 #[derive(Debug, Args)]

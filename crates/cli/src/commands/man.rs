@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, CommandFactory};
 use clap_mangen::Man;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::progress;
 
 use super::CommandLine;
 use crate::command_reference;
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::progress;
 
 /// Print the manual page, or write those of all commands
 #[derive(Debug, Args)]

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::progress;
 use veriplay_learner::{GgufDescription, ModelConfig, Precision, convert_gguf, describe_gguf, tensor_specs};
 
-use crate::device::parse_precision;
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::{model, progress};
+use veriplay_run::device::parse_precision;
+use veriplay_run::model;
 
 /// Fetch, convert or describe models
 #[derive(Debug, Args)]

@@ -3,20 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::isolation::Isolation;
+use veriplay_console::limits::at_least_one;
+use veriplay_console::progress::{self, counted};
 
-use crate::config::{default_out, read_text, read_with_settings};
-use crate::device::{self, DeviceArguments};
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::games::{GameAction, GameSetup, WarmupExamples, open_game, run_for_named_in};
-use crate::isolation::Isolation;
-use crate::limits::at_least_one;
-use crate::play::{Session, Validation, plugins, report};
-use crate::play_config::PlayConfig;
-use crate::progress::{self, counted};
-use crate::rollout_server::RolloutServerConfig;
-use crate::rundir::RunDir;
-use crate::suites::SuiteMeasurements;
-use crate::{memory, model, proposer};
+use veriplay_run::config::{default_out, read_text, read_with_settings};
+use veriplay_run::device::{self, DeviceArguments};
+use veriplay_run::games::{GameAction, GameSetup, WarmupExamples, open_game, run_for_named_in};
+use veriplay_run::memory;
+use veriplay_run::model;
+use veriplay_run::play::{Session, Validation, plugins, report};
+use veriplay_run::play_config::PlayConfig;
+use veriplay_run::proposer;
+use veriplay_run::rollout_server::RolloutServerConfig;
+use veriplay_run::rundir::RunDir;
+use veriplay_run::suites::SuiteMeasurements;
 
 /// Run self-play and measure what it changed
 #[derive(Debug, Args)]

@@ -7,18 +7,18 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::isolation::Isolation;
+use veriplay_console::progress::{self, counted};
 use veriplay_core::SCHEMA_VERSION;
 use veriplay_selfplay::play::ReplayReport;
 use veriplay_selfplay::replay::LogCheck;
 
-use crate::config::read_text;
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::games::{GameAction, WarmupExamples, open_game, run_for_named_in};
-use crate::isolation::Isolation;
-use crate::judged_images;
-use crate::play_config::PlayConfig;
-use crate::progress::{self, counted};
-use crate::rundir::RunDir;
+use veriplay_run::config::read_text;
+use veriplay_run::games::{GameAction, WarmupExamples, open_game, run_for_named_in};
+use veriplay_run::judged_images;
+use veriplay_run::play_config::PlayConfig;
+use veriplay_run::rundir::RunDir;
 
 /// Lines judged together.
 const BLOCK: usize = 512;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::json_file::{check_replaceable, output_file, write_atomically};
+use veriplay_console::progress;
 
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::json_file::{check_replaceable, output_file, write_atomically};
-use crate::progress;
-use crate::report::{RunReport, draw_curves, render};
+use veriplay_report::{RunReport, draw_curves, render};
 
 /// Make one self-contained HTML page of a run, or of several to compare
 #[derive(Debug, Args)]

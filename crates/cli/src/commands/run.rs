@@ -10,12 +10,12 @@ use clap::Args;
 use serde::Serialize;
 use veriplay_core::{Entry, Execute, Job, LimitKind, Limits, RunReport, Value};
 
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::image::ImageArguments;
-use crate::isolation::{self, Isolation};
-use crate::json_file::read_at_most;
-use crate::limits::{LimitArguments, check_memory};
-use crate::progress;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::image::ImageArguments;
+use veriplay_console::isolation::{self, Isolation};
+use veriplay_console::json_file::read_at_most;
+use veriplay_console::limits::{LimitArguments, check_memory};
+use veriplay_console::progress;
 use veriplay_sandbox::SandboxOptions;
 
 /// Run one Python file in the sandbox

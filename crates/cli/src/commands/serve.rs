@@ -8,18 +8,20 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use veriplay_console::exit::{ExitCode, Failure};
+use veriplay_console::image::ImageArguments;
+use veriplay_console::isolation::{self, Isolation};
+use veriplay_console::json_file::read_text;
+use veriplay_console::limits::{at_least_one, check_memory, mib_to_bytes, parse_fuel, parse_mib};
+use veriplay_console::progress;
 use veriplay_core::Limits;
 use veriplay_sandbox::{Image, SandboxOptions};
-use veriplay_server::{Address, FirstSlices, Judge, ListenError, ServeError, Settings, Tokens};
+use veriplay_server::{
+    Address, FirstSlices, Judge, ListenError, MemoryPlan, ServeError, ServedJudge, ServiceSandbox, Settings, Tokens,
+    raise_descriptor_limit,
+};
 
-use crate::exit::{ExitCode, Failure};
-use crate::image::ImageArguments;
-use crate::isolation::{self, Isolation};
-use crate::json_file::read_text;
-use crate::limits::{at_least_one, check_memory, mib_to_bytes, parse_fuel, parse_mib};
-use crate::progress;
-use crate::serve::{MemoryPlan, ServedJudge, ServiceSandbox, raise_descriptor_limit};
-use crate::verdict_cache::CacheArguments;
+use super::cache_arguments::CacheArguments;
 
 /// Judge attempts over HTTP, for trainers that live elsewhere
 ///

@@ -7,23 +7,23 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::image::ImageArguments;
+use veriplay_console::interrupt;
+use veriplay_console::isolation::{self, Isolation};
+use veriplay_console::limits::{LimitArguments, check_memory};
+use veriplay_console::processors::attempts_at_once;
+use veriplay_console::progress::{self, Progress};
 use veriplay_core::{Comparison, Predicted, Trust};
 use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
+use veriplay_eval::{
+    AttemptJudge, AttemptSource, JUDGE_SEED, StandardInput, TaskSet, VerdictOutput, VerifySummary, bugs,
+};
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::judges::{judge_names, parse_judge};
+use veriplay_verifier::{ChosenJudge, JudgeConditions, TaskContext, TaskOverrides};
 
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::image::ImageArguments;
-use crate::interrupt;
-use crate::isolation::{self, Isolation};
-use crate::limits::{LimitArguments, check_memory};
-use crate::processors::attempts_at_once;
-use crate::progress::{self, Progress};
-use crate::verdict_cache::CacheArguments;
-use crate::verify::{
-    self, AttemptJudge, AttemptSource, ChosenJudge, JUDGE_SEED, JudgeConditions, StandardInput, TaskOverrides, TaskSet,
-    VerdictOutput, VerifyContext, VerifySummary, bugs,
-};
+use super::cache_arguments::CacheArguments;
 
 const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 rows are invalid or name an unknown task; 7 attempts were dropped through a \
 fault of the host; 9 attempts are unjudgeable: their task is the cause, such as a reference that raises, or their program, such as a value that tests cannot be given";
@@ -145,9 +145,9 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let (jobs, name) = (attempts_at_once(args.jobs), image.name().to_owned());
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
-    let context = VerifyContext { execute: &sandbox, cancellation: None, image: &name, conditions: &conditions };
+    let context = TaskContext::new(&sandbox, &name, &conditions);
     let cache = args.cache.open()?;
-    interrupt::listen(verify::STOPPING);
+    interrupt::listen(veriplay_eval::STOPPING);
     let judge = AttemptJudge { context, cache: &cache, stop: interrupt::requested };
 
     let bar = attempts_bar(attempts, &options)?;
@@ -230,7 +230,7 @@ fn attempts_bar(attempts: &Path, options: &ReadOptions) -> Result<Progress, Fail
 fn finish(args: &Arguments, report: &VerifySummary, started: Instant) -> Result<(), Failure> {
     let ended = judge_summary(args, report);
     if args.json {
-        return verify::end_with_summary(report, args.out.as_deref(), ended);
+        return veriplay_eval::end_with_summary(report, args.out.as_deref(), ended);
     }
     let seconds = started.elapsed().as_secs_f64();
     let rate = report.judged_now() as f64 / seconds.max(1e-9);
@@ -241,7 +241,7 @@ fn finish(args: &Arguments, report: &VerifySummary, started: Instant) -> Result<
 /// Fails where attempts have no verdict.
 fn judge_summary(args: &Arguments, report: &VerifySummary) -> Result<(), Failure> {
     if report.stopped() {
-        return Err(verify::stopped(args.out.as_deref()));
+        return Err(veriplay_eval::stopped(args.out.as_deref()));
     }
     if report.is_empty() {
         return Err(no_attempts());

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::isolation::Isolation;
+use veriplay_console::progress;
 use veriplay_server::{ServeError, Tokens, serve_pages};
 
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::isolation::Isolation;
-use crate::progress;
-use crate::watch::Watch;
+use veriplay_report::watch::Watch;
 
 /// Show runs in a browser while they grow: curves, rollouts, verdicts
 ///

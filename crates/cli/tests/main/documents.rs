@@ -40,7 +40,7 @@ fn pages() -> Vec<(String, String)> {
     let pages =
         names.map(|name| format!("docs/{}", name.to_str().expect("UTF-8"))).filter(|name| name.ends_with(".md"));
     let mut names: Vec<String> = pages.chain(["README.md".to_owned(), "CONTRIBUTING.md".to_owned()]).collect();
-    names.sort_by_key(|name| (name != "docs/installing.md", name.clone()));
+    names.sort_by_key(|name| (name != "docs/overview.md", name.clone()));
     let read =
         |name: String| std::fs::read_to_string(root().join(&name)).map(|text| (name, text)).expect("a page is text");
     names.into_iter().map(read).collect()

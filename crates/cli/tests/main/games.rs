@@ -90,14 +90,14 @@ impl ToldMemory {
     }
 }
 
-/// What a dry run says of a recipe on a model of its shape, without the weights. The figures are those of `docs/recipes.md`.
+/// What a dry run says of a recipe on a model of its shape, without the weights. The figures are those of `docs/evaluating.md`.
 fn told_on_shape(mut config: toml::Table, is_large: bool) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     write_shape(dir.path(), is_large);
     set(&mut config, "model", dir.path().display().to_string());
     let said = told_with(&config, &["--device", "cpu-portable", "--precision", "bf16"]);
-    let page = include_str!("../../../../docs/recipes.md").split_whitespace().collect::<Vec<_>>().join(" ");
-    let documented = |text: String| assert!(page.contains(&text), "docs/recipes.md has no `{text}`");
+    let page = include_str!("../../../../docs/evaluating.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let documented = |text: String| assert!(page.contains(&text), "docs/evaluating.md has no `{text}`");
     let (card, cpu) = (ToldMemory::parse(&said), ToldMemory::parse(&told(&config)));
     // A card of 80 GB, and a tenth that predictions leave out.
     let worst = card.weights + card.training.max(card.rollouts);

@@ -251,7 +251,7 @@ fn what_a_service_does_not_have_is_skipped_with_the_reason() {
     let sarif: Value = serde_json::from_slice(&std::fs::read(sarif).expect("it was written")).expect("JSON");
     let (rules, found) = (&sarif["runs"][0]["tool"]["driver"]["rules"], &sarif["runs"][0]["results"][0]["ruleId"]);
     let rule = rules.as_array().and_then(|rules| rules.iter().find(|rule| rule["id"] == *found)).expect("its rule");
-    assert_eq!(rule["properties"]["source"], "crates/cli/src/isolate/service/access.rs", "{sarif}");
+    assert_eq!(rule["properties"]["source"], "crates/lab/src/isolate/service/access.rs", "{sarif}");
     let output = service.attack(&["--probe", "service_load/batch_of_another"]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stderr(&output).contains("hint: they need two tokens"), "{}", stderr(&output));

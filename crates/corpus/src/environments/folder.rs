@@ -10,8 +10,7 @@ use crate::CorpusError;
 use crate::random::seeded_stream;
 
 /// The documentation that errors name.
-const HINT: &str =
-    "the page \"Plug-ins in Python\" of the documentation has an example, and leads to what each file holds";
+const HINT: &str = "the page \"Plug-ins in Python, and your own trainer\" of the documentation has an example, and leads to what each file holds";
 /// The longest name, in bytes. It stands in every prompt.
 const LONGEST_NAME: usize = 40;
 

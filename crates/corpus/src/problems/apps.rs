@@ -5,11 +5,11 @@
 //! a dict with keys that are all decimal ints, as the one argument or result, or as the one item of a result, gets int keys back.
 //! Judge `apps` takes the one item of a result for the result, because the rows from Codewars are wrapped so.
 
-use veriplay_core::{Checks, Problem};
+use veriplay_core::{Checks, Problem, ProblemRow};
 
 use super::fields::{FieldError, Fields};
 use super::row_tests::SetJudges;
-use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput, in_outs};
+use super::{ProblemFormat, ProblemStatement, RowInput, in_outs};
 
 pub(super) const FORMAT: ProblemFormat =
     ProblemFormat { name: "apps", recognises: |fields| fields.has(TESTS), parse, statement };

@@ -5,19 +5,12 @@
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
+use veriplay_core::AttemptText;
+
 use super::InvalidRow;
 use super::fields::{FieldError, Fields};
 use super::rows::{RawRow, Rows};
 use crate::CorpusError;
-
-/// The text to judge.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AttemptBody {
-    /// A model's continuation of the prompt.
-    Completion(String),
-    /// A whole program.
-    Program(String),
-}
 
 /// One attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +22,7 @@ pub struct AttemptRow {
     /// Its own id, where the row has one.
     pub attempt_id: Option<String>,
     /// The text to judge.
-    pub body: AttemptBody,
+    pub text: AttemptText,
 }
 
 /// A row that is no attempt.
@@ -84,8 +77,8 @@ fn parse(path: &Path, raw: RawRow) -> Result<AttemptRow, InvalidAttempt> {
     };
     let fields = text.map_err(|reason| FieldError::new("", reason)).and_then(|text| Fields::parse_lenient(&text));
     let fields = fields.map_err(|fault| invalid(fault, None, None))?;
-    match (attempt_id(&fields), fields.id(&["task_id"]), body(&fields)) {
-        (Ok(attempt_id), Ok(task_id), Ok(body)) => Ok(AttemptRow { line, task_id, attempt_id, body }),
+    match (attempt_id(&fields), fields.id(&["task_id"]), attempt_text(&fields)) {
+        (Ok(attempt_id), Ok(task_id), Ok(text)) => Ok(AttemptRow { line, task_id, attempt_id, text }),
         (Err(fault), task_id, _) => Err(invalid(fault, task_id.ok(), None)),
         (Ok(attempt_id), Err(fault), _) => Err(invalid(fault, None, attempt_id)),
         (Ok(attempt_id), Ok(task_id), Err(fault)) => Err(invalid(fault, Some(task_id), attempt_id)),
@@ -96,13 +89,13 @@ fn attempt_id(fields: &Fields) -> Result<Option<String>, FieldError> {
     fields.get("attempt_id").map(|_| fields.id(&["attempt_id"])).transpose()
 }
 
-fn body(fields: &Fields) -> Result<AttemptBody, FieldError> {
+fn attempt_text(fields: &Fields) -> Result<AttemptText, FieldError> {
     const NAMES: [&str; 3] = ["completion", "program", "solution"];
     fields.check_single(&["completion", "program", "solution", "task_id", "attempt_id"])?;
     let there: Vec<&str> = NAMES.into_iter().filter(|name| fields.get(name).is_some()).collect();
     match there.as_slice() {
-        [name @ "completion"] => Ok(AttemptBody::Completion(fields.text(name)?.to_owned())),
-        [name] => Ok(AttemptBody::Program(fields.text(name)?.to_owned())),
+        [name @ "completion"] => Ok(AttemptText::Completion(fields.text(name)?.to_owned())),
+        [name] => Ok(AttemptText::Program(fields.text(name)?.to_owned())),
         [] => Err(fields.fault("completion", "is missing, and `program` and `solution` too")),
         several => {
             Err(fields.fault(several[1], format!("stands beside `{}`; one of them says what is judged", several[0])))

@@ -1,16 +1,16 @@
 //! `auto`: a row of any kind that its shape tells: of another format; with tests in the shapes of trainers (PRIME, verl, SYNTHETIC, INTELLECT,
 //! DeepCoder); or with one of these in a field, as a text or as a value, as data sets and trainers carry what a completion is judged by.
-//! `docs/reading.md` has the table.
+//! `docs/verifying.md` has the table.
 //!
 //! Invariants: the shape alone decides, never the name of a set; an error names the field by its path in the row as it was sent.
 
-use veriplay_core::{Checks, Problem, Value};
+use veriplay_core::{Checks, Problem, ProblemRow, Value};
 
 use super::fields::{FieldError, Fields, shown};
 use super::row_tests::SetJudges;
 use super::test_texts::{is_test_code, test_code};
 use super::{
-    PROBLEM_FORMATS, ProblemFormat, ProblemRow, ProblemStatement, ReadOptions, RowInput, apps, in_outs, livecodebench,
+    PROBLEM_FORMATS, ProblemFormat, ProblemStatement, ReadOptions, RowInput, apps, in_outs, livecodebench,
     problem_format, pyjson, row_judge, row_limits, test_cases,
 };
 
@@ -69,7 +69,7 @@ fn first_byte(text: &str) -> Option<u8> {
 
 fn unknown_shape(found: &str) -> FieldError {
     let looked_for = "`inputs` and `outputs`, `assert_case`, `test_cases`, a list of tests or of lines of test code, or a row of a known set";
-    let hint = "docs/reading.md lists the shapes; name the format of a set with `format` and `row`";
+    let hint = "docs/verifying.md lists the shapes; name the format of a set with `format` and `row`";
     FieldError::new("", format!("holds no tests: looked for {looked_for}; found {found}; hint: {hint}"))
 }
 

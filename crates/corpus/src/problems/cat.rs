@@ -1,11 +1,11 @@
 //! `cat`: Code-as-Task artifacts, `{"schema_version":1,"code_task":{…}}` with [`veriplay_core::CodeTask`] in its serde form.
 //! Attempts are an executor's code in the environment that the artifact names, one of ours.
 
-use veriplay_core::{Checks, EnvironmentChecks, Problem};
+use veriplay_core::{Checks, EnvironmentChecks, Problem, ProblemRow};
 
 use super::fields::Fields;
 use super::fields::{FieldError, parse_versioned};
-use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
+use super::{ProblemFormat, ProblemStatement, RowInput};
 use crate::environments::{CodeTaskRow, environment_by_name};
 
 pub(super) const FORMAT: ProblemFormat =

@@ -2,11 +2,11 @@
 //! generated_tests, time_limit, memory_limit_bytes, input_file, output_file`. Tests are an object of two lists, `input` and `output`, or a list of
 //! objects. All three kinds of them are run.
 
-use veriplay_core::{Problem, Value};
+use veriplay_core::{Problem, ProblemRow, Value};
 
 use super::fields::{FieldError, Fields};
 use super::row_tests::{RowTest, check_count, script_checks, through_files};
-use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput, apps};
+use super::{ProblemFormat, ProblemStatement, RowInput, apps};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     name: "code_contests",

@@ -1,11 +1,11 @@
 //! `codeforces`: `open-r1/codeforces`: `id, description, input_format, output_format, official_tests, time_limit, memory_limit, input_mode,
 //! generated_checker, interaction_format`. A row with a checker is judged by it. Tests that its authors generated lie in files of their own, so only the official ones are run.
 
-use veriplay_core::{Checks, Comparison, Problem, Value};
+use veriplay_core::{Checks, Comparison, Problem, ProblemRow, Value};
 
 use super::fields::{FieldError, Fields, shown};
 use super::row_tests::through_files;
-use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput, apps, test_cases};
+use super::{ProblemFormat, ProblemStatement, RowInput, apps, test_cases};
 
 pub(super) const FORMAT: ProblemFormat =
     ProblemFormat { name: "codeforces", recognises: |fields| fields.has(TESTS), parse, statement };

@@ -1,10 +1,10 @@
 //! `cruxeval`: CRUXEval (arXiv 2401.03065): `code, input, output, id`. An attempt predicts the output, or, with
 //! [`Predicted::Input`], an input that gives it.
 
-use veriplay_core::{Checks, Prediction, Problem, Value};
+use veriplay_core::{Checks, Prediction, Problem, ProblemRow, Value};
 
 use super::fields::{FieldError, Fields};
-use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
+use super::{ProblemFormat, ProblemStatement, RowInput};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     name: "cruxeval",

@@ -4,11 +4,13 @@
 //! The expected values are not in the file: they are what the canonical solution, put behind the prompt, returns. A row is
 //! therefore [`ProblemRow::Unexecuted`]. All calls of an attempt run in one state, as they do there.
 
-use veriplay_core::{CallChecks, Comparison, LimitOverrides, Tolerance, Value};
+use veriplay_core::{
+    CallChecks, Comparison, ExpectedResult, LimitOverrides, ProblemRow, Tolerance, UnexecutedProblem, Value,
+};
 
 use super::fields::{FieldError, Fields};
 use super::humaneval::statement;
-use super::{ExpectedResult, ProblemFormat, ProblemRow, RowInput, UnexecutedProblem, mbpp_plus};
+use super::{ProblemFormat, RowInput, mbpp_plus};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     name: "evalplus",

@@ -4,10 +4,10 @@
 //! too, because some tests call helpers that only a prompt defines (`poly` of HumanEval/32, `encode_cyclic` of /38), and a
 //! program's own version of those is not to be trusted.
 
-use veriplay_core::{Checks, Problem, TestCode, TestStyle, Trust};
+use veriplay_core::{Checks, Problem, ProblemRow, TestCode, TestStyle, Trust};
 
 use super::fields::{FieldError, Fields};
-use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
+use super::{ProblemFormat, ProblemStatement, RowInput};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     name: "humaneval",

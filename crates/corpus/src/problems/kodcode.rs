@@ -1,11 +1,11 @@
 //! `kodcode`: KodCode (arXiv 2503.02951): `question_id, question, solution, test, test_info`. `test` is a module of pytest's, which imports from `solution`;
 //! earlier releases call it `test_code`.
 
-use veriplay_core::{Checks, Problem, TestCode, Value};
+use veriplay_core::{Checks, Problem, ProblemRow, TestCode, Value};
 
 use super::fields::{FieldError, Fields};
 use super::test_texts::{is_test_module, test_code};
-use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
+use super::{ProblemFormat, ProblemStatement, RowInput};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "kodcode", recognises, parse, statement };
 

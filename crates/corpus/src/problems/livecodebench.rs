@@ -10,11 +10,13 @@ use std::io::Read;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
-use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, StdioCase, StdioChecks, Value, text_weight};
+use veriplay_core::{
+    CallCase, CallChecks, Checks, Comparison, Problem, ProblemRow, StdioCase, StdioChecks, Value, text_weight,
+};
 
 use super::fields::{FieldError, Fields};
 use super::row_tests::{SetJudges, check_arguments};
-use super::{ProblemFormat, ProblemRow, ProblemStatement, ReadOptions, RowInput, pickle, pyjson};
+use super::{ProblemFormat, ProblemStatement, ReadOptions, RowInput, pickle, pyjson};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     name: "livecodebench",

@@ -5,10 +5,10 @@
 //! Each `assert` line is one test, the challenge tests after the others. The words of the task are no source text, so a
 //! completion stands alone.
 
-use veriplay_core::{Checks, Problem, TestCode, TestStyle, Trust};
+use veriplay_core::{Checks, Problem, ProblemRow, TestCode, TestStyle, Trust};
 
 use super::fields::{FieldError, Fields};
-use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
+use super::{ProblemFormat, ProblemStatement, RowInput};
 
 pub(super) const FORMAT: ProblemFormat =
     ProblemFormat { name: "mbpp", recognises: |fields| fields.has("test_list"), parse, statement };

@@ -2,9 +2,8 @@
 //! there are.
 
 use serde_json::{Map, Number, Value as Json};
-use veriplay_core::{Comparison, Value};
+use veriplay_core::{Comparison, ProblemRow, Value};
 
-use super::ProblemRow;
 use super::fields::{FieldError, Fields, shown};
 
 /// The field.

@@ -1,5 +1,5 @@
 //! The limits that a row of a public set states: `time_limit` (TACO, CodeContests, `open-r1/codeforces`), `time_limit_ms`, `memory_limit`, and
-//! `memory_limit_bytes`. `docs/reading.md` has the table.
+//! `memory_limit_bytes`. `docs/verifying.md` has the table.
 
 use veriplay_core::{LimitOverrides, Limits, Value};
 

@@ -1,11 +1,11 @@
 //! `veriplay`: our own rows, `{"schema_version":1,"problem":{…}}` with [`veriplay_core::Problem`] in its serde form.
 
 use serde::Deserialize;
-use veriplay_core::Problem;
+use veriplay_core::{Problem, ProblemRow};
 
 use super::fields::Fields;
 use super::fields::{FieldError, parse_versioned};
-use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
+use super::{ProblemFormat, ProblemStatement, RowInput};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     name: "veriplay",

@@ -1,6 +1,7 @@
 //! The attempts file.
 
-use veriplay_corpus::{AttemptBody, AttemptRow, InvalidAttempt, read_attempts};
+use veriplay_core::AttemptText;
+use veriplay_corpus::{AttemptRow, InvalidAttempt, read_attempts};
 
 use super::file;
 
@@ -10,8 +11,8 @@ fn read(text: &str) -> Vec<Result<AttemptRow, InvalidAttempt>> {
     rows.map(|row| row.expect("the file can be read to its end")).collect()
 }
 
-fn bodies(text: &str) -> Vec<AttemptBody> {
-    read(text).into_iter().map(|row| row.expect("an attempt").body).collect()
+fn bodies(text: &str) -> Vec<AttemptText> {
+    read(text).into_iter().map(|row| row.expect("an attempt").text).collect()
 }
 
 #[test]
@@ -20,12 +21,12 @@ fn rows_are_read_in_order_with_their_lines() {
         "{\"task_id\":\"a\",\"completion\":\"x\",\"model\":{\"t\":1}}\n\n{\"task_id\":7,\"attempt_id\":3,\"program\":\"\"}",
     );
     let first =
-        AttemptRow { line: 1, task_id: "a".into(), attempt_id: None, body: AttemptBody::Completion("x".into()) };
+        AttemptRow { line: 1, task_id: "a".into(), attempt_id: None, text: AttemptText::Completion("x".into()) };
     let second = AttemptRow {
         line: 3,
         task_id: "7".into(),
         attempt_id: Some("3".into()),
-        body: AttemptBody::Program(String::new()),
+        text: AttemptText::Program(String::new()),
     };
     assert_eq!(rows, [Ok(first), Ok(second)]);
 }
@@ -33,7 +34,7 @@ fn rows_are_read_in_order_with_their_lines() {
 #[test]
 fn a_solution_is_a_program() {
     let text = "[{\"task_id\":\"a\",\"solution\":\"s\"},\n{\"task_id\":\"a\",\"completion\":null,\"program\":\"p\"}]";
-    assert_eq!(bodies(text), [AttemptBody::Program("s".into()), AttemptBody::Program("p".into())]);
+    assert_eq!(bodies(text), [AttemptText::Program("s".into()), AttemptText::Program("p".into())]);
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn half_a_character_is_one_that_no_program_may_hold() {
         ("\\ud83d\\ud83d\\ude00", "\0\u{1f600}"),
         ("\\ud83d\\n", "\0\n"),
     ] {
-        assert_eq!(program(written), [AttemptBody::Program(read.into())], "{written}");
+        assert_eq!(program(written), [AttemptText::Program(read.into())], "{written}");
     }
 }
 

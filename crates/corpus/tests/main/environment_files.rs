@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use veriplay_core::ProblemRow;
 use veriplay_corpus::environments::cheats::{CheatKind, built_in_cheats, parse_cheat};
 use veriplay_corpus::environments::{built_in_environment_names, parse_environment};
 use veriplay_corpus::{
-    ProblemRow, ReadOptions, Split, TaskGenerator, built_in_environments, environment_by_name, open_environment,
-    parse_problems, problem_format,
+    ReadOptions, Split, TaskGenerator, built_in_environments, environment_by_name, open_environment, parse_problems,
+    problem_format,
 };
 
 #[test]

@@ -5,8 +5,8 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
-use veriplay_core::{Checks, Value};
-use veriplay_corpus::{CorpusError, ProblemFile, ProblemRow, ReadOptions, problem_format, read_problems};
+use veriplay_core::{Checks, ProblemRow, Value};
+use veriplay_corpus::{CorpusError, ProblemFile, ReadOptions, problem_format, read_problems};
 
 use super::file;
 use super::problem_faults::fault;

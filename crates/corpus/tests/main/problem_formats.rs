@@ -2,12 +2,10 @@
 
 use serde_json::json;
 use veriplay_core::{
-    CallChecks, Checks, LimitOverrides, Predicted, Prediction, Problem, StdioCase, TestCode, TestStyle, Tolerance,
-    Trust, Value,
+    CallChecks, Checks, ExpectedResult, LimitOverrides, Predicted, Prediction, Problem, ProblemRow, StdioCase,
+    TestCode, TestStyle, Tolerance, Trust, UnexecutedProblem, Value,
 };
-use veriplay_corpus::{
-    ExpectedResult, PROBLEM_FORMATS, ProblemRow, ReadOptions, UnexecutedProblem, problem_format, read_problems,
-};
+use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_problems};
 
 use super::file;
 use super::problem_faults::fault;

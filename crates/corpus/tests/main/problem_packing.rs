@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use proptest::prelude::*;
-use veriplay_core::{Checks, StdioCase};
-use veriplay_corpus::{ProblemRow, ReadOptions};
+use veriplay_core::{Checks, ProblemRow, StdioCase};
+use veriplay_corpus::ReadOptions;
 
 use super::problem_faults::{fault, fault_with};
 use super::problem_formats::only;

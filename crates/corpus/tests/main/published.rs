@@ -1,7 +1,7 @@
 //! The readers on the files as published.
 
-use veriplay_core::{Checks, TestStyle};
-use veriplay_corpus::{ProblemFile, ProblemRow, ReadOptions, problem_format, read_problems};
+use veriplay_core::{Checks, ProblemRow, TestStyle};
+use veriplay_corpus::{ProblemFile, ReadOptions, problem_format, read_problems};
 
 use super::external::published_file;
 

@@ -2,7 +2,7 @@
 //! one layer's intermediate results, not every layer's.
 //!
 //! Of the CPU's kernels a process is asked how much memory it had. Of a device's operations, which run on the CPU here, it counts what it
-//! allocates. Plans that were held to such counts predicted what an update took on a card (docs/gpu.md).
+//! allocates. Plans that were held to such counts predicted what an update took on a card (docs/models.md).
 
 use std::io::Write as _;
 use std::process::Command;

@@ -150,10 +150,10 @@ impl ImageError {
                  which its `sha256` must fit",
             ),
             ImageError::OwnManifest { .. } => {
-                Some("mend it, or let VERIPLAY_IMAGES name another directory (docs/own-image.md)")
+                Some("mend it, or let VERIPLAY_IMAGES name another directory (docs/isolation.md)")
             }
             ImageError::UnknownName { .. } => {
-                Some("VERIPLAY_IMAGES=DIR adds an image for each manifest `DIR/NAME.toml` (docs/own-image.md)")
+                Some("VERIPLAY_IMAGES=DIR adds an image for each manifest `DIR/NAME.toml` (docs/isolation.md)")
             }
             ImageError::NotCached { .. } => {
                 Some("let `Image::python` build it, or import an archive that a host of this kind exported")

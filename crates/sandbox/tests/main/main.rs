@@ -9,6 +9,7 @@ mod cancelled;
 mod frames;
 mod interactions;
 mod layers;
+mod outcome_cache;
 mod own_images;
 mod programs;
 mod reproducible;

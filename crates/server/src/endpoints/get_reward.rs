@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
+use veriplay_core::{AttemptText, Comparison, RowStatus, VerdictRow};
+use veriplay_verifier::extraction::{response_of_query, with_opened_frame};
 
 use super::Routes;
 use crate::answer::json_response;
@@ -23,12 +25,10 @@ use crate::body::RequestBody;
 use crate::caller::Caller;
 use crate::compat::{Fields, MOST_ERRORS, Rejection, open_truth, read_request, until_serving};
 use crate::json_slices::array_items;
-use crate::judge::{AttemptText, Judge};
+use crate::judge::Judge;
 use crate::queue::{Admission, Unfinished};
 use crate::rows::{FaultKind, reward};
 use crate::service::{AttemptWork, Service, TOGETHER};
-use veriplay_core::{Comparison, RowStatus, VerdictRow};
-use veriplay_verifier::extraction::{response_of_query, with_opened_frame};
 
 /// OpenRLHF waits 180 s for an answer. The answer must reach it before.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(175);

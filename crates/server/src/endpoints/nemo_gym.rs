@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
-use veriplay_core::{RowStatus, VerdictRow};
+use veriplay_core::{AttemptText, RowStatus, VerdictRow};
 
 use super::Routes;
 use super::get_reward::serving_judge;
@@ -22,7 +22,7 @@ use crate::answer::json_response;
 use crate::body::RequestBody;
 use crate::caller::Caller;
 use crate::compat::{Fields, Rejection, open_truth, read_request};
-use crate::judge::{AttemptText, Judge, TaskError};
+use crate::judge::{Judge, TaskError};
 use crate::queue::{Admission, Unfinished};
 use crate::rows::{Fault, FaultKind, reward};
 use crate::service::{AttemptWork, Service};

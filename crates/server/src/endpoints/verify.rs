@@ -17,13 +17,14 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 use veriplay_core::SCHEMA_VERSION;
+use veriplay_eval::JudgedAttempt;
 
 use super::Routes;
 use super::operations::check_serving;
 use crate::answer::json_response;
 use crate::body::{RequestBody, parse_body, read_body};
 use crate::caller::Caller;
-use crate::judge::{Judge, JudgeOptions, JudgedAttempt};
+use crate::judge::{Judge, JudgeOptions};
 use crate::limits::LimitsRequest;
 use crate::lines::LineBody;
 use crate::problem::Problem;

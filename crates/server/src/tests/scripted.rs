@@ -4,15 +4,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use veriplay_core::{
-    CallResult, CancellationToken, Digest, Dropped, Entry, Evidence, ExecuteError, Exit, Extraction, GuestError, Job,
-    LimitKind, Limits, Outcome, REFERENCE_RULE, Status, Value, Verdict, VerdictRow,
+    AttemptText, CallResult, CancellationToken, Digest, Dropped, Entry, Evidence, ExecuteError, Exit, Extraction,
+    GuestError, Job, LimitKind, Limits, Outcome, REFERENCE_RULE, Status, Value, Verdict, VerdictRow,
 };
-
+use veriplay_eval::JudgedAttempt;
 use veriplay_verifier::extraction::{self, Continues, Wanted, extract_program};
 
-use crate::judge::{
-    AUTO_FORMAT, AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource,
-};
+use crate::judge::{AUTO_FORMAT, Judge, JudgeFacts, JudgeOptions, OpenTask, TaskError, TaskSource};
 
 /// Follows these words of a program: `wait` until [`ScriptedJudge::release`], `endless` until it is cancelled, `fault`, `fault once`, `panic`, `bad job`, `unjudgeable`, `no reference`, and the exits below.
 /// Any other program prints itself, and is accepted if it is `right`.

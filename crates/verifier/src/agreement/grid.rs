@@ -264,7 +264,7 @@ impl InputRunner<'_, '_> {
         let AgreementRules { image, limits, .. } = self.grid.rules;
         let arguments = order.iter().map(|place| self.grid.inputs[*place].clone()).collect();
         let outcome = self.runner.run(&runner::entry_job(image, program, arguments, *limits, seed))?;
-        self.deadline |= runner::met_deadline(&outcome);
+        self.deadline |= outcome.met_deadline();
         Ok(outcome)
     }
 

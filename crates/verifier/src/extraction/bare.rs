@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use ruff_python_ast::Stmt;
 use ruff_text_size::Ranged;
+use veriplay_python::names::Names;
+use veriplay_python::syntax::with_syntax;
 
 use super::blocks::{Block, BlockEnd};
 use super::labels::Label;
 use super::lines::lines_of;
 use super::parsing::{first_error, is_statement};
-use veriplay_python::names::Names;
-use veriplay_python::syntax::with_syntax;
 
 /// Cuts of a text that are tried until the rest is Python.
 const CUTS: usize = 3;

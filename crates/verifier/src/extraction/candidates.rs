@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use ruff_python_ast::{Alias, Stmt};
 use ruff_text_size::Ranged;
+use veriplay_python::names::Names;
+use veriplay_python::prelude::insert_before;
+use veriplay_python::syntax::with_syntax;
 
 use super::blocks::Block;
 use super::labels::Label;
 use super::parsing::{Facts, MODULE, WantedNames};
-use veriplay_python::names::Names;
-use veriplay_python::prelude::insert_before;
-use veriplay_python::syntax::with_syntax;
 
 /// The blocks, in order, and what is known of each.
 pub(super) struct Candidates<'a> {

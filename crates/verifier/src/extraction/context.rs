@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use ruff_python_ast::Stmt;
 use ruff_text_size::Ranged;
-
-use super::lines::lines_of;
 use veriplay_python::names::Names;
 use veriplay_python::prelude::insert_before;
 use veriplay_python::syntax::with_syntax;
+
+use super::lines::lines_of;
 
 /// What a body is indented by, where the prompt ends behind a signature.
 const INDENT: &str = "    ";

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use veriplay_python::syntax::with_syntax;
+
 use super::blocks::{Block, Start, read_blocks};
 use super::lines::{Line, lines_of};
 use super::tokens::{strip_end_tokens, strip_start_tokens};
-use veriplay_python::syntax::with_syntax;
 
 /// What opens a thought, in most models.
 pub(super) const THOUGHT: &str = "<think>";

@@ -6,12 +6,12 @@ use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
 use ruff_python_ast::{Expr, Stmt};
 use ruff_python_parser::Parsed;
 use veriplay_core::{TestCode, TestStyle};
+use veriplay_python::names::Names;
+use veriplay_python::syntax::{with_any_syntax, with_syntax};
 
 use super::Entry;
 use super::context::complete_body;
 use crate::judges::SOLUTION;
-use veriplay_python::names::Names;
-use veriplay_python::syntax::{with_any_syntax, with_syntax};
 
 /// The module under which tests import the program.
 pub(super) const MODULE: &str = "solution";

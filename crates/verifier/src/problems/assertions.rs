@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, ExprCall, Stmt};
 use veriplay_core::{TestCode, TestStyle};
+use veriplay_python::syntax::with_syntax;
 
 use super::plain_program::is_main_guard;
-use veriplay_python::syntax::with_syntax;
 
 /// Names of functions that end a test, or run others. Those that begin with `assert` do, too.
 const CHECKS: [&str; 5] = ["raises", "warns", "fail", "main", "exit"];

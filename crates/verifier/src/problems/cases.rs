@@ -4,6 +4,7 @@ use veriplay_core::{
     CallCase, CallChecks, CallResult, Dropped, Exit, Job, Limits, Outcome, REFERENCE_RULE, Status, StdioCase,
     StdioChecks, Value,
 };
+use veriplay_python::large::LargePermit;
 
 use super::interaction::{failure_in, interactor_of};
 use super::{ProblemRequest, fit_judge};
@@ -12,7 +13,6 @@ use crate::prelude::with_prelude;
 use crate::runner::{
     Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, encoded_bytes, job_failure, saturating_u32,
 };
-use veriplay_python::large::LargePermit;
 
 /// The most bytes of output that a job may get for a long expected result, in times its usual limit.
 const MAX_OUTPUT_FACTOR: u64 = 32;

@@ -11,18 +11,19 @@
 
 mod reading;
 
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
 use veriplay_core::{
-    CallResult, Dropped, Exit, GuestError, Job, LimitKind, Status, TestCode, Value, content_hash, record_weight,
+    CallResult, Digest, Dropped, Exit, GuestError, Job, LimitKind, Status, TestCode, Value, content_hash, record_weight,
 };
+use veriplay_python::large::LargePermit;
 
 use super::ProblemRequest;
 use super::plain_program::{self, is_listed};
 use super::test_results::{TestCodeRecord, TestCodeResult};
-use crate::cache::Generations;
 use crate::runner::{Runner, configure_job, decode_call, encoded_bytes, job_failure};
-use veriplay_python::large::LargePermit;
 
 /// Exceptions that say no more of themselves than their name and message. A test that meets one has an error.
 const ERRORS: &str = "ArithmeticError AttributeError BufferError EOFError FloatingPointError ImportError IndexError KeyError \
@@ -47,12 +48,32 @@ pub(super) struct LiteralTests {
     of_set_up: Vec<(String, Option<String>)>,
 }
 
-/// The most memory, about, of what is read and remembered, twice.
-const REMEMBERED: usize = 4 << 20;
+/// About how many test codes of usual size are as many bytes.
+const CACHED_CODES: usize = 1 << 12;
+
+/// The most memory, about, of the test code whose reading is cached, in bytes.
+const CACHED_BYTES: u64 = 8 << 20;
 
 /// What was read lately: attempts at one task come together.
-static READ: LazyLock<Mutex<Generations<Option<LiteralTests>>>> =
-    LazyLock::new(|| Mutex::new(Generations::new(REMEMBERED)));
+static READ: LazyLock<Cache<Digest, ReadCode, CodeWeight>> =
+    LazyLock::new(|| Cache::with_weighter(CACHED_CODES, CACHED_BYTES, CodeWeight));
+
+/// Test code as it was read, and about the bytes of memory that it takes.
+#[derive(Debug, Clone)]
+struct ReadCode {
+    tests: Arc<Option<LiteralTests>>,
+    weight: u64,
+}
+
+/// Weighs cache entries.
+#[derive(Debug, Clone)]
+struct CodeWeight;
+
+impl Weighter<Digest, ReadCode> for CodeWeight {
+    fn weight(&self, _: &Digest, code: &ReadCode) -> u64 {
+        code.weight
+    }
+}
 
 /// An assertion about what one call returns.
 #[derive(Debug, Clone, PartialEq)]
@@ -205,13 +226,12 @@ impl LiteralTests {
     /// [`Self::read`], once for all attempts at a task.
     pub(super) fn read_once(code: &TestCode) -> Arc<Option<Self>> {
         let digest = content_hash(code);
-        // Nothing is done while it is locked but to look up and to insert, so a panic elsewhere leaves it whole.
-        let known = READ.lock().unwrap_or_else(PoisonError::into_inner).get(&digest);
-        known.unwrap_or_else(|| {
-            let read = Arc::new(Self::read(code));
-            let weight = usize::try_from(record_weight(code)).unwrap_or(usize::MAX);
-            READ.lock().unwrap_or_else(PoisonError::into_inner).insert(digest, read, weight)
-        })
+        if let Some(known) = READ.get(&digest) {
+            return known.tests;
+        }
+        let tests = Arc::new(Self::read(code));
+        READ.insert(digest, ReadCode { tests: Arc::clone(&tests), weight: record_weight(code).max(1) });
+        tests
     }
 
     /// Has `program` make the calls; `None` where it takes the test runner to tell what they say: where program and tests could be told

@@ -2,7 +2,6 @@
 
 mod answers;
 mod batches;
-mod cache;
 mod compact;
 mod direct;
 mod environments;

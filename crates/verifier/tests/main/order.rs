@@ -1,7 +1,8 @@
 //! Verdicts do not depend on the machine: the same judgement twice, through a cache and without one.
 
 use veriplay_core::{Attempt, Proposal, Provenance, TaskType, Value};
-use veriplay_verifier::{OutcomeCache, ProposalRequest, judge_proposal};
+use veriplay_sandbox::OutcomeCache;
+use veriplay_verifier::{ProposalRequest, judge_proposal};
 
 use crate::table::{gate, on_int};
 

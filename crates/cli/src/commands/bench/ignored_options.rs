@@ -1,7 +1,8 @@
 //! Which options each measurement of `bench` would ignore: they are refused.
 
+use veriplay_console::exit::{ExitCode, Failure};
+
 use super::{Arguments, Measured};
-use crate::exit::{ExitCode, Failure};
 
 /// Rejects options that what is measured does not use.
 pub(super) fn check_options_apply(args: &Arguments) -> Result<(), Failure> {

@@ -1,29 +1,34 @@
 //! `veriplay bench` of the sandbox: the named jobs beside the baselines, or a workload of one's own, and what is reported of them.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::isolation;
+use veriplay_console::json_file::write_atomically;
+use veriplay_console::processors::processors;
+use veriplay_console::progress::{self, counted};
 use veriplay_corpus::problem_format;
+use veriplay_lab::bench::baselines::BaselineSetting;
+use veriplay_lab::bench::chart::svg;
+use veriplay_lab::bench::compare::{EarlierReport, JobChange};
+use veriplay_lab::bench::csv::csv;
+use veriplay_lab::bench::jobs::{self, BenchJob};
+use veriplay_lab::bench::profile::ProfileReport;
+use veriplay_lab::bench::report::{BenchContext, BenchReport, wrong_results};
+use veriplay_lab::bench::rounds::{self, MeasuredJob, ROUNDS, Samples, StartedBaseline, ThreadSamples};
+use veriplay_lab::bench::worker::WrongResults;
+use veriplay_lab::bench::workload::{self, Workload, WorkloadFiles};
+use veriplay_lab::bench::{Machine, MemoryReport, find_node, find_python};
+use veriplay_run::builtin_configs;
+use veriplay_run::games::AbsoluteZeroSetup;
+use veriplay_run::play_config::PlayConfig;
 use veriplay_sandbox::SandboxOptions;
+use veriplay_verifier::ProposalGate;
 
 use super::{Arguments, OutputArguments, WorkloadArguments, failed_round};
-use crate::bench::baselines::BaselineSetting;
-use crate::bench::chart::svg;
-use crate::bench::compare::{EarlierReport, JobChange};
-use crate::bench::csv::csv;
-use crate::bench::jobs::{self, BenchJob};
-use crate::bench::profile::ProfileReport;
-use crate::bench::report::{BenchContext, BenchReport, wrong_results};
-use crate::bench::rounds::{self, MeasuredJob, ROUNDS, Samples, StartedBaseline, ThreadSamples};
-use crate::bench::worker::WrongResults;
-use crate::bench::workload::{self, Workload, WorkloadFiles};
-use crate::bench::{Machine, MemoryReport, find_node, find_python};
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::isolation;
-use crate::json_file::write_atomically;
-use crate::processors::processors;
-use crate::progress::{self, counted};
 
 /// Default of `--seconds`.
 const SECONDS: f64 = 2.5;
@@ -65,7 +70,7 @@ pub(super) fn profile(args: &Arguments) -> Result<(), Failure> {
     let span = Duration::from_secs_f64(args.seconds.unwrap_or(SECONDS));
     let image = args.open_image()?;
     let machine = Machine::of(find_python().ok().as_ref()).with_image(&image);
-    let report = ProfileReport::measure(image, &works, span, machine).map_err(failed_round)?;
+    let report = ProfileReport::measure(image, quickstart_gate()?, &works, span, machine).map_err(failed_round)?;
     progress::data(if args.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
     Ok(())
 }
@@ -97,7 +102,14 @@ fn setting(args: &Arguments, threads: usize) -> Result<(BaselineSetting, MemoryR
     let memory = MemoryReport::measure(&image, python.as_ref().ok());
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
     let sandbox = Arc::new(isolation::open_sandbox(image, options, args.isolation())?);
-    Ok((BaselineSetting { python, node: find_node(), sandbox }, memory, machine))
+    let gate = quickstart_gate()?;
+    Ok((BaselineSetting { python, node: find_node(), sandbox, gate }, memory, machine))
+}
+
+/// The gate of `quickstart`, by which triplets are judged.
+fn quickstart_gate() -> Result<ProposalGate, Failure> {
+    let path = Path::new("quickstart.toml");
+    Ok(PlayConfig::<AbsoluteZeroSetup>::parse(builtin_configs::QUICKSTART, path)?.setup.gate)
 }
 
 /// The named jobs on all baselines and peers.

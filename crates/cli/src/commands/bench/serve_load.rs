@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::json_file::read_text;
+use veriplay_console::progress;
+use veriplay_lab::bench::serve::{self, LoadPlan, Protocol};
+use veriplay_lab::http::Target;
 
 use super::parse_seconds;
-use crate::bench::serve::{self, LoadPlan, Protocol};
-use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::http::Target;
-use crate::json_file::read_text;
-use crate::progress;
 
 /// Defaults of the options.
 const REQUESTS: u64 = 2000;

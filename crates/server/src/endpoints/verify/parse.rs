@@ -4,14 +4,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use veriplay_core::{Digest, Predicted};
+use veriplay_core::{AttemptText, Digest, Predicted};
 
 use super::{AttemptPlace, AttemptRequest, KeptTask, Name};
 use crate::answer::shortened;
 use crate::body::parse_record;
 use crate::compat::read_judge;
 use crate::json_slices::{array_items, object_members};
-use crate::judge::{AUTO_FORMAT, AttemptText, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
+use crate::judge::{AUTO_FORMAT, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
 use crate::limits::LimitsRequest;
 use crate::objects::{Count, Object};
 use crate::problem::Problem;

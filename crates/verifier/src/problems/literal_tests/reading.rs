@@ -9,10 +9,10 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 use veriplay_core::{TestCode, TestStyle, Value};
+use veriplay_python::syntax::with_syntax_within;
 
 use super::{Assertion, Claim, Conversion, LiteralTests, number};
 use crate::problems::plain_program::{MOST_LEVELS, is_listed, origin};
-use veriplay_python::syntax::with_syntax_within;
 
 /// The function of HumanEval's form that holds the assertions.
 const CHECK: &str = "check";

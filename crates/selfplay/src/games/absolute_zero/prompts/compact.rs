@@ -12,13 +12,13 @@
 //! # Example
 //! `<D>def f(x):⏎    return x + 1<I>2<O>` is answered by `3`.
 
+use veriplay_core::{IoPair, PromptContent, Proposal, Question, TaskType, Value};
 use veriplay_verifier::formats::compact::{
     ABDUCTION, DEDUCTION, ERROR, INDUCTION, INPUT, OUTPUT, PROGRAM, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION,
     PROPOSE_ERROR, PROPOSE_INDUCTION, REFERENCE,
 };
 
 use super::{PromptFormat, ProposerRequest};
-use veriplay_core::{IoPair, PromptContent, Proposal, Question, TaskType, Value};
 
 pub(super) struct Compact;
 

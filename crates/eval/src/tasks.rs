@@ -1,0 +1,159 @@
+//! The tasks: the rows of their file, with the overrides of the command line.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::progress::counted;
+use veriplay_core::ProblemRow;
+use veriplay_corpus::{InvalidRow, ProblemFormat, ReadOptions, matching_formats, read_problems};
+use veriplay_verifier::{LoadedTask, TaskOverrides, UselessOverride, check_row};
+
+use super::faults::RowFaults;
+
+/// All tasks of a file.
+pub struct TaskSet {
+    file: TaskFile,
+    tasks: Vec<Arc<LoadedTask>>,
+    by_id: HashMap<String, usize>,
+    /// What is wrong with rows that are no task, by their names.
+    faults_by_id: HashMap<String, String>,
+    /// Rows that are no task.
+    pub bad: u64,
+    faults: RowFaults,
+}
+
+/// A file of tasks, and how it is read.
+struct TaskFile {
+    path: PathBuf,
+    format: &'static str,
+    options: ReadOptions,
+}
+
+impl TaskFile {
+    /// `--format` with each other format as which the file can be read. It reads the beginning of the file again.
+    fn other_formats(&self) -> Option<String> {
+        // A pipe has been read, and opening it again may wait for ever.
+        let formats = if self.path.is_file() { matching_formats(&self.path, &self.options) } else { Ok(Vec::new()) };
+        let formats = formats.unwrap_or_default();
+        let others = formats.into_iter().filter(|format| *format != self.format);
+        let options: Vec<String> = others.map(|format| format!("`--format {format}`")).collect();
+        (!options.is_empty()).then(|| options.join(" or "))
+    }
+
+    /// Advice where no row is a task.
+    fn format_hint(&self) -> String {
+        match self.other_formats() {
+            Some(others) => format!("it was read as `{}`; {others} reads it", self.format),
+            None => format!("it was read as `{}`; `--format` names another format", self.format),
+        }
+    }
+}
+
+impl TaskSet {
+    /// Reads `path`; bad rows are reported on stderr and counted, those with the same fault together. `layout_hint` is the advice where no row is
+    /// a task; without it, which formats read the file.
+    pub fn read(
+        path: &Path,
+        format: &ProblemFormat,
+        options: &ReadOptions,
+        overrides: &TaskOverrides,
+        layout_hint: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let mut file = read_problems(path, format, options).or_fail(ExitCode::Input)?;
+        let mut set = Self {
+            file: TaskFile { path: path.to_owned(), format: format.name, options: *options },
+            tasks: Vec::with_capacity(file.rows.len()),
+            by_id: HashMap::new(),
+            faults_by_id: HashMap::new(),
+            bad: 0,
+            faults: RowFaults::default(),
+        };
+        file.bad.iter().for_each(|bad| set.report_bad_row(bad));
+        let mut first_bad = file.bad.first().map(ToString::to_string);
+        // In a file of several kinds a judge is for those that it takes. One that takes none of them is refused.
+        let is_judge_of_some = file.rows.iter_mut().any(|(_, row)| overrides.has_judge_for(row));
+        let without_judge = TaskOverrides { judge: None, ..overrides.clone() };
+        for (line, mut row) in file.rows {
+            let is_left_out = is_judge_of_some && !overrides.has_judge_for(&mut row);
+            let overrides = if is_left_out { &without_judge } else { overrides };
+            overrides.apply(&mut row).map_err(|useless| refuse_override(&useless))?;
+            match check_row(&row) {
+                Ok(()) => set.push(row),
+                Err(error) => {
+                    let task_id = Some(row.task_id().to_owned());
+                    let bad = InvalidRow {
+                        path: path.to_owned(),
+                        line,
+                        task_id,
+                        field: String::new(),
+                        reason: error.to_string(),
+                    };
+                    set.report_bad_row(&bad);
+                    first_bad.get_or_insert_with(|| bad.to_string());
+                }
+            }
+        }
+        set.faults.report_counts(path);
+        if set.tasks.is_empty() {
+            let why =
+                first_bad.map_or_else(|| "it has no row".to_owned(), |bad| format!("the first row is bad: {bad}"));
+            let what = format!("`{}` holds no task that can be judged; {why}", path.display());
+            let hint = layout_hint.map_or_else(|| set.file.format_hint(), str::to_owned);
+            return Err(Failure::message(ExitCode::Input, what).hint(hint));
+        }
+        tracing::info!(tasks = set.tasks.len(), bad_rows = set.bad, "tasks read");
+        Ok(set)
+    }
+
+    fn report_bad_row(&mut self, bad: &InvalidRow) {
+        self.faults.report(&bad.fault(), bad);
+        self.bad += 1;
+        if let Some(task_id) = &bad.task_id {
+            self.faults_by_id.entry(task_id.clone()).or_insert_with(|| bad.fault());
+        }
+    }
+
+    /// What is wrong with the row of that name, where it is no task.
+    pub(super) fn fault(&self, task_id: &str) -> Option<&str> {
+        self.faults_by_id.get(task_id).map(String::as_str)
+    }
+
+    fn push(&mut self, row: ProblemRow) {
+        self.by_id.insert(row.task_id().to_owned(), self.tasks.len());
+        self.tasks.push(Arc::new(LoadedTask::new(row)));
+    }
+
+    /// What is said where the first `count` attempts, and the attempt at `wanted` among them, are at none of the tasks.
+    pub(super) fn other_tasks_warning(&self, count: u64, wanted: &str) -> String {
+        let first = self.tasks.first().map_or("", |task| task.row().task_id());
+        let format = self.file.other_formats().map_or_else(String::new, |others| format!(", or read it with {others}"));
+        format!(
+            "warning: none of the first {} is at a task of `{}`: they name `{wanted}`, and its first task is `{first}`\n\
+             hint: give the file of their tasks as `--tasks`{format}",
+            counted(count, "attempt"),
+            self.file.path.display()
+        )
+    }
+
+    /// How many tasks there are.
+    pub fn count(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Index of the task of that name.
+    pub fn index(&self, task_id: &str) -> Option<usize> {
+        self.by_id.get(task_id).copied()
+    }
+
+    /// The task at `index`.
+    pub fn task(&self, index: usize) -> &Arc<LoadedTask> {
+        &self.tasks[index]
+    }
+}
+
+/// The failure of a command whose option does not apply to one of its tasks.
+fn refuse_override(useless: &UselessOverride) -> Failure {
+    Failure::message(ExitCode::Input, useless.to_string()).hint(format!("omit `--{}`", useless.option))
+}

@@ -1,0 +1,429 @@
+//! `veriplay bench learner`: training and batched generation, compared with PyTorch eager with the same shapes, and generation with
+//! llama.cpp's in f16.
+//!
+//! A round is one training step or one generated batch of each side; the best of all rounds counts, for both. Model FLOPs
+//! utilisation is what the model's products need, over what PyTorch's own product of two 2,048² float32 matrices reaches here with as
+//! many threads. A step needs, over all sequences of T tokens with R of them in the response,
+//! 6·N·T + 6·V·H·R + 6·L·h·d·T²: N weights in matrices of the L layers, V·H in the head, and causal attention of h heads of width d;
+//! 6 is 2 forward and 4 backward (PaLM, Chowdhery et al. 2022, appendix B, with the causal half of attention).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use veriplay_console::progress::counted;
+use veriplay_core::{Learn, SCHEMA_VERSION, Sample, TrainBatch};
+use veriplay_learner::{
+    Architecture, DeviceSpec, Learner, LearnerOptions, ModelConfig, Precision, SamplingRequest, Tokenizer,
+};
+
+use super::peer::{self, Peer};
+
+/// A model's shape, and how much work makes a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ModelShape {
+    /// The built-in model's: one million parameters.
+    Tiny,
+    /// SmolLM2-135M's: 32 prompts at once.
+    #[value(name = "smollm2")]
+    SmolLm2,
+    /// Qwen2.5-0.5B's: needs 18 GB of memory, so the two sides run one after the other.
+    HalfBillion,
+    /// The same shape with the work of a card: steps of 16,384 tokens in sequences of 1,024, and 256 prompts at once.
+    Card,
+}
+
+/// The options of both sides.
+pub struct LearnerBenchSetting {
+    /// Options of the learner.
+    pub options: LearnerOptions,
+    /// Threads on the CPU.
+    pub threads: usize,
+    /// A Python with torch and transformers, and llama-cpp-python and gguf.
+    pub python: PathBuf,
+}
+
+impl LearnerBenchSetting {
+    /// The device as PyTorch names it.
+    fn torch_device(&self) -> String {
+        match self.options.device {
+            DeviceSpec::Cuda(number) => format!("cuda:{number}"),
+            DeviceSpec::Cpu | DeviceSpec::Portable => "cpu".to_owned(),
+        }
+    }
+
+    const fn precision(&self) -> &'static str {
+        match self.options.precision {
+            Precision::F32 => "f32",
+            Precision::Bf16 => "bf16",
+        }
+    }
+}
+
+/// The work of one round.
+struct Workload {
+    config: ModelConfig,
+    /// Sequences of a step, each of `prompt` + `response` tokens.
+    sequences: usize,
+    prompt: usize,
+    response: usize,
+    /// Prompts of a batch, of lengths from an eighth of `prompt` to all of it.
+    prompts: usize,
+    new_tokens: usize,
+}
+
+impl ModelShape {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Tiny => "tiny",
+            Self::SmolLm2 => "smollm2",
+            Self::HalfBillion => "half-billion",
+            Self::Card => "card",
+        }
+    }
+
+    /// Whether both sides together may need more memory than there is.
+    const fn is_large(self) -> bool {
+        matches!(self, Self::HalfBillion | Self::Card)
+    }
+
+    fn work(self) -> Workload {
+        match self {
+            Self::Tiny => {
+                let config = ModelConfig::default();
+                Workload { config, sequences: 64, prompt: 48, response: 32, prompts: 64, new_tokens: 48 }
+            }
+            Self::SmolLm2 => {
+                let config = ModelConfig {
+                    model_type: Architecture::Llama,
+                    vocab_size: 49_152,
+                    hidden_size: 576,
+                    num_hidden_layers: 30,
+                    num_attention_heads: 9,
+                    num_key_value_heads: 3,
+                    head_dim: 64,
+                    intermediate_size: 1536,
+                    rms_norm_eps: 1e-5,
+                    rope_theta: 1e5,
+                    ..ModelConfig::default()
+                };
+                Workload { config, sequences: 8, prompt: 128, response: 64, prompts: 32, new_tokens: 64 }
+            }
+            Self::HalfBillion => {
+                let config = half_billion();
+                Workload { config, sequences: 4, prompt: 96, response: 32, prompts: 8, new_tokens: 16 }
+            }
+            Self::Card => {
+                let config = ModelConfig { max_position_embeddings: 1024, ..half_billion() };
+                Workload { config, sequences: 16, prompt: 768, response: 256, prompts: 256, new_tokens: 256 }
+            }
+        }
+    }
+}
+
+/// The shape of Qwen2.5-0.5B.
+fn half_billion() -> ModelConfig {
+    ModelConfig {
+        model_type: Architecture::Qwen2,
+        vocab_size: 151_936,
+        hidden_size: 896,
+        num_hidden_layers: 24,
+        num_attention_heads: 14,
+        num_key_value_heads: 2,
+        head_dim: 64,
+        intermediate_size: 4864,
+        rope_theta: 1e6,
+        ..ModelConfig::default()
+    }
+}
+
+impl Workload {
+    /// Token `at` of row `row`: any but the end token.
+    fn token(&self, row: usize, at: usize) -> u32 {
+        (1 + (row * 31 + at * 7 + at * at) % (self.config.vocab_size - 1)) as u32
+    }
+
+    fn row(&self, row: usize, length: usize) -> Vec<u32> {
+        (0..length).map(|at| self.token(row, at)).collect()
+    }
+
+    fn sequence_rows(&self) -> Vec<Vec<u32>> {
+        (0..self.sequences).map(|row| self.row(row, self.prompt + self.response)).collect()
+    }
+
+    fn prompt_rows(&self) -> Vec<Vec<u32>> {
+        let shortest = (self.prompt / 8).max(1);
+        (0..self.prompts).map(|row| self.row(row, shortest + row * 5 % (self.prompt - shortest + 1))).collect()
+    }
+
+    fn batch(&self) -> TrainBatch {
+        let sample = |row: Vec<u32>| {
+            let (prompt, response) = row.split_at(self.prompt);
+            Sample::new(Arc::from(prompt), response.to_vec(), 1.0)
+        };
+        let samples = self.sequence_rows().into_iter().map(sample).collect();
+        TrainBatch { samples, normalizer: (self.sequences * self.response) as f64 }
+    }
+
+    fn requests(&self) -> Vec<SamplingRequest> {
+        let request = |prompt| SamplingRequest { ignore_end: true, ..SamplingRequest::new(prompt, self.new_tokens) };
+        self.prompt_rows().into_iter().map(request).collect()
+    }
+
+    /// Floating-point operations of a training step; see the module for the formula.
+    fn train_flops(&self) -> f64 {
+        let c = &self.config;
+        let (queries, keys) = (c.num_attention_heads * c.head_dim, c.num_key_value_heads * c.head_dim);
+        let layer = c.hidden_size * (2 * queries + 2 * keys + 3 * c.intermediate_size);
+        let (length, layers) = (self.prompt + self.response, c.num_hidden_layers);
+        let products = layers * layer * length + c.vocab_size * c.hidden_size * self.response;
+        6.0 * (self.sequences * (products + layers * queries * length * length)) as f64
+    }
+
+    /// The work as the scripts of the peers read it.
+    fn to_json(&self, setting: &LearnerBenchSetting) -> Value {
+        let c = &self.config;
+        let shape = json!({
+            "model_type": c.model_type.name(), "vocab_size": c.vocab_size, "hidden_size": c.hidden_size,
+            "num_hidden_layers": c.num_hidden_layers, "num_attention_heads": c.num_attention_heads,
+            "num_key_value_heads": c.num_key_value_heads, "head_dim": c.head_dim, "intermediate_size": c.intermediate_size,
+            "tie_word_embeddings": c.tie_word_embeddings, "max_position_embeddings": c.max_position_embeddings,
+            "rope_theta": c.rope_theta, "rms_norm_eps": c.rms_norm_eps, "hidden_act": "silu",
+        });
+        json!({
+            "shape": shape, "threads": setting.threads, "device": setting.torch_device(), "precision": setting.precision(), "sequences": self.sequence_rows(), "response": self.response,
+            "prompts": self.prompt_rows(), "new_tokens": self.new_tokens,
+        })
+    }
+}
+
+/// One side's best round of each kind.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Throughput {
+    train_tokens_per_s: f64,
+    /// New tokens only.
+    generate_tokens_per_s: f64,
+    /// Model FLOPs utilisation of training; `null` where the machine's peak is unknown.
+    train_mfu: Option<f64>,
+}
+
+/// The measurements of one shape.
+#[derive(Debug, Serialize)]
+pub struct LearnerReport {
+    schema_version: u32,
+    shape: &'static str,
+    parameters: usize,
+    threads: usize,
+    /// Where both sides compute, and in what.
+    device: String,
+    precision: &'static str,
+    rounds: usize,
+    veriplay: Throughput,
+    torch: Option<Throughput>,
+    /// The versions of the PyTorch side, or why it is absent.
+    torch_versions: String,
+    /// llama.cpp's generation with weights in f16.
+    llama_cpp_generate_tokens_per_s: Option<f64>,
+    /// Its version, or why it is absent.
+    llama_cpp_version: String,
+    /// Rate of PyTorch's float32 product, in FLOP a second.
+    gemm_flops: Option<f64>,
+}
+
+/// The best times of one side, in seconds.
+#[derive(Clone, Copy)]
+struct BestTimes {
+    train: f64,
+    generate: f64,
+}
+
+impl BestTimes {
+    const NONE: Self = Self { train: f64::INFINITY, generate: f64::INFINITY };
+
+    fn throughput(self, work: &Workload, peak: Option<f64>) -> Throughput {
+        let tokens = (work.sequences * (work.prompt + work.response)) as f64;
+        Throughput {
+            train_tokens_per_s: tokens / self.train,
+            generate_tokens_per_s: (work.prompts * work.new_tokens) as f64 / self.generate,
+            train_mfu: peak.map(|peak| work.train_flops() / self.train / peak),
+        }
+    }
+}
+
+impl BestTimes {
+    /// Keeps a round, unless it is the first, which warms up.
+    fn record(&mut self, round: usize, train: f64, generate: f64) {
+        if round > 0 {
+            (self.train, self.generate) = (self.train.min(train), self.generate.min(generate));
+        }
+    }
+}
+
+/// The learner's side.
+struct VeriplaySide {
+    learner: Learner,
+    batch: TrainBatch,
+    requests: Vec<SamplingRequest>,
+    best: BestTimes,
+}
+
+impl VeriplaySide {
+    fn new(work: &Workload, setting: &LearnerBenchSetting) -> anyhow::Result<Self> {
+        let learner = Learner::initialize(work.config.clone(), Tokenizer::missing(), 1, setting.options.clone())?;
+        Ok(Self { learner, batch: work.batch(), requests: work.requests(), best: BestTimes::NONE })
+    }
+
+    fn round(&mut self, round: usize) -> anyhow::Result<()> {
+        let begin = Instant::now();
+        self.learner.update(&self.batch, 1e-5)?;
+        let (train, begin) = (begin.elapsed(), Instant::now());
+        self.learner.complete(&self.requests)?;
+        self.best.record(round, train.as_secs_f64(), begin.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+/// What is compared with the learner: each absent, or running.
+struct Peers {
+    torch: Result<Peer, String>,
+    torch_best: BestTimes,
+    /// FLOP a second of PyTorch's product.
+    peak: f64,
+    llama_cpp: Result<Peer, String>,
+    llama_cpp_best: BestTimes,
+}
+
+impl Peers {
+    fn start(work: &Workload, setting: &LearnerBenchSetting) -> Self {
+        let json = work.to_json(setting);
+        let llama_cpp = match setting.options.device {
+            DeviceSpec::Cuda(_) => Err("it is compared on the CPU only".to_owned()),
+            DeviceSpec::Cpu | DeviceSpec::Portable => Peer::start(&setting.python, peer::LLAMA_CPP, &json),
+        };
+        let torch = Peer::start(&setting.python, peer::TORCH, &json);
+        Self { torch, torch_best: BestTimes::NONE, peak: 0.0, llama_cpp, llama_cpp_best: BestTimes::NONE }
+    }
+
+    fn round(&mut self, round: usize) -> anyhow::Result<()> {
+        if let Ok(torch) = &mut self.torch {
+            let mut time = |what: &str| torch.time(what).map_err(|why| anyhow::anyhow!("PyTorch: {why}"));
+            let (train, generate, gemm) = (time("train")?, time("generate")?, time("gemm")?);
+            self.torch_best.record(round, train.seconds, generate.seconds);
+            self.peak = self.peak.max(gemm.flops.unwrap_or(0.0));
+        }
+        if let Ok(llama_cpp) = &mut self.llama_cpp {
+            let generate = llama_cpp.time("generate").map_err(|why| anyhow::anyhow!("llama.cpp: {why}"))?;
+            self.llama_cpp_best.record(round, f64::INFINITY, generate.seconds);
+        }
+        Ok(())
+    }
+}
+
+fn versions(peer: &Result<Peer, String>) -> String {
+    peer.as_ref().map_or_else(|why| format!("absent: {why}"), |peer| peer.versions.clone())
+}
+
+/// Measures one shape; the first round of each side is a warm-up. The sides take turns, or run one after the other where memory does not hold
+/// both.
+///
+/// # Errors
+/// What failed.
+pub fn measure(shape: ModelShape, setting: &LearnerBenchSetting, rounds: usize) -> anyhow::Result<LearnerReport> {
+    let work = shape.work();
+    let mut veriplay = VeriplaySide::new(&work, setting)?;
+    let parameters = veriplay.learner.parameter_count();
+    let (best, peers) = if shape.is_large() {
+        (0..=rounds).try_for_each(|round| veriplay.round(round))?;
+        let best = veriplay.best;
+        drop(veriplay);
+        let mut peers = Peers::start(&work, setting);
+        (0..=rounds).try_for_each(|round| peers.round(round))?;
+        (best, peers)
+    } else {
+        let mut peers = Peers::start(&work, setting);
+        (0..=rounds).try_for_each(|round| veriplay.round(round).and_then(|()| peers.round(round)))?;
+        (veriplay.best, peers)
+    };
+    let gemm_flops = peers.torch.is_ok().then_some(peers.peak);
+    let llama_cpp = peers.llama_cpp_best.throughput(&work, None).generate_tokens_per_s;
+    Ok(LearnerReport {
+        schema_version: SCHEMA_VERSION,
+        shape: shape.name(),
+        parameters,
+        threads: setting.threads,
+        device: setting.options.device.to_string(),
+        precision: setting.precision(),
+        rounds,
+        veriplay: best.throughput(&work, gemm_flops),
+        torch: peers.torch.is_ok().then(|| peers.torch_best.throughput(&work, gemm_flops)),
+        torch_versions: versions(&peers.torch),
+        llama_cpp_generate_tokens_per_s: peers.llama_cpp.is_ok().then_some(llama_cpp),
+        llama_cpp_version: versions(&peers.llama_cpp),
+        gemm_flops,
+    })
+}
+
+impl LearnerReport {
+    /// Why PyTorch's side was not measured, where it was not.
+    pub fn torch_is_missing(&self) -> Option<&str> {
+        self.torch.is_none().then_some(self.torch_versions.as_str())
+    }
+
+    /// The report as a table.
+    pub fn text(&self) -> String {
+        let percent = |mfu: Option<f64>| mfu.map_or_else(|| "?".to_owned(), |mfu| format!("{:.0} %", 100.0 * mfu));
+        let row = |name: &str, side: &Throughput| {
+            let Throughput { train_tokens_per_s: train, generate_tokens_per_s: generate, train_mfu } = side;
+            format!("| {name} | {train:.0} | {} | {generate:.0} |\n", percent(*train_mfu))
+        };
+        let Self { shape, parameters, threads, device, precision, rounds, torch_versions, llama_cpp_version, .. } =
+            self;
+        let threads = counted(threads, "thread");
+        let mut text = format!(
+            "{shape}: {parameters} parameters, {precision}, {device}, {threads}, best of {rounds}; {torch_versions}; llama.cpp: {llama_cpp_version}\n| | training, tokens/s | of peak | generation, tokens/s |\n|---|---|---|---|\n"
+        );
+        text += &row("veriplay", &self.veriplay);
+        text += &self.torch.as_ref().map_or_else(String::new, |torch| row("PyTorch", torch));
+        let llama_cpp = self.llama_cpp_generate_tokens_per_s;
+        text += &llama_cpp.map_or_else(String::new, |generate| format!("| llama.cpp, f16 | | | {generate:.0} |\n"));
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum as _;
+
+    use super::ModelShape;
+
+    #[test]
+    fn a_step_needs_about_six_operations_a_weight_and_token() {
+        let work = ModelShape::HalfBillion.work();
+        let tokens = (work.sequences * (work.prompt + work.response)) as f64;
+        // 358 million weights in layers; the head of 136 million is for a quarter of the tokens.
+        let products = 6.0 * tokens * (357.8e6 + 136.1e6 / 4.0);
+        let ratio = work.train_flops() / products;
+        assert!((1.0..1.02).contains(&ratio), "attention adds a little: {ratio}");
+    }
+
+    #[test]
+    fn a_round_of_a_card_is_256_rows_and_16k_training_tokens_in_a_context_of_1k() {
+        let work = ModelShape::Card.work();
+        assert_eq!((work.prompt_rows().len(), work.sequences * (work.prompt + work.response)), (256, 16_384));
+        let longest = work.prompt + work.response.max(work.new_tokens);
+        assert_eq!((longest, work.config.max_position_embeddings), (1024, 1024));
+    }
+
+    #[test]
+    fn prompts_are_ragged_and_hold_no_end_token() {
+        for shape in ModelShape::value_variants() {
+            let work = shape.work();
+            let rows = work.prompt_rows();
+            let lengths: std::collections::BTreeSet<usize> = rows.iter().map(Vec::len).collect();
+            assert!(lengths.len() > rows.len() / 2 && lengths.iter().all(|&length| length <= work.prompt));
+            assert!(rows.iter().flatten().all(|&token| token > 0 && (token as usize) < work.config.vocab_size));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The executor: the sandbox on the images that a game needs. It runs repeated jobs once, and counts all.
+
+use std::iter;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use veriplay_console::exit::{ExitCode, Failure, bad_value};
+use veriplay_console::image;
+use veriplay_console::isolation::{self, Isolation};
+use veriplay_core::{Execute, ExecuteError, Job, Outcome};
+use veriplay_sandbox::{ImageError, ImageSpec, OutcomeCache, Sandbox, SandboxOptions, SandboxSet};
+
+use crate::judged_images::{JudgedImage, JudgedImages};
+use crate::programs::ProgramRunner;
+
+/// Outcomes that are cached: about as many as a quickstart repeats, some tens of megabytes.
+const REMEMBERED: usize = 1 << 16;
+
+/// Runs jobs in the images it was opened with.
+pub struct GameExecutor {
+    cache: OutcomeCache<SandboxSet>,
+    jobs: AtomicU64,
+    images: JudgedImages,
+    game_image: String,
+}
+
+impl GameExecutor {
+    /// Loads the game's image and another, building them first where they are missing.
+    pub fn open(game_image: &str, other: Option<&str>, workers: Isolation) -> Result<Self, Failure> {
+        let open = |name| isolation::open_sandbox(image::open(name)?, SandboxOptions::fastest(), workers);
+        let names = iter::once(game_image).chain(other.filter(|other| *other != game_image));
+        Ok(Self::over(game_image, names.map(open).collect::<Result<_, Failure>>()?))
+    }
+
+    /// Refuses the value of configuration key `key` where it names no image.
+    pub fn check_image(key: &str, name: &str) -> Result<(), Failure> {
+        let Err(error) = ImageSpec::find(name) else { return Ok(()) };
+        let failure = match &error {
+            ImageError::UnknownName { known, .. } => bad_value(key, &name, &format!("one of {}", known.join(", "))),
+            error => Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{name}`: {error}")),
+        };
+        Err(match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        })
+    }
+
+    /// Over sandboxes on images of different names, of which one is the game's.
+    pub fn over(game_image: &str, sandboxes: Vec<Sandbox>) -> Self {
+        let images = sandboxes.iter().map(Sandbox::image);
+        let images = images.map(|image| {
+            let (digest, manifest) = (image.digest().clone(), image.cached_manifest().map(str::to_owned));
+            (image.name().to_owned(), JudgedImage { digest, manifest })
+        });
+        Self {
+            images: images.collect(),
+            cache: OutcomeCache::new(SandboxSet::new(sandboxes), REMEMBERED),
+            jobs: AtomicU64::new(0),
+            game_image: game_image.to_owned(),
+        }
+    }
+
+    /// Runs programs in the game's image.
+    pub fn runner(&self) -> ProgramRunner<'_> {
+        ProgramRunner { image: &self.game_image, execute: self }
+    }
+
+    /// The images that its guests start from.
+    pub const fn images(&self) -> &JudgedImages {
+        &self.images
+    }
+
+    /// Jobs so far, those answered from the cache included.
+    pub fn jobs(&self) -> u64 {
+        self.jobs.load(Ordering::Relaxed)
+    }
+}
+
+impl Execute for GameExecutor {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.jobs.fetch_add(1, Ordering::Relaxed);
+        self.cache.execute(job)
+    }
+}

@@ -1,0 +1,474 @@
+//! Rejects a model that does not fit in the memory of the machine or the card: from its shape before its weights are read, and a run once more
+//! when they are there. Called by `play`, `eval` and `generate`.
+
+use veriplay_console::exit::{ExitCode, Failure};
+use veriplay_console::free_memory::{free_memory, mib};
+use veriplay_learner::{
+    DeviceSpec, Learner, LearnerOptions, Lora, MemoryPlan, MicroBatchSize, ModelConfig, SamplingPlan, Segments,
+    tensor_specs,
+};
+
+use crate::games::StepTokens;
+use crate::model;
+
+/// Refuses a model that is predicted not to fit in training, before any of its weights is read. Built-in and frozen models pass, and so does
+/// everything where the free memory is unknown.
+pub fn check_before_load(
+    name: &str,
+    options: &LearnerOptions,
+    step_tokens: impl FnOnce(&ModelConfig) -> StepTokens,
+) -> Result<(), Failure> {
+    let Some(config) = model::shape_before_load(name, options)? else { return Ok(()) };
+    check_host(name, &config, options, free_memory())?;
+    let (options, step_tokens) = (effective_options(options), step_tokens(&config));
+    let fits = |free| check_training(name, &config, &options, &step_tokens, free);
+    free_on_device(&options).map_or(Ok(()), fits)
+}
+
+/// Refuses a model whose weights, with the copies that are computed with and the cache of one answer of `tokens` tokens, do not fit, before any
+/// of them is read.
+pub fn check_sampling(
+    name: &str,
+    options: &LearnerOptions,
+    tokens: impl FnOnce(&ModelConfig) -> usize,
+) -> Result<(), Failure> {
+    let Some(config) = model::shape_before_load(name, options)? else { return Ok(()) };
+    check_host(name, &config, options, free_memory())?;
+    let plan = SamplingPlan::predict(&config, options, tokens(&config));
+    free_on_device(options).map_or(Ok(()), |free| check_sampling_plan(name, &config, &plan, free))
+}
+
+/// Free memory where these options compute.
+fn free_on_device(options: &LearnerOptions) -> Option<u64> {
+    match options.device {
+        DeviceSpec::Cuda(_) => options.device.free_memory(options.precision),
+        DeviceSpec::Cpu | DeviceSpec::Portable => free_memory(),
+    }
+}
+
+/// All weights are in the machine's memory, as f32, before the first goes to a card.
+fn check_host(name: &str, config: &ModelConfig, options: &LearnerOptions, free: Option<u64>) -> Result<(), Failure> {
+    let (weights, free) = (size_of::<f32>() as u64 * parameters(config), free.unwrap_or(u64::MAX));
+    if weights <= free || !matches!(options.device, DeviceSpec::Cuda(_)) {
+        return Ok(());
+    }
+    let what = format!(
+        "model `{name}` does not fit: loading its weights takes {} of the machine's memory on the way to the card, and {} is free",
+        gib(weights),
+        gib(free)
+    );
+    let most = most_parameters(free, weights, config);
+    Err(Failure::message(ExitCode::Input, what).hint(format!("at most {most} parameters fit")))
+}
+
+fn check_training(
+    name: &str,
+    config: &ModelConfig,
+    options: &LearnerOptions,
+    step_tokens: &StepTokens,
+    free: u64,
+) -> Result<(), Failure> {
+    let plan = predict(config, options, step_tokens);
+    if with_margin(plan.total()) <= free {
+        return Ok(());
+    }
+    let what = format!(
+        "model `{name}` does not fit: training it is predicted to take {} of memory, and {} is free: {} for weights, {} for the \
+         optimizer, {} for a reference, {} for copies of matrices; in an update {} for activations, {} for gradients, {} for logits, or up \
+         to {} in rollouts",
+        gib(with_margin(plan.total())),
+        gib(free),
+        gib(plan.weights),
+        gib(plan.moments),
+        gib(plan.reference),
+        gib(plan.working),
+        gib(plan.activations),
+        gib(plan.gradients),
+        gib(plan.logits),
+        gib(plan.rollouts),
+    );
+    Err(Failure::message(ExitCode::Input, what).hint(what_would_fit(config, options, step_tokens, free)))
+}
+
+fn check_sampling_plan(name: &str, config: &ModelConfig, plan: &SamplingPlan, free: u64) -> Result<(), Failure> {
+    if plan.total() <= free {
+        return Ok(());
+    }
+    let what = format!(
+        "model `{name}` does not fit: sampling takes at least {} of memory, and {} is free: {} for weights, {} for copies of matrices, {} \
+         for the keys and values of one answer",
+        gib(plan.total()),
+        gib(free),
+        gib(plan.weights),
+        gib(plan.working),
+        gib(plan.cache),
+    );
+    let most = most_parameters(free, plan.weights + plan.working, config);
+    let hint = format!("at most {most} parameters fit here; a quantised file, `gguf:PATH`, takes less");
+    Err(Failure::message(ExitCode::Input, what).hint(hint))
+}
+
+/// A prediction with room for what it leaves out: predictions were up to 9 % lower than measurements.
+const fn with_margin(bytes: u64) -> u64 {
+    bytes + bytes / 10
+}
+
+/// A way to train in less memory, and the options it changes.
+type Remedy = (&'static str, fn(&mut LearnerOptions));
+
+const RECOMPUTE: Remedy =
+    ("recompute layers (`[learn.options.segments]` with `layers = 1` and `logit_rows = 1024`)", |options| {
+        if options.segments.is_none_or(|own| own.layers > 1) {
+            options.segments = Some(Segments { layers: 1, logit_rows: 1024 });
+        }
+    });
+const ADAPT: Remedy = ("train adapters (`[learn.lora]`, here with `rank = 16` on every projection)", |options| {
+    let modules = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
+    let target_modules = modules.map(str::to_owned).to_vec();
+    options.lora.get_or_insert(Lora { rank: 16, alpha: 32.0, target_modules, seed: 0 });
+});
+
+/// The first of some changes of the options under which the model is predicted to fit, or how large a model may be.
+fn what_would_fit(config: &ModelConfig, options: &LearnerOptions, step_tokens: &StepTokens, free: u64) -> String {
+    let mut lightest = predict(config, options, step_tokens);
+    for remedies in [&[][..], &[RECOMPUTE], &[ADAPT], &[RECOMPUTE, ADAPT]] {
+        let mut changed = options.clone();
+        remedies.iter().for_each(|(_, apply)| apply(&mut changed));
+        if !remedies.is_empty() && changed == *options {
+            continue;
+        }
+        for SmallerBatch { micro_tokens, bounds_length, bounds_rollouts } in smaller_batches(options) {
+            let mut tried = LearnerOptions { micro_tokens, ..changed.clone() };
+            let mut longest = step_tokens.longest;
+            if bounds_length {
+                let Some(length) = shorter_length(micro_tokens, step_tokens) else { continue };
+                tried.max_length = Some(length);
+                // Of a pair, both responses stand behind one prompt.
+                longest = length + step_tokens.longest_response;
+            }
+            let context = tried.context(config);
+            if bounds_rollouts {
+                tried.rollout_tokens = Some(context);
+            }
+            let plan = predict(config, &tried, &StepTokens { longest, ..*step_tokens });
+            if plan.total() < lightest.total() {
+                lightest = plan;
+            }
+            if with_margin(plan.total()) > free {
+                continue;
+            }
+            let mut changes: Vec<String> = remedies.iter().map(|(text, _)| (*text).to_owned()).collect();
+            if micro_tokens < options.micro_tokens {
+                changes.push(format!("set `learn.options.micro_tokens = {micro_tokens}`"));
+            }
+            if let Some(length) = tried.max_length.filter(|_| bounds_length) {
+                changes.push(format!("set `learn.options.max_length = {length}`"));
+            }
+            if bounds_rollouts {
+                changes.push(format!("set `learn.options.rollout_tokens = {context}`"));
+            }
+            return format!(
+                "{}: then it is predicted to take {}",
+                changes.join(" and "),
+                gib(with_margin(plan.total()))
+            );
+        }
+    }
+    let state = lightest.weights + lightest.reference + lightest.moments + lightest.working + lightest.gradients;
+    format!(
+        "no smaller micro-batch, shorter sequences, recomputed layers or adapters make it fit: with all of them it is predicted to take {}, \
+         and at most {} parameters would fit here",
+        gib(with_margin(lightest.total())),
+        most_parameters(free, with_margin(state), config)
+    )
+}
+
+/// A micro-batch to try.
+struct SmallerBatch {
+    micro_tokens: usize,
+    /// Whether sequences are bounded with it.
+    bounds_length: bool,
+    /// Whether rollouts have the tightest bound.
+    bounds_rollouts: bool,
+}
+
+/// Micro-batches to try, the largest first, each with sequences as they are and bounded; and where a device computes, without and with the
+/// tightest bound on rollouts.
+fn smaller_batches(options: &LearnerOptions) -> impl Iterator<Item = SmallerBatch> {
+    let is_device = options.device != DeviceSpec::Cpu;
+    let halved = std::iter::successors(Some(options.micro_tokens), |tokens| (*tokens > 1).then_some(tokens / 2));
+    let bounds = [(false, false), (false, true), (true, false), (true, true)];
+    let bounds = bounds.into_iter().filter(move |(_, bounds_rollouts)| is_device || !bounds_rollouts);
+    halved.flat_map(move |micro_tokens| {
+        let batch =
+            move |(bounds_length, bounds_rollouts)| SmallerBatch { micro_tokens, bounds_length, bounds_rollouts };
+        bounds.clone().map(batch)
+    })
+}
+
+/// A bound on sequences with which micro-batches of this size are not larger than they would be anyway, and prompts have half of it or more.
+fn shorter_length(micro_tokens: usize, step_tokens: &StepTokens) -> Option<usize> {
+    let length = 2 * micro_tokens;
+    (length < step_tokens.longest && length >= 2 * step_tokens.longest_response).then_some(length)
+}
+
+/// How many parameters `free` bytes hold at most, for people, where a model of this shape takes `bytes` that grow with its parameters.
+fn most_parameters(free: u64, bytes: u64, config: &ModelConfig) -> String {
+    let most = parameters(config) as f64 * (free as f64 / bytes as f64);
+    if most >= 1e9 { format!("{:.1} billion", most / 1e9) } else { format!("{:.0} million", most / 1e6) }
+}
+
+fn parameters(config: &ModelConfig) -> u64 {
+    tensor_specs(config).iter().map(|spec| spec.elements() as u64).sum()
+}
+
+/// Compares the predicted memory of a step with what is free. The weights are in memory already. Where the free memory is unknown, every
+/// run passes.
+pub fn check(learner: &Learner, step_tokens: &StepTokens) -> Result<(), Failure> {
+    let options = effective_options(learner.options());
+    let plan = predict(learner.config(), &options, step_tokens);
+    available_for(learner).map_or(Ok(()), |available| check_fit(&plan, &options, available))
+}
+
+/// Free memory where the learner computes.
+fn available_for(learner: &Learner) -> Option<u64> {
+    match learner.options().device {
+        DeviceSpec::Cuda(_) => learner.device_memory(),
+        DeviceSpec::Cpu | DeviceSpec::Portable => free_memory(),
+    }
+}
+
+/// The options with the one worker of a device.
+fn effective_options(options: &LearnerOptions) -> LearnerOptions {
+    let data_parallel = if options.device == DeviceSpec::Cpu { options.data_parallel } else { 1 };
+    LearnerOptions { data_parallel, ..options.clone() }
+}
+
+/// The predicted memory of such steps, for people.
+pub fn describe(learner: &Learner, step_tokens: &StepTokens) -> String {
+    let free = available_for(learner).map_or_else(String::new, |bytes| format!("; {} is free here", gib(bytes)));
+    describe_shape(learner.config(), learner.options(), step_tokens) + &free
+}
+
+/// The same for a model of this shape, wherever it is trained.
+pub fn describe_shape(config: &ModelConfig, options: &LearnerOptions, step_tokens: &StepTokens) -> String {
+    let options = effective_options(options);
+    let plan = predict(config, &options, step_tokens);
+    let update = MemoryPlan { rollouts: 0, ..plan };
+    let (weights, training) = (amount(plan.weights), amount(update.total() - plan.weights));
+    let rollouts = match plan.rollouts {
+        0 => String::new(),
+        bytes => format!(", before which rollouts take up to {}", amount(bytes)),
+    };
+    format!("memory: about {weights} for weights and {training} for training{rollouts}")
+}
+
+/// The prediction for the steps of a run, at their worst.
+fn predict(config: &ModelConfig, options: &LearnerOptions, step_tokens: &StepTokens) -> MemoryPlan {
+    let of = |batch| MemoryPlan::predict(config, options, batch);
+    let (long, short) = (of(largest_micro_batch(options, step_tokens)), of(short_micro_batch(options, step_tokens)));
+    if short.total() > long.total() { short } else { long }
+}
+
+/// The largest micro-batch that a step can make.
+fn largest_micro_batch(options: &LearnerOptions, step_tokens: &StepTokens) -> MicroBatchSize {
+    let longest = step_tokens.longest;
+    // A micro-batch ends before the group that would exceed its limit by more than half of that group, and never within a sequence.
+    let rows = options.micro_tokens + options.micro_tokens.max(longest) / 2;
+    let rows = rows.min(rows_of_worker(options, step_tokens)).max(longest);
+    // Of long sequences a group makes tiles of attention; short ones keep most where they share the largest group that is one tile.
+    let group = if longest > MicroBatchSize::ONE_TILE { rows } else { rows.min(MicroBatchSize::ONE_TILE) };
+    MicroBatchSize { rows, group, outputs: rows }
+}
+
+/// The largest micro-batch of groups of one tile, which keep more of a token on a device than long sequences do.
+fn short_micro_batch(options: &LearnerOptions, step_tokens: &StepTokens) -> MicroBatchSize {
+    let rows = (options.micro_tokens + MicroBatchSize::ONE_TILE / 2).min(rows_of_worker(options, step_tokens));
+    MicroBatchSize { rows, group: rows.min(MicroBatchSize::ONE_TILE), outputs: rows }
+}
+
+/// Tokens of a step for each worker.
+const fn rows_of_worker(options: &LearnerOptions, step_tokens: &StepTokens) -> usize {
+    step_tokens.total.div_ceil(options.data_parallel)
+}
+
+fn check_fit(plan: &MemoryPlan, options: &LearnerOptions, available: u64) -> Result<(), Failure> {
+    let wanted = with_margin(plan.total()).saturating_sub(plan.weights);
+    tracing::info!(predicted_bytes = plan.total(), available_bytes = available, "memory of a step");
+    if wanted <= available {
+        return Ok(());
+    }
+    let what = format!(
+        "playing this model takes about {} of memory besides its weights, and {} is free: in training {} for activations, {} for \
+         gradients, {} for logits, or up to {} in rollouts; and {} for the optimizer",
+        gib(wanted),
+        gib(available),
+        gib(plan.activations),
+        gib(plan.gradients),
+        gib(plan.logits),
+        gib(plan.rollouts),
+        gib(plan.moments),
+    );
+    Err(Failure::message(ExitCode::Input, what).hint(plan.advice(options).join("; or ")))
+}
+
+/// Bytes in a unit in which they are not 0.
+fn amount(bytes: u64) -> String {
+    if mib(bytes) < 102.4 { format!("{:.1} MiB", mib(bytes)) } else { gib(bytes) }
+}
+
+fn gib(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_amount_is_in_mebibytes() {
+        assert_eq!((&*amount(5 << 20), &*amount(1 << 30)), ("5.0 MiB", "1.0 GiB"));
+    }
+
+    #[test]
+    fn what_fits_passes_and_what_does_not_is_refused_with_advice() {
+        let (config, options) = (ModelConfig::default(), LearnerOptions::default());
+        let plan = |config: &ModelConfig| {
+            MemoryPlan::predict(config, &options, MicroBatchSize { rows: 1536, group: 512, outputs: 1536 })
+        };
+        assert!(check_fit(&plan(&config), &options, 8 << 30).is_ok());
+        let refusal = check_fit(&plan(&config), &options, 1 << 20).expect_err("a megabyte is too little").to_string();
+        assert!(refusal.contains("0.0 GiB is free") && refusal.contains("segments"), "{refusal}");
+        let huge = ModelConfig { hidden_size: 8192, intermediate_size: 1 << 15, num_hidden_layers: 80, ..config };
+        assert!(check_fit(&plan(&huge), &options, 64 << 30).is_err());
+    }
+
+    /// The shape of Llama 3.1 405B.
+    fn huge() -> ModelConfig {
+        ModelConfig {
+            hidden_size: 16_384,
+            intermediate_size: 53_248,
+            num_hidden_layers: 126,
+            num_attention_heads: 128,
+            num_key_value_heads: 8,
+            head_dim: 128,
+            vocab_size: 128_256,
+            ..ModelConfig::default()
+        }
+    }
+
+    #[test]
+    fn a_model_is_refused_by_its_shape_with_what_would_fit() {
+        let step_tokens = StepTokens { total: 100_000, longest: 512, longest_response: 64 };
+        let refusal = |config: &ModelConfig, options: &LearnerOptions, free| {
+            check_training("some/model", config, options, &step_tokens, free).map_err(|failure| failure.to_string())
+        };
+        let (small, options) = (ModelConfig::default(), LearnerOptions::default());
+        assert_eq!(refusal(&small, &options, 8 << 30), Ok(()));
+        // A byte less than it takes: a smaller micro-batch is enough, and what the hint names fits.
+        let plan = predict(&small, &options, &step_tokens);
+        let free = with_margin(plan.total()) - 1;
+        let said = refusal(&small, &options, free).expect_err("a byte too little");
+        assert!(said.contains("`some/model`") && said.contains("micro_tokens = 512"), "{said}");
+        let halved = LearnerOptions { micro_tokens: 512, ..options.clone() };
+        assert_eq!(refusal(&small, &halved, free), Ok(()));
+        // Nothing makes the largest fit.
+        let said = refusal(&huge(), &options, 64 << 30).expect_err("it is huge");
+        assert!(said.contains("for weights") && said.contains("billion parameters would fit here"), "{said}");
+    }
+
+    #[test]
+    fn recomputed_layers_and_adapters_are_proposed_where_smaller_batches_do_not_help() {
+        // Prompts have no room in half of it.
+        let step_tokens = StepTokens { total: 100_000, longest: 4096, longest_response: 4096 };
+        // On the CPU adapters are merged, which takes copies of the matrices.
+        let options = LearnerOptions {
+            data_parallel: 1,
+            rollout_rows: 1,
+            device: DeviceSpec::Portable,
+            ..LearnerOptions::default()
+        };
+        let config = ModelConfig { num_hidden_layers: 40, max_position_embeddings: 8192, ..ModelConfig::default() };
+        let takes = |remedies: &[Remedy]| {
+            let mut changed = options.clone();
+            remedies.iter().for_each(|(_, apply)| apply(&mut changed));
+            let tried = LearnerOptions { micro_tokens: 1, ..changed };
+            with_margin(predict(&config, &tried, &step_tokens).total())
+        };
+        let hint = |free| what_would_fit(&config, &options, &step_tokens, free);
+        assert!(takes(&[RECOMPUTE]) < takes(&[]) && takes(&[RECOMPUTE, ADAPT]) < takes(&[RECOMPUTE]));
+        let recomputed = hint(takes(&[RECOMPUTE]));
+        assert!(recomputed.starts_with("recompute layers") && !recomputed.contains("adapters"), "{recomputed}");
+        let both = hint(takes(&[RECOMPUTE, ADAPT]));
+        assert!(both.starts_with("recompute layers") && both.contains("train adapters"), "{both}");
+        let none = hint(takes(&[RECOMPUTE, ADAPT]) - 1);
+        assert!(none.contains("million parameters would fit here"), "{none}");
+    }
+
+    #[test]
+    fn sampling_is_refused_where_the_weights_alone_do_not_fit() {
+        let options = LearnerOptions::default();
+        let plan = SamplingPlan::predict(&huge(), &options, 16);
+        let check = |free| check_sampling_plan("some/model", &huge(), &plan, free);
+        assert!(check(plan.total()).is_ok());
+        let said = check(64 << 30).expect_err("too little").to_string();
+        assert!(
+            said.contains("`some/model`") && said.contains("64.0 GiB is free") && said.contains("billion"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn weights_pass_through_the_machine_on_their_way_to_a_card() {
+        let on = |device| LearnerOptions { device, ..LearnerOptions::default() };
+        let check = |device, free| check_host("some/model", &huge(), &on(device), Some(free));
+        assert!(check(DeviceSpec::Cuda(0), 64 << 30).is_err() && check(DeviceSpec::Cuda(0), 1 << 44).is_ok());
+        assert!(check(DeviceSpec::Cpu, 64 << 30).is_ok(), "where they stay is checked by the plan");
+    }
+
+    #[test]
+    fn a_step_that_is_smaller_than_a_micro_batch_is_what_counts() {
+        let step_tokens = StepTokens { total: 10_000, longest: 64, longest_response: 64 };
+        let rows_of = |micro_tokens| {
+            let options = LearnerOptions { micro_tokens, ..LearnerOptions::default() };
+            largest_micro_batch(&options, &step_tokens).rows
+        };
+        assert_eq!(rows_of(1024), 1536);
+        // By two workers.
+        assert_eq!(rows_of(1 << 20), 5_000);
+        assert_eq!(rows_of(1), 64);
+    }
+
+    #[test]
+    fn the_longest_sequence_is_planned_for_and_a_bound_on_it_is_proposed() {
+        let config = ModelConfig { max_position_embeddings: 8192, ..ModelConfig::default() };
+        let step_tokens = StepTokens { total: 1 << 20, longest: 8192, longest_response: 64 };
+        let options = LearnerOptions::default();
+        let rows_of =
+            |micro_tokens| largest_micro_batch(&LearnerOptions { micro_tokens, ..options.clone() }, &step_tokens).rows;
+        // One on its own; and where there is room for half of it, behind others.
+        assert_eq!((rows_of(1024), rows_of(4096), rows_of(8192), rows_of(10_000)), (8192, 8192, 12_288, 15_000));
+        let plan = predict(&config, &options, &step_tokens);
+        let said = what_would_fit(&config, &options, &step_tokens, with_margin(plan.total()) - 1);
+        assert!(said.starts_with("set `learn.options.max_length = 2048`: then"), "{said}");
+        let bounded = LearnerOptions { max_length: Some(2048), ..options };
+        let shorter = StepTokens { longest: bounded.context(&config), ..step_tokens };
+        assert!(predict(&config, &bounded, &shorter).total() < plan.total());
+    }
+
+    #[test]
+    fn groups_of_one_tile_count_where_they_keep_more_than_a_long_sequence() {
+        let config = ModelConfig { max_position_embeddings: 1024, ..ModelConfig::default() };
+        let step_tokens = StepTokens { total: 1 << 20, longest: 1024, longest_response: 64 };
+        let options = LearnerOptions {
+            device: DeviceSpec::Portable,
+            micro_tokens: 8192,
+            rollout_rows: 1,
+            ..LearnerOptions::default()
+        };
+        let long = MemoryPlan::predict(&config, &options, largest_micro_batch(&options, &step_tokens));
+        let short = MemoryPlan::predict(&config, &options, short_micro_batch(&options, &step_tokens));
+        assert!(short.total() > long.total());
+        assert_eq!(predict(&config, &options, &step_tokens), short);
+    }
+}

@@ -1,0 +1,133 @@
+//! The policy that plays a run and learns from it: our own learner, or a trainer outside this process.
+
+use std::path::Path;
+
+use serde::Serialize;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_core::{Learn, Policy, Update};
+use veriplay_learner::{Learner, LearnerOptions};
+use veriplay_selfplay::play::{Batch, RewardedRollout};
+
+use super::summary::Summary;
+use super::trainer::{ExternalTrainer, Purpose};
+use crate::passes::Passes;
+
+/// The policy of a run.
+pub(crate) enum Actor {
+    /// Ours.
+    Learner(Box<Learner>),
+    /// Behind standard input and output.
+    Trainer(Box<ExternalTrainer>),
+}
+
+impl Actor {
+    pub(crate) fn policy(&self) -> &dyn Policy {
+        match self {
+            Self::Learner(learner) => &**learner,
+            Self::Trainer(trainer) => &**trainer,
+        }
+    }
+
+    pub(crate) const fn is_external(&self) -> bool {
+        matches!(self, Self::Trainer(_))
+    }
+
+    /// Whether prompts may be messages. A trainer gets them both as text and as messages.
+    pub(crate) fn has_chat_template(&self) -> bool {
+        match self {
+            Self::Learner(learner) => learner.has_chat_template(),
+            Self::Trainer(_) => true,
+        }
+    }
+
+    /// Says what is generated next, to a trainer that wants to know.
+    pub(crate) fn set_purpose(&self, step: u64, purpose: Purpose) {
+        if let Self::Trainer(trainer) = self {
+            trainer.set_purpose(step, purpose);
+        }
+    }
+
+    /// The updates of a step. A trainer makes passes of its own, and has a reference of its own.
+    pub(crate) fn learn(
+        &mut self,
+        (batches, rewarded): (&[Batch], &[RewardedRollout]),
+        rate: f64,
+        (passes, seed, step): (Passes, u64, u64),
+        refreshes_reference: bool,
+    ) -> Result<Vec<Update>, Failure> {
+        let mut updates = Vec::new();
+        let first_pairs = batches.iter().position(|batch| matches!(batch, Batch::Preferences(_)));
+        for (place, batch) in batches.iter().enumerate() {
+            if refreshes_reference && first_pairs == Some(place) {
+                self.hold_reference()?;
+            }
+            match (&mut *self, batch) {
+                (Self::Learner(learner), Batch::Samples(batch)) => {
+                    for part in passes.batches(batch, seed, step) {
+                        updates.push(learner.update(&part, rate).or_fail(ExitCode::Model)?);
+                    }
+                }
+                (Self::Learner(learner), Batch::Preferences(batch)) => {
+                    updates.push(learner.prefer(batch, rate).or_fail(ExitCode::Model)?);
+                }
+                (Self::Trainer(trainer), Batch::Samples(batch)) => updates.push(trainer.update(batch, rewarded, rate)?),
+                (Self::Trainer(trainer), Batch::Preferences(batch)) => updates.push(trainer.prefer(batch, rate)?),
+            }
+        }
+        Ok(updates)
+    }
+
+    /// Goes on with the start model, which `open` loads, and a fresh optimizer. Where adapters train, they alone begin again, because their base is
+    /// the start model. A trainer has weights of its own.
+    pub(crate) fn restart(
+        &mut self,
+        options: &LearnerOptions,
+        open: impl FnOnce() -> Result<Learner, Failure>,
+    ) -> Result<(), Failure> {
+        let Self::Learner(learner) = self else { return Ok(()) };
+        if let Some(lora) = &options.lora {
+            return learner.restart_adapters(lora).or_fail(ExitCode::Model);
+        }
+        // First, so that the two copies of the weights take less memory than training.
+        learner.reset_optimizer();
+        learner.restart_from(open()?).or_fail(ExitCode::Model)
+    }
+
+    /// Makes the policy as it is the reference of pairs.
+    fn hold_reference(&mut self) -> Result<(), Failure> {
+        match self {
+            Self::Learner(learner) => learner.hold_reference().or_fail(ExitCode::Model),
+            Self::Trainer(_) => Ok(()),
+        }
+    }
+
+    /// Saves into the folder of a checkpoint.
+    pub(crate) fn save(&self, folder: &Path, step: u64) -> anyhow::Result<()> {
+        let learner = match self {
+            Self::Trainer(trainer) => return trainer.save(folder, step),
+            Self::Learner(learner) => learner,
+        };
+        learner.save(folder)?;
+        learner.save_trainer_state(folder)?;
+        if learner.options().lora.is_some() {
+            learner.save_adapters(folder)?;
+        }
+        Ok(())
+    }
+
+    /// Tells a trainer the metrics of a step.
+    pub(crate) fn report_step(&self, event: &impl Serialize) -> Result<(), Failure> {
+        match self {
+            Self::Learner(_) => Ok(()),
+            Self::Trainer(trainer) => trainer.report_step(event),
+        }
+    }
+
+    /// Tells a trainer that the run is complete.
+    pub(crate) fn finish(&self, summary: &Summary) -> Result<(), Failure> {
+        match self {
+            Self::Learner(_) => Ok(()),
+            Self::Trainer(trainer) => trainer.finish(summary),
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! One run, from its start or a checkpoint to its end: what it holds and how it is opened. [`step`] plays a step, [`measure`] evaluates, and
+//! [`save`] writes checkpoints.
+
+mod measure;
+mod save;
+mod step;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
+use veriplay_console::interrupt;
+use veriplay_console::isolation::Isolation;
+use veriplay_console::json_file::write_json;
+use veriplay_console::logfile::LogFile;
+use veriplay_console::progress;
+use veriplay_core::SCHEMA_VERSION;
+use veriplay_learner::Learner;
+use veriplay_selfplay::driver::GameState;
+use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::environment::Environment;
+use veriplay_selfplay::eval_table::EvalTable;
+use veriplay_selfplay::play::{OutcomeCounts, StepContext};
+use veriplay_selfplay::settings::SharedSettings;
+
+use super::actor::Actor;
+use super::evaluation::Validation;
+use super::open_learner::{resume_learner, start_learner};
+use super::plugins::{self, PluginContext};
+use super::start_model::StartModel;
+use super::summary::{BeforeAfter, BeforeAfterSuites, ProcessShare, Summary};
+use super::tensorboard::EventFile;
+use super::timing::{StepTotals, whole_lines};
+use super::trackio::TrackioInbox;
+use super::trainer::{ExternalTrainer, Standing};
+use crate::executor::GameExecutor;
+use crate::games::{self, GameSetup};
+use crate::judged_images;
+use crate::model;
+use crate::play_config::PlayConfig;
+use crate::proposer::OtherProposer;
+use crate::rundir::{PlayState, RunDir, StepsChange};
+use crate::suites::SuiteMeasurements;
+
+/// What a game carries from step to step.
+type State<S> = GameState<<<S as GameSetup>::Game as Environment>::Task>;
+
+/// A game, and what evaluates the policy in the run.
+type EvaluatedGame<E> = (SelfPlay<E>, Option<Validation<E>>);
+
+/// One run, at the start of step `step`.
+pub struct Session<S: GameSetup> {
+    config: PlayConfig<S>,
+    game: SelfPlay<S::Game>,
+    validation: Option<Validation<S::Game>>,
+    executor: GameExecutor,
+    actor: Actor,
+    other_proposer: OtherProposer,
+    /// Where steps begin with it.
+    start_model: Option<StartModel>,
+    state: State<S>,
+    dir: RunDir,
+    suites: SuiteMeasurements,
+    step: u64,
+    totals: OutcomeCounts,
+    events: LogFile,
+    rollouts: LogFile,
+    timing: LogFile,
+    tensorboard: Option<EventFile>,
+    trackio: Option<TrackioInbox>,
+    /// Whether it was said that older checkpoints go.
+    has_told_pruning: bool,
+}
+
+/// Where this process begins.
+struct ProcessStart {
+    at: Instant,
+    step: u64,
+    jobs: u64,
+}
+
+impl<S: GameSetup> Session<S> {
+    /// Starts a run in a new directory.
+    pub fn start(config: PlayConfig<S>, out: &Path, workers: Isolation) -> Result<Self, Failure> {
+        let dir = RunDir::create(out)?;
+        dir.remove_at_signal();
+        let suites = find_suites(&config, &dir, workers)?;
+        let session = Self::at_start(config, dir, suites, workers)?;
+        session.dir.write_config(&session.config)?;
+        Ok(session)
+    }
+
+    /// Continues the run in `out` from its last whole checkpoint, or from its start when there is none; with `steps`, to that step instead
+    /// of the one it was started with.
+    pub fn resume(out: &Path, steps: Option<u64>, workers: Isolation) -> Result<Self, Failure> {
+        let dir = RunDir::open_to_write(out)?;
+        let mut config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
+        dir.tell_missing_checkpoints()?;
+        if let Some(steps) = steps.filter(|steps| *steps != config.run.steps) {
+            extend(&mut config, &dir, steps)?;
+        }
+        config.validate()?;
+        let suites = find_suites(&config, &dir, workers)?;
+        let Some(step) = dir.checkpoint_steps().last().copied() else {
+            return Self::at_start(config, dir, suites, workers);
+        };
+        let state: PlayState<State<S>> = dir.load_state(step)?;
+        let other_proposer = OtherProposer::open(&config.run, config.setup.shared_settings())?;
+        let actor = resume_actor(&config, &dir, step)?;
+        let (executor, game) = open_game(&config, workers)?;
+        Self::assemble(config, (dir, suites), executor, game, (actor, other_proposer), state)
+    }
+
+    fn at_start(
+        config: PlayConfig<S>,
+        dir: RunDir,
+        suites: SuiteMeasurements,
+        workers: Isolation,
+    ) -> Result<Self, Failure> {
+        // First, so that what is free for training is known.
+        let other_proposer = OtherProposer::open(&config.run, config.setup.shared_settings())?;
+        let actor = start_actor(&config, &dir)?;
+        // Before the tasks of step 0 are made, which may take long: a plug-in that does not start is known at once.
+        let (executor, (game, validation)) = open_game(&config, workers)?;
+        if actor.is_external() {
+            refuse_sft(game.game.settings())?;
+        }
+        let seeds = game.game.settings().seed_proposals;
+        if seeds > 0 {
+            progress::say(format!("proposing tasks until there are {seeds} of each kind"));
+        } else {
+            progress::say("making the tasks that the run starts with");
+        }
+        let policy = other_proposer.beside(actor.policy());
+        let context = StepContext { policy: &policy, execute: &executor, seed: config.run.seed };
+        let initial = game.init(&context)?;
+        let state = PlayState {
+            schema_version: SCHEMA_VERSION,
+            step: 0,
+            events_bytes: 0,
+            rollouts_bytes: 0,
+            totals: OutcomeCounts::default(),
+            start_weights: None,
+            game: initial,
+        };
+        Self::assemble(config, (dir, suites), executor, (game, validation), (actor, other_proposer), state)
+    }
+
+    fn assemble(
+        config: PlayConfig<S>,
+        (dir, suites): (RunDir, SuiteMeasurements),
+        executor: GameExecutor,
+        (game, validation): EvaluatedGame<S::Game>,
+        (actor, other_proposer): (Actor, OtherProposer),
+        state: PlayState<State<S>>,
+    ) -> Result<Self, Failure> {
+        let open = |name: &str, bytes| LogFile::open_at(&dir.path(name), bytes).or_fail(ExitCode::Input);
+        let timing_bytes = whole_lines(&dir.path("timing.jsonl"));
+        let tensorboard = config.run.tensorboard.then(|| EventFile::create(&dir.path(""), state.step));
+        Ok(Self {
+            start_model: StartModel::find(&config, state.start_weights.as_deref())?,
+            trackio: open_trackio(&config, &dir)?,
+            tensorboard: tensorboard.transpose().or_fail(ExitCode::Input)?,
+            events: open("events.jsonl", state.events_bytes)?,
+            rollouts: open("rollouts.jsonl.zst", state.rollouts_bytes)?,
+            timing: open("timing.jsonl", timing_bytes)?,
+            step: state.step,
+            totals: state.totals,
+            state: state.game,
+            config,
+            game,
+            validation,
+            executor,
+            actor,
+            other_proposer,
+            dir,
+            suites,
+            has_told_pruning: false,
+        })
+    }
+
+    /// Whether a trainer outside this process plays and learns.
+    pub const fn is_external(&self) -> bool {
+        self.actor.is_external()
+    }
+
+    /// Plays to the end, with an evaluation before and after.
+    pub fn play(self) -> Result<Summary, Failure> {
+        let resume = self.resume_hint();
+        let is_external = self.is_external();
+        self.play_to_end().map_err(|failure| if is_external { failure.or_hint(resume) } else { failure })
+    }
+
+    fn play_to_end(mut self) -> Result<Summary, Failure> {
+        interrupt::listen("stopping after this evaluation; press Ctrl-C again to stop at once");
+        let start = ProcessStart { at: Instant::now(), step: self.step, jobs: self.executor.jobs() };
+        progress::say(format!("run directory: {}", self.dir.path("").display()));
+        judged_images::record(&self.dir.path(""), self.step, self.executor.images())?;
+        let before = self.evaluate_before()?;
+        if interrupt::requested() {
+            return Err(self.stop(true));
+        }
+        self.measure_suites_before()?;
+        self.play_steps()?;
+        interrupt::set_notice("ending with this evaluation, the last; press Ctrl-C again to stop at once");
+        self.finish(before, &start)
+    }
+
+    /// Plays the steps that are left. Its progress ends here: the last evaluation has its own.
+    fn play_steps(&mut self) -> Result<(), Failure> {
+        interrupt::set_notice("stopping after this step, with everything saved; press Ctrl-C again to stop at once");
+        let bar = progress::resumed_bar(self.config.run.steps, "self-play", self.step);
+        let mut is_saved = true;
+        while self.step < self.config.run.steps {
+            if interrupt::requested() {
+                return Err(self.stop(is_saved));
+            }
+            let text = self.play_step()?;
+            bar.set_position(self.step);
+            bar.set_message(text);
+            let last = self.step == self.config.run.steps;
+            is_saved = last || self.step.is_multiple_of(self.config.run.checkpoint_every);
+            if is_saved {
+                self.checkpoint()?;
+            }
+        }
+        bar.finish_and_clear();
+        Ok(())
+    }
+
+    fn finish(self, before: EvalTable, start: &ProcessStart) -> Result<Summary, Failure> {
+        let steps = self.config.run.steps;
+        let after = self.evaluate("the trained model")?;
+        let suites = BeforeAfterSuites { before: self.suites.read(0)?, after: self.suites.read(steps)? };
+        write_json(&self.dir.path("after.json"), &after).or_fail(ExitCode::Input)?;
+        let of_steps = StepTotals::read(&self.dir.path("timing.jsonl"), steps)?;
+        let process =
+            ProcessShare { seconds: start.at.elapsed().as_secs_f64(), jobs: self.executor.jobs() - start.jobs };
+        let summary = Summary {
+            schema_version: SCHEMA_VERSION,
+            steps,
+            resumed_at: start.step,
+            seconds: of_steps.seconds,
+            eval_set: self.config.setup.eval_set(),
+            eval: BeforeAfter { before, after },
+            suites,
+            valid_proposal_rate: self.totals.valid_rate(),
+            proposals_in_held_out: self.totals.proposals_in_held_out,
+            solve_rate: self.totals.solve_rate(),
+            jobs: of_steps.jobs,
+            jobs_per_s: of_steps.jobs_per_s(),
+            process,
+            dropped: self.totals.dropped,
+            run: self.dir.path("").display().to_string(),
+        };
+        self.actor.finish(&summary)?;
+        Ok(summary)
+    }
+}
+
+/// Changes how many steps a run has, on disk too.
+fn extend<S: GameSetup>(config: &mut PlayConfig<S>, dir: &RunDir, steps: u64) -> Result<(), Failure> {
+    let saved = dir.checkpoint_steps().last().copied().unwrap_or_default();
+    if steps < saved {
+        let what = format!("--steps is {steps}, and `{}` has a checkpoint of step {saved}", dir.path("").display());
+        return Err(Failure::message(ExitCode::Input, what).hint("a run can be made longer, not shorter"));
+    }
+    let change = StepsChange { at_step: saved, from: config.run.steps, to: steps };
+    config.run.steps = steps;
+    config.validate()?;
+    dir.add_steps_change(change)?;
+    // The table of another end: the run writes it anew.
+    match std::fs::remove_file(dir.path("after.json")) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).or_fail(ExitCode::Input),
+        _ => dir.write_config(config),
+    }
+}
+
+/// Who plays from the start.
+fn start_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir) -> Result<Actor, Failure> {
+    match model::is_external(&config.run.model) {
+        true => start_trainer(config, dir, 0),
+        false => {
+            progress::say(format!("loading the model `{}`", config.run.model));
+            learner_actor(config, start_learner(config)?)
+        }
+    }
+}
+
+/// Who plays on from a checkpoint.
+fn resume_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> Result<Actor, Failure> {
+    match model::is_external(&config.run.model) {
+        true => start_trainer(config, dir, step),
+        false => {
+            progress::say(format!("loading the checkpoint of step {step}"));
+            learner_actor(config, resume_learner(config, &dir.checkpoint_path(step))?)
+        }
+    }
+}
+
+/// A learner that plays: it samples itself, or has a server do it.
+fn learner_actor<S: GameSetup>(config: &PlayConfig<S>, mut learner: Learner) -> Result<Actor, Failure> {
+    if let Some(server) = &config.run.rollout_server {
+        server.attach(&mut learner)?;
+    }
+    Ok(Actor::Learner(Box::new(learner)))
+}
+
+fn start_trainer<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> Result<Actor, Failure> {
+    let (run, checkpoint) = (dir.path(""), (step > 0).then(|| dir.checkpoint_path(step)));
+    let standing = Standing {
+        game: S::NAME,
+        run: &run,
+        step,
+        steps: config.run.steps,
+        seed: config.run.seed,
+        checkpoint: checkpoint.as_deref(),
+        learn: &config.run.learn,
+    };
+    Ok(Actor::Trainer(Box::new(ExternalTrainer::start(&standing)?)))
+}
+
+/// Refuses supervised examples of the start model: checkpoints keep their tokens, which are the trainer's.
+pub(super) fn refuse_sft(settings: &SharedSettings) -> Result<(), Failure> {
+    match settings.sft_samples {
+        0 => Ok(()),
+        samples => Err(bad_value("game.sft_samples", &samples, "0, because `model` is `stdio`")
+            .hint("regularise in your trainer, or imitate what got a reward by `game.learn_from = \"successes\"`")),
+    }
+}
+
+/// The game and what executes its jobs, with the plug-ins of the configuration.
+fn open_game<S: GameSetup>(
+    config: &PlayConfig<S>,
+    workers: Isolation,
+) -> Result<(GameExecutor, EvaluatedGame<S::Game>), Failure> {
+    let (executor, mut game) = games::open_game(&config.setup, workers)?;
+    let timeout = Duration::from_secs(config.run.exec_timeout_s);
+    plugins::connect(&mut game, PluginContext { game: S::NAME, seed: config.run.seed, timeout })?;
+    let validation = Validation::open(&config.setup, workers, &game)?;
+    Ok((executor, (game, validation)))
+}
+
+/// trackio's inbox, where the configuration names a project of it.
+fn open_trackio<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir) -> Result<Option<TrackioInbox>, Failure> {
+    let Some(project) = &config.run.trackio else { return Ok(None) };
+    TrackioInbox::open(project, &dir.path(""), config.to_json().or_fail(ExitCode::Bug)?).map(Some)
+}
+
+/// The public sets that are measured in the run: their files, which are those that the run began with, before a model is loaded.
+fn find_suites<S: GameSetup>(
+    config: &PlayConfig<S>,
+    dir: &RunDir,
+    workers: Isolation,
+) -> Result<SuiteMeasurements, Failure> {
+    let suites = SuiteMeasurements::find(config.setup.suite_schedule(), dir.path("suites"), workers)?;
+    suites.check_same_files()?;
+    Ok(suites)
+}

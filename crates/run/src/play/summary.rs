@@ -1,0 +1,165 @@
+//! What a run came to: the table for people, the one JSON line for programs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use veriplay_console::progress::{self, counted};
+use veriplay_selfplay::eval_table::{EvalNumbers, EvalTable};
+use veriplay_selfplay::splits::EvalSet;
+
+use crate::suites::{SuiteEstimates, SuiteScores};
+
+/// The last stdout line of `play --json`. Rates and accuracies are fractions of 1.
+#[derive(Debug, Clone, Serialize)]
+pub struct Summary {
+    pub schema_version: u32,
+    /// Steps of the run.
+    pub steps: u64,
+    /// Steps that earlier processes had played.
+    pub resumed_at: u64,
+    /// Wall-clock seconds of the run's steps, whichever processes have played them; evaluations are no part of it.
+    pub seconds: f64,
+    /// The set that `eval` was measured on.
+    pub eval_set: EvalSet,
+    pub eval: BeforeAfter,
+    /// pass@1 of the public sets that were measured, with 95 % intervals.
+    pub suites: BeforeAfterSuites,
+    /// Valid proposals among those judged, over the run.
+    pub valid_proposal_rate: f64,
+    /// Proposals refused because they hold what the policy is evaluated on, over the run.
+    pub proposals_in_held_out: u64,
+    /// Accepted attempts among those judged, over the run.
+    pub solve_rate: f64,
+    /// Sandbox jobs of the run's steps.
+    pub jobs: u64,
+    pub jobs_per_s: f64,
+    pub process: ProcessShare,
+    /// Attempts lost to a host fault, over the run.
+    pub dropped: u64,
+    /// Where everything is.
+    pub run: String,
+}
+
+/// What this process did of the run: the steps from `resumed_at` on, and evaluations.
+#[derive(Debug, Clone, Serialize)]
+pub struct ProcessShare {
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Sandbox jobs.
+    pub jobs: u64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct BeforeAfter {
+    pub before: EvalTable,
+    pub after: EvalTable,
+}
+
+/// pass@1 of public sets, by name; empty where the configuration names none.
+#[derive(Debug, Clone, Serialize)]
+#[serde(into = "WrittenSuites")]
+pub struct BeforeAfterSuites {
+    pub before: SuiteEstimates,
+    pub after: SuiteEstimates,
+}
+
+/// The same as it is written: the intervals have keys of their own.
+#[derive(Serialize)]
+struct WrittenSuites {
+    before: SuiteScores,
+    after: SuiteScores,
+    before_interval: BTreeMap<String, Option<[f64; 2]>>,
+    after_interval: BTreeMap<String, Option<[f64; 2]>>,
+}
+
+impl From<BeforeAfterSuites> for WrittenSuites {
+    fn from(suites: BeforeAfterSuites) -> Self {
+        let values = |suites: &SuiteEstimates| {
+            suites.iter().map(|(name, score)| (name.clone(), score.map(|score| score.value))).collect()
+        };
+        let intervals = |suites: &SuiteEstimates| {
+            suites.iter().map(|(name, score)| (name.clone(), score.map(|score| score.interval))).collect()
+        };
+        Self {
+            before: values(&suites.before),
+            after: values(&suites.after),
+            before_interval: intervals(&suites.before),
+            after_interval: intervals(&suites.after),
+        }
+    }
+}
+
+impl Summary {
+    /// The part of this process, for people, where others have played steps before it.
+    fn process_text(&self) -> Option<String> {
+        let steps = match self.resumed_at {
+            0 => return None,
+            first if first == self.steps => "no step".to_owned(),
+            first => format!("the steps after step {first}"),
+        };
+        let ProcessShare { seconds, jobs } = self.process;
+        let jobs = counted(jobs, "job");
+        Some(format!("this process: {steps}, with evaluation in {seconds:.0} s and {jobs}"))
+    }
+}
+
+/// Prints the summary: with `json`, one line; else the table.
+pub fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
+    if json {
+        progress::data(serde_json::to_string(summary)?);
+        return Ok(());
+    }
+    progress::data(table_text(summary.eval_set, Some(&summary.eval.before), &summary.eval.after));
+    for (name, after) in &summary.suites.after {
+        let before = summary.suites.before.get(name).copied().flatten();
+        let [before, after] = [before, *after].map(|score| score.map(|score| score.value));
+        progress::data(format!("suite {name}: {} %", percent(Some(before), after)));
+    }
+    progress::data(format!(
+        "{} in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {}, {:.0} jobs/s; {} dropped",
+        counted(summary.steps, "step"),
+        summary.seconds,
+        100.0 * summary.valid_proposal_rate,
+        summary.proposals_in_held_out,
+        100.0 * summary.solve_rate,
+        counted(summary.jobs, "job"),
+        summary.jobs_per_s,
+        summary.dropped,
+    ));
+    summary.process_text().into_iter().for_each(progress::data);
+    let word = progress::shell_word(Path::new(&summary.run));
+    progress::data(format!("run directory: {}; check it with `veriplay replay {word}`", summary.run));
+    Ok(())
+}
+
+/// The rows of an evaluation and their mean, then its other numbers, in percent; with `before`, as `before → after`.
+pub fn table_text(set: EvalSet, before: Option<&EvalTable>, after: &EvalTable) -> String {
+    let before_rows: Option<BTreeMap<String, [f64; 3]>> = before.map(|table| rows(table).into_iter().collect());
+    let mut text = format!("| %, {} | pass@1 (T=1) | greedy | pass@8 |\n|---|---|---|---|\n", set.label());
+    for (name, after) in rows(after) {
+        let cell = |column: usize| {
+            let before = before_rows.as_ref().map(|before| before.get(&name).map(|row| row[column]));
+            percent(before, Some(after[column]))
+        };
+        text += &format!("| {name} | {} |\n", [cell(0), cell(1), cell(2)].join(" | "));
+    }
+    for (name, after) in &after.numbers {
+        let before = before.map(|before| before.numbers.get(name).copied().flatten());
+        text += &format!("{name}: {} %\n", percent(before, *after));
+    }
+    text
+}
+
+/// The rows, then their mean.
+fn rows(table: &EvalTable) -> Vec<(String, [f64; 3])> {
+    let EvalNumbers { pass1, greedy, pass8 } = table.mean;
+    let rows = table.rows.iter().map(|row| (row.row.clone(), [row.pass1, row.greedy, row.pass8]));
+    rows.chain([("**mean**".to_owned(), [pass1, greedy, pass8])]).collect()
+}
+
+/// A fraction in percent, behind what it was where there was a measurement before.
+fn percent(before: Option<Option<f64>>, after: Option<f64>) -> String {
+    let of = |number: Option<f64>| number.map_or_else(|| "none".to_owned(), |number| format!("{:.1}", 100.0 * number));
+    before.map_or_else(|| of(after), |before| format!("{} → {}", of(before), of(after)))
+}

@@ -1,0 +1,138 @@
+//! The configuration of a run: the settings of every run and the tables of its game. It is parsed strictly, resolved once, and written into
+//! the run directory.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use veriplay_console::exit::{ExitCode, Failure, bad_value};
+use veriplay_learner::ScheduleShape;
+
+use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
+use crate::games::{GameSetup, check_tasks_every};
+use crate::model;
+use crate::proposer;
+
+/// The configuration of a run, such as `configs/quickstart.toml`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlayConfig<S> {
+    /// The settings of every run.
+    pub run: RunConfig,
+    /// The tables of the game.
+    pub setup: S,
+}
+
+impl<S: GameSetup> PlayConfig<S> {
+    /// Reads a configuration strictly: an unknown or missing key is an error that names file, line and key. It is not validated.
+    pub fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
+        refuse_renamed_keys(text, origin)?;
+        refuse_recipe(text, origin)?;
+        // Before missing keys, because a misspelt key is both.
+        refuse_unknown_keys(text, origin, &[RunConfig::KEYS, S::TABLES].concat())?;
+        Ok(Self { run: from_toml(text, origin)?, setup: from_toml(text, origin)? })
+    }
+
+    /// As [`PlayConfig::parse`], of a file.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        Self::parse(&read_text(path)?, path)
+    }
+
+    /// The text that [`PlayConfig::parse`] reads.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        // A game has only tables, so they can follow the run's own keys.
+        Ok(format!("{}\n{}", toml::to_string(&self.run)?, toml::to_string(&self.setup)?))
+    }
+
+    /// The same as one object, in which keys that are not set are null.
+    pub fn to_json(&self) -> serde_json::Result<Map<String, Value>> {
+        let mut keys: Map<String, Value> = Map::new();
+        for part in [serde_json::to_value(&self.run)?, serde_json::to_value(&self.setup)?] {
+            keys.extend(part.as_object().cloned().unwrap_or_default());
+        }
+        Ok(keys)
+    }
+
+    /// Validates the values.
+    pub fn validate(&self) -> Result<(), Failure> {
+        self.checks().into_iter().collect()
+    }
+
+    /// What is wrong with the values of each part.
+    pub fn checks(&self) -> [Result<(), Failure>; 6] {
+        [
+            self.run.validate().and_then(|()| self.check_sampler_reference()).and_then(|()| self.check_train_from()),
+            self.setup.suite_schedule().validate(),
+            check_tasks_every(&self.setup),
+            proposer::check(&self.run, self.setup.shared_settings()),
+            self.run.learn.check_sampling(self.setup.shared_settings()),
+            self.setup.validate(&self.run.learn),
+        ]
+    }
+}
+
+impl<S: GameSetup> PlayConfig<S> {
+    /// Rejects pairs whose reference would be another program's log-probabilities: their loss has no ratio that corrects for that.
+    fn check_sampler_reference(&self) -> Result<(), Failure> {
+        if self.run.rollout_server.is_none() || !self.setup.takes_sampler_as_reference() {
+            return Ok(());
+        }
+        let want =
+            "`start` or `sft`, where `[rollout_server]` is there: the sampler's log-probabilities are the server's";
+        Err(bad_value("game.dpo_reference", &"sampler", want))
+    }
+
+    /// Rejects a trainer outside this process, whose weights cannot be set back, and a learning rate that belongs to the whole run: it would be
+    /// 0 in some step, whose training would then leave the start model as it is.
+    fn check_train_from(&self) -> Result<(), Failure> {
+        if !self.setup.trains_from_start() {
+            return Ok(());
+        }
+        let refuse = |want: &str| Err(bad_value("game.train_from", &"start", want));
+        if model::is_external(&self.run.model) {
+            return refuse("`previous`, because `model` is `stdio`");
+        }
+        let learn = &self.run.learn;
+        if learn.shape != ScheduleShape::Constant || learn.warmup_steps > 0 {
+            return refuse(
+                "`previous`, or `learn.shape = \"constant\"` with `learn.warmup_steps = 0`, because each step begins again",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file is a recipe of `veriplay warmup`.
+pub fn is_recipe(text: &str, origin: &Path) -> Result<bool, Failure> {
+    let keys: toml::Table = from_toml(text, origin)?;
+    Ok(keys.contains_key("validate_every") || keys.get("model").is_some_and(toml::Value::is_table))
+}
+
+fn refuse_recipe(text: &str, origin: &Path) -> Result<(), Failure> {
+    if !is_recipe(text, origin)? {
+        return Ok(());
+    }
+    let what = format!("`{}` is a recipe for warming up a model, not a configuration of a game", origin.display());
+    let hint = "run it with `veriplay warmup --config FILE`, or check it with `veriplay config validate --config FILE`";
+    Err(Failure::message(ExitCode::Input, what).hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PlayConfig;
+    use crate::builtin_configs::QUICKSTART;
+    use crate::games::AbsoluteZeroSetup;
+
+    #[test]
+    fn errors_name_a_misspelt_key_and_a_recipe() {
+        let parse = |text: &str| PlayConfig::<AbsoluteZeroSetup>::parse(text, "x.toml".as_ref());
+        assert!(parse(QUICKSTART).is_ok());
+        let cases = [
+            (QUICKSTART.replacen("seed = 1", "sead = 1", 1), "unknown key `sead`"),
+            (QUICKSTART.replacen("[game]", "[gmae]", 1), "unknown key `gmae`"),
+            (include_str!("../../../configs/warmup.toml").to_owned(), "veriplay warmup"),
+        ];
+        for (text, want) in cases {
+            let failure = parse(&text).expect_err(want).to_string();
+            assert!(failure.contains(want), "{failure}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Who proposes: the model that learns, or another one that does not (`proposer_model` of a configuration). Called by the loop of `play`.
+
+use veriplay_console::exit::{Failure, bad_value};
+use veriplay_console::progress::counted;
+use veriplay_core::{Policy, PolicyError, Prompt, Role, Rollout, Sampling};
+use veriplay_learner::LearnerOptions;
+use veriplay_selfplay::settings::{ProposerMode, SharedSettings};
+
+use crate::config::RunConfig;
+use crate::memory;
+use crate::model::{self, Model};
+
+/// The value of `proposer_model` that stands for the run's start model.
+const START: &str = "start";
+
+/// Answers proposers' prompts in place of the model that learns; `None` where that one proposes itself.
+pub struct OtherProposer(Option<Model>);
+
+impl OtherProposer {
+    /// Opens the model that the configuration names, unless it is predicted not to fit in the free memory.
+    pub fn open(run: &RunConfig, shared: &SharedSettings) -> Result<Self, Failure> {
+        let open = |name: &str| {
+            let name = if name == START { &run.model } else { name };
+            // It never learns: it needs neither adapters nor a reference.
+            let options = LearnerOptions { lora: None, kl: None, ..run.learn.learner_options() };
+            memory::check_sampling(name, &options, |_| shared.proposer_max_tokens)?;
+            Model::open(name, &options)
+        };
+        run.proposer_model.as_deref().map(open).transpose().map(Self)
+    }
+
+    /// A policy that answers proposers' prompts with this one, and all others with `learner`.
+    pub fn beside<'a>(&'a self, learner: &'a dyn Policy) -> PolicyByRole<'a> {
+        PolicyByRole { proposer: self.0.as_ref().map_or(learner, Model::policy), others: learner }
+    }
+}
+
+/// Two policies as one. All prompts of a call are for one role, as the driver samples one role at a time.
+pub struct PolicyByRole<'a> {
+    proposer: &'a dyn Policy,
+    others: &'a dyn Policy,
+}
+
+impl Policy for PolicyByRole<'_> {
+    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        let proposes = prompts.iter().any(|prompt| prompt.role == Role::Proposer);
+        let policy = if proposes { self.proposer } else { self.others };
+        policy.generate(prompts, sampling)
+    }
+
+    fn has_room(&self, prompt: &Prompt, max_tokens: usize) -> bool {
+        let policy = if prompt.role == Role::Proposer { self.proposer } else { self.others };
+        policy.has_room(prompt, max_tokens)
+    }
+}
+
+/// Rejects a `proposer_model` that the other keys do not allow.
+pub fn check(run: &RunConfig, shared: &SharedSettings) -> Result<(), Failure> {
+    let Some(name) = &run.proposer_model else { return Ok(()) };
+    let refuse = |want: &str| Err(bad_value("proposer_model", name, want));
+    if shared.proposer == ProposerMode::Train {
+        return refuse(
+            "left out, or `game.proposer` must be `frozen`: what another model wrote does not train this one",
+        );
+    }
+    if model::is_external(name) || name == START && model::is_external(&run.model) {
+        return refuse("a model that this process can open, and not your trainer's");
+    }
+    if name != START && shared.sft_samples > 0 {
+        return refuse("`start`, or `game.sft_samples` must be 0: its responses have the tokens of another model");
+    }
+    Ok(())
+}
+
+/// What differs from a run in which every role plays and learns, for people: a line each.
+pub fn describe(run: &RunConfig, shared: &SharedSettings) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut say = |applies: bool, line: String| lines.extend(applies.then_some(line));
+    let seeds = shared.seed_proposals;
+    say(seeds > 0, format!("before step 0: proposals until each kind has {}", counted(seeds, "task")));
+    say(shared.proposer == ProposerMode::None, "no step samples a proposer".to_owned());
+    say(shared.proposer == ProposerMode::Frozen, "proposers propose, and are not trained".to_owned());
+    say(shared.solver_weight == 0.0, "solvers attempt tasks, and are not trained".to_owned());
+    say(shared.verifier_weight == 0.0, "verifiers write tests, and are not trained".to_owned());
+    let model = run.proposer_model.as_deref().unwrap_or_default();
+    let model = if model == START { &run.model } else { model };
+    say(run.proposer_model.is_some(), format!("proposers are sampled from `{model}`, as it is now"));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use veriplay_core::ScriptedPolicy;
+    use veriplay_selfplay::games::absolute_zero::AbsoluteZeroConfig;
+
+    use super::*;
+    use crate::builtin_configs::QUICKSTART;
+
+    #[test]
+    fn proposers_are_sampled_from_one_policy_and_all_others_from_the_other() {
+        let (start, learner) =
+            (ScriptedPolicy::new(|_| "start".to_owned()), ScriptedPolicy::new(|_| "learner".to_owned()));
+        let said = |policy: &dyn Policy, role| {
+            let rollouts = policy.generate(&[Prompt::new(role, "x")], &Sampling::new(16)).expect("it answers");
+            rollouts[0][0].text.clone()
+        };
+        let both = PolicyByRole { proposer: &start, others: &learner };
+        let roles = [Role::Proposer, Role::Solver, Role::Verifier];
+        assert_eq!(roles.map(|role| said(&both, role)), ["start", "learner", "learner"]);
+        let alone = OtherProposer(None);
+        assert_eq!(roles.map(|role| said(&alone.beside(&learner), role)), ["learner"; 3]);
+    }
+
+    /// What is said of a configuration with this proposer.
+    fn said(model: &str, proposer_model: &str, mode: ProposerMode, sft_samples: usize) -> String {
+        let mut run: RunConfig = toml::from_str(QUICKSTART).expect("it is valid");
+        let tables: toml::Table = QUICKSTART.parse().expect("it is TOML");
+        let game: AbsoluteZeroConfig = tables["game"].clone().try_into().expect("it is valid");
+        let shared = SharedSettings { proposer: mode, sft_samples, ..game.shared };
+        (run.model, run.proposer_model) = (model.to_owned(), Some(proposer_model.to_owned()));
+        match check(&run, &shared) {
+            Ok(()) => describe(&run, &shared).join("; "),
+            Err(failure) => failure.to_string(),
+        }
+    }
+
+    #[test]
+    fn another_proposer_is_not_trained_and_no_trainer() {
+        let trained = said("builtin:tiny", "start", ProposerMode::Train, 0);
+        assert!(
+            trained.contains("configuration key `proposer_model` is `start`") && trained.contains("frozen"),
+            "{trained}"
+        );
+        let frozen = said("builtin:tiny", "start", ProposerMode::Frozen, 16);
+        assert_eq!(
+            frozen,
+            "proposers propose, and are not trained; proposers are sampled from `builtin:tiny`, as it is now"
+        );
+        let none = said("builtin:tiny", "gguf:a.gguf", ProposerMode::None, 0);
+        assert_eq!(none, "no step samples a proposer; proposers are sampled from `gguf:a.gguf`, as it is now");
+        assert!(said("stdio", "start", ProposerMode::Frozen, 0).contains("not your trainer's"));
+        assert!(said("builtin:tiny", "stdio", ProposerMode::Frozen, 0).contains("not your trainer's"));
+        assert!(said("builtin:tiny", "other/model", ProposerMode::Frozen, 16).contains("`game.sft_samples` must be 0"));
+    }
+}
