@@ -24,7 +24,7 @@ pub struct ChartCurve<'a> {
 
 /// A chart with the numbers that the page's script reads: the hover values, another smoothing and the CSV file come from them.
 pub struct Chart {
-    /// The drawing as SVG.
+    /// The drawing, as the text of an SVG.
     pub svg: String,
     /// JSON of numbers: the steps at both ends, the lowest and the highest value, and the pixels of these four.
     pub frame: String,

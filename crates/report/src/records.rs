@@ -61,7 +61,7 @@ impl ResponseKind {
 pub struct ResponseId {
     /// The step of the record.
     pub step: u64,
-    /// What the response is.
+    /// Whether it proposes, solves or verifies.
     pub kind: ResponseKind,
     /// Number of the record within its step and kind.
     pub index: u64,
@@ -108,7 +108,7 @@ pub struct ResponseFacts {
     pub status: Arc<str>,
     /// The rule that decided; empty where none did.
     pub rule: Arc<str>,
-    /// Checks that it passed.
+    /// The number of checks that it passed.
     pub passed: u64,
     /// Checks that its task has.
     pub total: u64,
@@ -152,7 +152,7 @@ pub struct Response<'a> {
     pub record: &'a Value,
     /// `null` for what no policy wrote.
     pub episode: &'a Value,
-    /// The judgement on it.
+    /// The object with the judgement on it.
     pub judged: &'a Value,
 }
 

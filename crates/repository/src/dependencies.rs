@@ -39,7 +39,7 @@ pub(crate) struct ResolvedDependencies {
 pub enum DependencySource<'a> {
     /// The package's own metadata, and these besides.
     Resolve {
-        /// Requirements besides the package's.
+        /// Requirements besides those that the package states.
         with: &'a [Requirement],
     },
     /// An earlier resolution, to the same bytes.

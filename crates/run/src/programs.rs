@@ -85,7 +85,7 @@ pub struct ProgramFilter {
 pub struct ProgramRunner<'a> {
     /// Name of the image that programs run in.
     pub image: &'a str,
-    /// What runs them there.
+    /// The executor that runs them there.
     pub execute: &'a dyn Execute,
 }
 

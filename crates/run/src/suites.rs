@@ -329,7 +329,7 @@ pub fn longest_answer(suites: &[SuiteFile], sampling: &SuiteSampling) -> usize {
 pub struct MeasuredModel<'a> {
     /// As reports name it.
     pub name: &'a str,
-    /// What answers the prompts.
+    /// The policy that answers the prompts.
     pub policy: &'a dyn Policy,
     /// Whether it is asked in conversations where nothing else is said.
     pub has_chat_template: bool,

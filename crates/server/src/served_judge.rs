@@ -38,7 +38,7 @@ const MOST_FILE_BYTES: u64 = 256 << 20;
 pub struct ServiceSandbox {
     /// The image that jobs start from.
     pub image: Arc<Image>,
-    /// Where the jobs run.
+    /// The sandbox that the jobs run in.
     pub sandbox: Sandbox,
     /// Verdicts that were made before.
     pub cache: VerdictCache,

@@ -12,7 +12,7 @@ use veriplay_verifier::{JudgeConditions, LoadedTask, TaskContext};
 const ROWS: [&str; 2] = [
     r#"{"task_id": "HumanEval/own", "prompt": "def double(x):\n", "entry_point": "double", "canonical_solution": "    return 2 * x\n",
         "base_input": [[2]], "plus_input": [[-3], [0]], "atol": 0}"#,
-    r#"{"task_id": "Mbpp/2", "prompt": "\"\"\"\nWrite a function to double a number.\nassert double(2) == 4\n\"\"\"\n",
+    r#"{"task_id": "Mbpp/3", "prompt": "\"\"\"\nWrite a function to double a number.\nassert double(2) == 4\n\"\"\"\n",
         "entry_point": "double", "canonical_solution": "def double(x):\n    return 2 * x\n", "base_input": [[2]], "plus_input": [[7]], "atol": 0}"#,
 ];
 

@@ -29,7 +29,7 @@ pub struct JudgeConditions {
     pub limits: Limits,
     /// Whether tasks whose reference needs more than `limits` get more.
     pub scaled: bool,
-    /// Seed of every job.
+    /// The seed of every job of the verdict.
     pub seed: u64,
     /// Whether an attempt ends at its first failed case.
     pub early_stop: bool,
@@ -52,7 +52,7 @@ impl JudgeConditions {
 /// Where and how the jobs of a task run.
 #[derive(Clone, Copy)]
 pub struct TaskContext<'a> {
-    /// Runs the jobs.
+    /// Runs the jobs of references and attempts.
     pub execute: &'a dyn Execute,
     /// Ends the wait for a reference that another attempt runs, and tells a cancelled reference from one that failed. `None` where nobody
     /// cancels attempts.
@@ -101,7 +101,7 @@ impl LoadedTask {
         Self { row: Arc::clone(&self.row), digest: self.digest.clone(), reference: ReferenceRun::default() }
     }
 
-    /// Its row.
+    /// Its row, with overrides applied.
     #[must_use]
     pub fn row(&self) -> &ProblemRow {
         &self.row

@@ -71,7 +71,7 @@ impl MeasuredProgram {
 
 /// Measures programs in one sandbox.
 pub struct CostBench<'a> {
-    /// Where each program runs.
+    /// The sandbox that each program runs in.
     pub sandbox: &'a Sandbox,
     /// Units each program may use.
     pub fuel: u64,

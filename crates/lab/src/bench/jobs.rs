@@ -19,7 +19,7 @@ pub enum JobKind {
     /// A proposal: `program` must return `output` for `input`, twice (in a fresh state where the baseline has one), and the same output
     /// for `answer`.
     Triplet {
-        /// Source that defines `f`.
+        /// The proposed source, which defines `f`.
         program: &'static str,
         /// The arguments of the proposal, as Python writes them.
         input: &'static str,

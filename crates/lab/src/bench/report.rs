@@ -105,7 +105,7 @@ pub struct BenchContext {
     pub workload: Option<WorkloadReport>,
     /// What has changed since the earlier report.
     pub comparison: Option<Vec<JobChange>>,
-    /// Where it was measured.
+    /// The machine that it was measured on.
     pub machine: Machine,
 }
 

@@ -77,7 +77,7 @@ pub struct Samples {
 /// The measurements of one job.
 #[derive(Debug, Clone)]
 pub struct MeasuredJob {
-    /// Name of the job.
+    /// The job's name on the command line.
     pub job: &'static str,
     /// In ascending order of the number of threads, which begins with 1.
     pub by_threads: Vec<ThreadSamples>,

@@ -28,7 +28,7 @@ pub const NAME: &str = "workload";
 /// Where a workload comes from.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkloadFiles<'a> {
-    /// The file of tasks.
+    /// The file that the tasks are in.
     pub tasks: &'a Path,
     /// The file of attempts at them.
     pub attempts: &'a Path,

@@ -65,7 +65,7 @@ struct ReadCode {
     weight: u64,
 }
 
-/// Weighs cache entries.
+/// Weighs the entries of the cache by their memory.
 #[derive(Debug, Clone)]
 struct CodeWeight;
 

@@ -17,11 +17,11 @@ pub enum ChosenJudge {
 /// What replaces the statements of rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TaskOverrides {
-    /// The judge.
+    /// The judge, for all tasks or for those that name none.
     pub judge: Option<ChosenJudge>,
     /// Whether test code shares an instance with the program.
     pub trust: Option<Trust>,
-    /// The limits of jobs.
+    /// Limits of each job, in place of the row's.
     pub limits: LimitOverrides,
 }
 
@@ -29,11 +29,11 @@ pub struct TaskOverrides {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`--{option}` does not apply to task `{task_id}`, which {why}")]
 pub struct UselessOverride {
-    /// Name of the override.
+    /// The name of the override, as an option.
     pub option: &'static str,
-    /// The task.
+    /// The name of the task.
     pub task_id: String,
-    /// What the task lacks.
+    /// What the task lacks for it.
     pub why: &'static str,
 }
 
