@@ -13,16 +13,6 @@ pub enum AttemptText {
     Program(String),
 }
 
-impl AttemptText {
-    /// The text, whatever it is.
-    #[must_use]
-    pub const fn as_str(&self) -> &str {
-        match self {
-            AttemptText::Completion(text) | AttemptText::Program(text) => text.as_str(),
-        }
-    }
-}
-
 /// The content extracted from a rollout's text. Extraction is part of judging, so the verifier does it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -35,7 +35,10 @@ impl ProblemRow {
 
     /// Gives it limits in place of those that it has.
     pub fn state_limits(&mut self, stated: LimitOverrides) {
-        let limits = self.limits_mut();
+        let limits = match self {
+            ProblemRow::Ready(problem) => &mut problem.limits,
+            ProblemRow::Unexecuted(unexecuted) => &mut unexecuted.limits,
+        };
         *limits = stated.or(*limits);
     }
 
@@ -45,14 +48,6 @@ impl ProblemRow {
         match self {
             ProblemRow::Ready(problem) => problem.limits,
             ProblemRow::Unexecuted(unexecuted) => unexecuted.limits,
-        }
-    }
-
-    /// The limits that it states, to change them.
-    pub const fn limits_mut(&mut self) -> &mut LimitOverrides {
-        match self {
-            ProblemRow::Ready(problem) => &mut problem.limits,
-            ProblemRow::Unexecuted(unexecuted) => &mut unexecuted.limits,
         }
     }
 

@@ -1,4 +1,4 @@
-//! The interface between the loop in `crates/cli` and [`crate::driver`]. The loop owns files, clock and threads; a game reaches the world
+//! The interface between the loop in `crates/run` and [`crate::driver`]. The loop owns files, clock and threads; a game reaches the world
 //! through the seams of [`StepContext`] alone, and is a pure function of them: the same context, state and step give the same [`StepOutput`],
 //! so a run that was killed and resumed writes the same bytes.
 

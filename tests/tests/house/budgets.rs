@@ -12,7 +12,7 @@ const LINES: &[(&str, usize)] = &[
     ("benches", 196),
     ("crates/cli", 15_903),
     ("crates/console", 2_119),
-    ("crates/core", 10_283),
+    ("crates/core", 10_268),
     ("crates/corpus", 11_160),
     ("crates/eval", 2_537),
     ("crates/kernels", 2_410),
@@ -28,7 +28,7 @@ const LINES: &[(&str, usize)] = &[
     ("crates/verifier", 23_384),
     ("fuzz", 507),
     ("sandboxes", 136),
-    ("tests", 12_019),
+    ("tests", 12_023),
     ("xtask", 2_699),
 ];
 
