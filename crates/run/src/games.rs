@@ -61,7 +61,7 @@ use veriplay_console::isolation::Isolation;
 use veriplay_console::progress;
 use veriplay_corpus::Split;
 use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::environment::Environment;
+use veriplay_selfplay::game::Game;
 use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::{EvalSet, Guard};
 
@@ -79,7 +79,7 @@ pub use named_files::NamedFile;
 /// What a configuration says of one game, in addition to what every run has.
 pub trait GameSetup: Clone + Serialize + DeserializeOwned {
     /// What it becomes.
-    type Game: Environment;
+    type Game: Game;
     /// The configuration's `plays`.
     const NAME: &'static str;
     /// The tables that are the game's own.

@@ -1,29 +1,25 @@
-//! What a game is: an environment that makes episodes of proposers, of solvers and, in some games, of verifiers, judges them, and states
-//! facts.
+//! What a game is played in: an environment that makes episodes of proposers, of solvers and, in some games, of verifiers, and judges them.
 //!
-//! [`crate::driver::SelfPlay`] drives every environment the same way and owns all that no game should: sampling, the task pool, rewards,
-//! advantages, batches, records, replay, evaluation. A single-turn game has episodes of one turn ([`crate::rollout::SingleTurn`]).
+//! Play, evaluation and replay ask it the same questions. [`crate::game::Game`] adds the script of a step. Sampling, the task pool, rewards,
+//! advantages, batches and records are the driver's. A single-turn game has episodes of one turn ([`crate::rollout::SingleTurn`]).
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use veriplay_core::{Dropped, Execute, Prompt, Role};
+use veriplay_core::{Dropped, Execute, Role};
 
 use crate::admission::{Admission, IsKnown, JudgedProposal};
 use crate::judgement::{JudgedResponse, ProposalPosition, RoundFacts, Seeds};
-use crate::metrics::SolveCount;
-use crate::play::{PlayError, StepContext};
-use crate::preferences::{Objective, Preferences};
+use crate::play::PlayError;
 use crate::randomness::derive_seed;
 use crate::rollout::{Episode, FinishedEpisode};
-use crate::scoring::ScoredEpisode;
 use crate::settings::SharedSettings;
 use crate::splits::Guard;
-use crate::task_pool::{PoolTask, StepTask, TaskChoice, TaskPool};
+use crate::task_pool::PoolTask;
 
-/// A game. Pure: the same settings, seed, step, policy and executor give the same episodes, judgements and facts.
+/// An environment. Pure: the same settings, seed, step, policy and executor give the same episodes, judgements and facts.
 pub trait Environment: Sync + Sized {
     /// The task of solvers.
     type Task: PoolTask;
@@ -40,15 +36,10 @@ pub trait Environment: Sync + Sized {
     /// Something that is tried as a task though no policy proposed it, as far as the log needs it to be judged again. [`Never`] in most
     /// games.
     type Derivation: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send;
-    /// A step in numbers, for the log of events.
-    type Metrics: Serialize;
-
     /// The kinds of task it has, in the order of its reports. Baselines and controls are computed for each kind apart.
     const KINDS: &'static [&'static str];
     /// Names the random numbers that a step's tasks are drawn with.
     const CHOICE_PURPOSE: &'static str = "tasks";
-    /// Names the random numbers that the order of examples and pairs is drawn with.
-    const PREFERENCE_PURPOSE: &'static str = "preferences";
 
     /// What every game has.
     fn base(&self) -> &GameBase<Self::Task>;
@@ -63,16 +54,6 @@ pub trait Environment: Sync + Sized {
         None
     }
 
-    /// The training objective.
-    fn objective(&self) -> Objective {
-        Objective::PolicyGradient
-    }
-
-    /// The number of seed tasks that the start model attempts: the turns of its accepted episodes are supervised examples.
-    fn sft_tasks(&self) -> usize {
-        0
-    }
-
     /// What may not be trained on.
     fn guard(&self) -> &Guard {
         &self.base().guard
@@ -82,24 +63,6 @@ pub trait Environment: Sync + Sized {
     fn evaluation_tasks(&self) -> &[EvalTask<Self::Task>] {
         &self.base().evaluation
     }
-
-    /// The pool before step 0.
-    ///
-    /// # Errors
-    /// Tasks that cannot be made, or that are evaluated on.
-    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<Self::Task>, PlayError>;
-
-    /// The proposers of a step, or of the supervised examples before step 0 ([`Stage::SftPropose`]).
-    ///
-    /// # Errors
-    /// A host fault.
-    fn proposers(
-        &self,
-        context: &StepContext<'_>,
-        pool: &TaskPool<Self::Task>,
-        stage: Stage,
-        step: u64,
-    ) -> Result<Vec<Proposer<Self>>, PlayError>;
 
     /// The episode of a logged request, to replay it; `None` where the log does not fit the configuration.
     ///
@@ -119,21 +82,6 @@ pub trait Environment: Sync + Sized {
         judged.iter().map(Admission::from_judgement).collect()
     }
 
-    /// Derivations in addition to the proposals of a step, such as mutants.
-    fn mutants(&self, _context: &StepContext<'_>, _step: u64) -> Vec<Self::Derivation> {
-        Vec::new()
-    }
-
-    /// Derivations from solutions, such as failed repairs; they become tasks of later steps.
-    fn derive_from_solutions(
-        &self,
-        _context: &StepContext<'_>,
-        _step: u64,
-        _solutions: &[(&Self::Task, &JudgedResponse<Self::SolutionDetail>)],
-    ) -> Vec<Self::Derivation> {
-        Vec::new()
-    }
-
     /// Judges derivations.
     fn judge_derived(
         &self,
@@ -149,14 +97,6 @@ pub trait Environment: Sync + Sized {
         Self::KINDS.to_vec()
     }
 
-    /// Whether a step has tasks though no proposer is sampled in it.
-    fn plays_without_proposers(&self) -> bool {
-        true
-    }
-
-    /// Chooses the tasks of a step.
-    fn choose_tasks(&self, choice: &mut TaskChoice<'_, Self::Task>);
-
     /// The solver's episode for each task; `None` where no prompt can be made of it.
     fn solver_episodes(&self, execute: &dyn Execute, seeds: Seeds, tasks: &[&Self::Task]) -> Vec<OpenedEpisode<Self>>;
 
@@ -170,17 +110,6 @@ pub trait Environment: Sync + Sized {
         seed: u64,
         solutions: &[TaskEpisode<'_, Self>],
     ) -> Vec<JudgedResponseOf<Self>>;
-
-    /// Chooses the responses that verifiers work on: of each task, places among its solvers' episodes, each as often as it is chosen.
-    /// Called only where there are verifiers.
-    fn choose_to_verify(
-        &self,
-        _context: &StepContext<'_>,
-        _step: u64,
-        tasks: &[(&Self::Task, &[SolverEpisode<Self>])],
-    ) -> Vec<Vec<usize>> {
-        vec![Vec::new(); tasks.len()]
-    }
 
     /// The verifier's episode at a solver's response; `None` where no prompt can be made of it.
     fn verifier_episode(
@@ -201,11 +130,6 @@ pub trait Environment: Sync + Sized {
         Vec::new()
     }
 
-    /// Preferences between the step's responses; called only under [`Objective::Preference`].
-    fn preferences(&self, _context: &StepContext<'_>, _step: u64, _facts: &StepFacts<'_, Self>) -> Preferences {
-        Preferences::default()
-    }
-
     /// Further evaluation metrics by name, from the judgements on the sampled verifier responses.
     fn evaluation_numbers(
         &self,
@@ -218,15 +142,6 @@ pub trait Environment: Sync + Sized {
     fn is_well_formed(&self, _episode: &FinishedEpisode<Self::Episode>) -> bool {
         true
     }
-
-    /// A step in numbers.
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> Self::Metrics;
-
-    /// The prompts a run would send, each with a label.
-    ///
-    /// # Errors
-    /// Tasks that cannot be made, or a host fault.
-    fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError>;
 
     /// How many proposers, or tasks of solvers or verifiers, are sampled together; the next ones are sampled while these are judged.
     fn chunk(&self, _stage: Stage) -> usize {
@@ -445,34 +360,4 @@ pub struct JudgedDerivation<E: Environment> {
     pub derivation: E::Derivation,
     /// The judgement.
     pub judged: JudgedProposalOf<E>,
-}
-
-/// The facts of a step.
-pub struct StepFacts<'a, E: Environment> {
-    /// Proposals, in the order they were sampled.
-    pub proposals: &'a [ProposalEpisode<E>],
-    /// Derivations judged before and after the solve stage.
-    pub derived: &'a [JudgedDerivation<E>],
-    /// How many tasks have no prompt, or none that the policy has room for.
-    pub without_prompt: usize,
-    /// How many proposers were not asked, because the policy has no room for their prompts.
-    pub proposers_without_prompt: usize,
-    /// How many tasks the host failed to prepare.
-    pub dropped_tasks: usize,
-    /// The tasks that solvers attempted.
-    pub tasks: &'a [StepTask<E::Task>],
-    /// Solvers' episodes, in the order of the tasks.
-    pub solutions: &'a [SolverEpisode<E>],
-    /// Verifiers' episodes, in the order of the tasks.
-    pub verifications: &'a [VerifierEpisode<E>],
-    /// The round of each task, `None` where the host failed in it. Empty in games without verifiers.
-    pub rounds: &'a [Option<E::Round>],
-    /// How often each task was solved.
-    pub solved: &'a [SolveCount],
-    /// The episodes that got a reward.
-    pub scored: &'a [ScoredEpisode],
-    /// Examples and preference pairs, under [`Objective::Preference`].
-    pub preferences: &'a Preferences,
-    /// The pool after the step.
-    pub pool: &'a TaskPool<E::Task>,
 }

@@ -2,10 +2,11 @@
 
 use veriplay_core::{Digest, Role};
 
-use crate::driver::{SelfPlay, asked_seed};
+use crate::driver::SelfPlay;
 use crate::environment::{Environment, JudgedRound, RoundRequest, SamplingCall, SolverEpisode, Stage};
 use crate::eval_table::{EpisodeVerdict, EvalTable};
 use crate::play::{PlayError, StepContext};
+use crate::stages::StageCall;
 use crate::task_pool::StepTask;
 
 impl<E: Environment> SelfPlay<E> {
@@ -74,12 +75,13 @@ impl<E: Environment> SelfPlay<E> {
         ended: &mut dyn FnMut(usize),
     ) -> Result<Vec<SolverEpisode<E>>, PlayError> {
         let all = self.game.evaluation_tasks();
-        let tasks: Vec<StepTask<E::Task>> = all.iter().map(|one| asked_seed(&one.task)).collect();
+        let tasks: Vec<StepTask<E::Task>> = all.iter().map(|one| StepTask::seed(&one.task)).collect();
         let own: Vec<&E::Task> = all.iter().map(|one| &one.task).collect();
         let episodes = self.game.solver_episodes(context.execute, self.game.seeds(stage, context.seed, 0), &own);
         let episodes =
             episodes.into_iter().enumerate().map(|(index, one)| one?.ok_or_else(|| self.without_prompt(index)));
-        self.solve(context, &tasks, episodes.collect::<Result<_, PlayError>>()?, (stage, 0), ended)
+        let episodes = episodes.collect::<Result<_, PlayError>>()?;
+        self.stages(context).solve(StageCall::new(stage, 0), &tasks, episodes, ended)
     }
 
     fn without_prompt(&self, index: usize) -> PlayError {
@@ -105,8 +107,7 @@ impl<E: Environment> SelfPlay<E> {
             rounds.iter().enumerate().map(episode).collect::<Result<_, PlayError>>()?;
         let mut sample = |stage: Stage, group: usize| {
             let draw = SamplingCall { stage, role: Role::Verifier, group, chunk: 0, round: 0 };
-            let seeds = self.game.seeds(stage, context.seed, 0);
-            self.sample(context, episodes.clone(), (draw, 0), seeds, ended)
+            self.stages(context).sample(StageCall::new(stage, 0), draw, episodes.clone(), ended)
         };
         let sampled = sample(Stage::Evaluate, self.game.settings().eval_samples)?;
         let greedy = sample(Stage::EvaluateGreedy, 1)?;

@@ -5,8 +5,8 @@
 mod prompts_without_room;
 mod proposals_in_held_out;
 
+use crate::facts::StepSummary;
 use crate::play::Measurement;
-use crate::step::StepSummary;
 
 /// Watches one number.
 pub trait Monitor: Sync {

@@ -9,10 +9,11 @@ use crate::driver::SelfPlay;
 use crate::environment::{Environment, ProposalBatch, ProposalToJudge, RoundRequest, SolverEpisode, Stage};
 use crate::judgement::JudgedResponse;
 use crate::play::{PlayError, ReplayReport};
-use crate::rollout::{Episode, FinishedEpisode, LoggedSampler, run_episodes};
-use crate::step::{
+use crate::records::{
     AttemptRecord, DerivedRecord, EpisodeRecord, LogRecord, ProposalRecord, Record, TaskRecord, VerificationRecord,
 };
+use crate::rollout::{Episode, FinishedEpisode, LoggedSampler, run_episodes};
+use crate::stages::judge_solutions;
 use crate::task_pool::{PoolTask, Source};
 
 /// A line of the log about a task.
@@ -237,7 +238,7 @@ impl<E: Environment> SelfPlay<E> {
         let mut sampler = LoggedSampler(attempts.iter().map(|attempt| attempt.episode.turns.as_slice()).collect());
         let advance = |all: &mut [FinishedEpisode<E::Episode>]| self.game.advance(execute, record.seeds.tools, all);
         let finished = run_episodes(vec![(0, episode)], attempts.len(), &mut sampler, advance)?;
-        Ok(Some(self.judge_solutions(execute, record.seeds.judge, finished, |_| &record.task)))
+        Ok(Some(judge_solutions(&self.game, execute, record.seeds.judge, finished, |_| &record.task)))
     }
 
     /// Replays the rounds of tasks whose seeds are the same. A round that was dropped was dropped as a whole.

@@ -1,382 +1,278 @@
-//! What a step logs: its records, and its summary for monitors.
+//! One step of a game, as its script plays it: the verbs that sample, judge, draw and admit.
+//!
+//! A script ([`crate::game::Game::step`]) calls them in the order of its game, each as often as it likes. Everything that a verb does is
+//! logged and can be rewarded. No verb does IO or reads a clock: the same state, seed, step, policy and executor give the same step.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
+use veriplay_core::{Digest, Execute, Role, Status};
 
-use crate::admission::JudgedProposal;
-use crate::environment::{Environment, JudgedDerivation, ProposalEpisode, StepFacts};
-use crate::judgement::{JudgedResponse, Never, ProposalPosition, RoundFacts, Seeds};
-use crate::metrics::{SolveCount, is_right};
-use crate::play::{OutcomeCounts, RewardedRollout};
-use crate::preferences::Response;
-use crate::rollout::{Episode, FinishedEpisode, TurnRecord};
-use crate::scoring::ScoredEpisode;
-use crate::splits::HELD_OUT;
-use crate::statistics::mean_over;
-use crate::task_pool::{PoolTask, Source, StepTask};
+use crate::curricula::{Curriculum, CurriculumTask};
+use crate::environment::{Environment, JudgedDerivation, Proposer, Stage, VerifyOutput};
+use crate::facts::StepFacts;
+use crate::judgement::is_decided;
+use crate::metrics::{SolveCount, solve_counts};
+use crate::play::{PlayError, StepContext};
+use crate::randomness::generator;
+use crate::settings::{ProposerMode, SharedSettings};
+use crate::stages::{SolvedTask, StageCall, Stages, solved_tasks};
+use crate::task_pool::{PrepareResults, StepTask, StepTasks, TaskChoice, TaskPool};
 
-/// What happened in a step, in the same form for every game: what monitors see.
-#[derive(Debug)]
-pub struct StepSummary<'a> {
-    /// Sums of the step.
-    pub counts: OutcomeCounts,
-    /// Episodes of proposers, of solvers, then of verifiers.
-    pub episodes: Vec<EpisodeSummary<'a>>,
-    /// The tasks that solvers attempted.
-    pub tasks: Vec<TaskSummary>,
-    /// The episodes that got a reward.
-    pub scored: &'a [ScoredEpisode],
-    /// Proposers and tasks that were passed over, because the policy has no room for their prompts or the game makes none.
-    pub without_prompt: usize,
+/// A step that is being played.
+pub struct Step<'a, E: Environment> {
+    stages: Stages<'a, E>,
+    curriculum: &'a dyn Curriculum,
+    number: u64,
+    pool: &'a mut TaskPool<E::Task>,
+    /// The keys of all tasks of the pool and of all proposals of the step.
+    known: BTreeSet<Digest>,
+    facts: StepFacts<E>,
+    /// Tasks of the pool that have no prompt.
+    without_prompt: BTreeSet<Digest>,
+    done: Done,
 }
 
-/// An episode in the same form for every game.
-#[derive(Debug)]
-pub struct EpisodeSummary<'a> {
-    /// Its role.
-    pub role: Role,
-    /// Prompt and rollout of each turn.
-    pub turns: &'a [(Prompt, Rollout)],
-    /// How it ended; `None` when the host failed in it.
-    pub end: Option<&'static str>,
-    /// The verdict, or the host fault.
-    pub verdict: Result<&'a Verdict, &'a Dropped>,
+/// How far the verbs have come.
+#[derive(Default)]
+struct Done {
+    /// Proposals and derivations that a draw has seen.
+    drawn: (usize, usize),
+    /// Those that were let into the pool, or refused.
+    admitted: (usize, usize),
+    draws: usize,
+    /// Chunks of proposers, and of solvers.
+    chunks: (usize, usize),
+    /// The number of each solver chunk's first task.
+    first_chunks: BTreeMap<usize, usize>,
+    /// Prompts of verifiers.
+    verifiers: usize,
 }
 
-/// A task in the same form for every game.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TaskSummary {
-    /// Its kind, one of the environment's.
-    pub kind: &'static str,
-    /// Where it comes from.
-    pub source: Source,
-    /// How often it was solved.
-    pub solved: SolveCount,
+/// Tasks that were drawn, each with the episode that its solvers begin.
+pub struct DrawnTasks<E: Environment> {
+    tasks: Vec<StepTask<E::Task>>,
+    episodes: Vec<E::Episode>,
 }
 
-/// One line of the log of rollouts: everything its verdicts were made of, so that `replay` can make them again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[serde(bound(serialize = "R: Serialize, T: Serialize, P: Serialize, S: Serialize, V: Serialize, J: Serialize"))]
-#[serde(bound(deserialize = "R: DeserializeOwned, T: DeserializeOwned, P: DeserializeOwned, S: DeserializeOwned, \
-    V: DeserializeOwned, J: DeserializeOwned"))]
-pub enum LogRecord<R, T, P, S, V, J> {
-    /// A proposer's episode.
-    Proposal(Box<ProposalRecord<R, T, P>>),
-    /// A derivation: a task that no policy proposed.
-    Derived(Box<DerivedRecord<V, T, P>>),
-    /// A task, and the episodes of its solvers and verifiers.
-    Task(Box<TaskRecord<T, S, J>>),
-}
-
-/// A line of an environment's log.
-pub type Record<E> = LogRecord<
-    <E as Environment>::Request,
-    <E as Environment>::Task,
-    <E as Environment>::ProposalDetail,
-    <E as Environment>::SolutionDetail,
-    <E as Environment>::Derivation,
-    <E as Environment>::Round,
->;
-
-/// An episode as it went.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EpisodeRecord {
-    /// Its turns.
-    pub turns: Vec<TurnRecord>,
-    /// How it ended; `None` when the host failed in it.
-    pub end: Option<String>,
-    /// Fuel of its tools.
-    pub fuel: u64,
-    /// Its reward; `None` for a valid proposal that no solver attempted, and for a host fault.
-    pub reward: Option<Reward>,
-    /// Its advantage.
-    pub advantage: Option<f64>,
-}
-
-impl EpisodeRecord {
-    fn new<E: Episode>(finished: &FinishedEpisode<E>, scored: Option<&ScoredEpisode>) -> Self {
-        Self {
-            turns: finished.turns.iter().map(TurnRecord::from).collect(),
-            end: finished.end().map(str::to_owned),
-            fuel: finished.episode.fuel(),
-            reward: scored.map(|scored| scored.reward.clone()),
-            advantage: scored.map(|scored| scored.advantage),
-        }
+impl<E: Environment> DrawnTasks<E> {
+    /// The tasks.
+    pub fn tasks(&self) -> &[StepTask<E::Task>] {
+        &self.tasks
     }
 }
 
-/// A proposer's episode.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ProposalRecord<R, T, P> {
-    /// Of this record.
-    pub schema_version: u32,
-    /// Its number within the step.
-    pub index: usize,
-    /// When and where it was proposed.
-    pub proposed: ProposalPosition,
-    /// The request.
-    pub request: R,
-    /// The episode.
-    pub episode: EpisodeRecord,
-    /// Seeds of what was executed.
-    #[serde(default, skip_serializing_if = "Seeds::is_default")]
-    pub seeds: Seeds,
-    /// The judgement.
-    pub judged: JudgedProposal<T, P>,
-}
-
-/// A derivation, tried as a task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DerivedRecord<V, T, P> {
-    /// Of this record.
-    pub schema_version: u32,
+/// What the proposers of a step may be made of.
+pub struct Proposing<'a, T> {
+    /// The policy, the sandbox and the run's seed.
+    pub context: StepContext<'a>,
+    /// The pool.
+    pub pool: &'a TaskPool<T>,
+    /// Whether they are those of a step, or of the supervised examples before step 0 ([`Stage::SftPropose`]).
+    pub stage: Stage,
     /// The step.
     pub step: u64,
-    /// Its number within the step.
-    pub index: usize,
-    /// The derivation.
-    pub derivation: V,
-    /// The judgement.
-    pub judged: JudgedProposal<T, P>,
 }
 
-/// A task, and the episodes of its solvers and verifiers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[serde(bound(serialize = "T: Serialize, S: Serialize, J: Serialize"))]
-#[serde(bound(deserialize = "T: DeserializeOwned, S: DeserializeOwned, J: DeserializeOwned"))]
-pub struct TaskRecord<T, S, J = Never> {
-    /// Of this record.
-    pub schema_version: u32,
-    /// The step.
-    pub step: u64,
-    /// Number of the task within the step.
-    pub index: usize,
-    /// The task.
-    pub task: T,
-    /// Where it comes from.
-    pub source: Source,
-    /// Seeds of what was executed.
-    #[serde(default, skip_serializing_if = "Seeds::is_default")]
-    pub seeds: Seeds,
-    /// Solvers' episodes.
-    pub attempts: Vec<AttemptRecord<S>>,
-    /// Verifiers' episodes, in games that have them.
-    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
-    pub verifications: Vec<VerificationRecord<S>>,
-    /// What is said of them all together; `None` without verifiers, or where the host failed.
-    #[serde(default = "no_round", skip_serializing_if = "Option::is_none")]
-    pub round: Option<J>,
-}
-
-const fn no_round<J>() -> Option<J> {
-    None
-}
-
-/// A verifier's episode.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct VerificationRecord<S> {
-    /// The response it is about, by its place among the task's.
-    pub candidate: usize,
-    /// The episode.
-    pub episode: EpisodeRecord,
-    /// The judgement.
-    pub judged: JudgedResponse<S>,
-}
-
-/// A solver's episode.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AttemptRecord<S> {
-    /// The episode.
-    pub episode: EpisodeRecord,
-    /// The judgement.
-    pub judged: JudgedResponse<S>,
-}
-
-impl<'a> EpisodeSummary<'a> {
-    fn new<E: Episode>(
-        role: Role,
-        finished: &'a FinishedEpisode<E>,
-        verdict: Result<&'a Verdict, &'a Dropped>,
+impl<'a, E: Environment> Step<'a, E> {
+    pub(crate) fn new(
+        stages: Stages<'a, E>,
+        curriculum: &'a dyn Curriculum,
+        pool: &'a mut TaskPool<E::Task>,
+        number: u64,
     ) -> Self {
-        Self { role, turns: &finished.turns, end: finished.end(), verdict }
-    }
-}
-
-impl<E: Environment> StepFacts<'_, E> {
-    /// The lines of the log: proposals, what was derived, then tasks.
-    pub(crate) fn records(&self, step: u64, propose: Seeds, solve: Seeds) -> Vec<Record<E>> {
-        let by_episode: HashMap<(Role, usize), &ScoredEpisode> =
-            self.scored.iter().map(|scored| ((scored.role, scored.index), scored)).collect();
-        let scored = |role: Role, index: usize| by_episode.get(&(role, index)).copied();
-        let proposal = |(index, one): (usize, &ProposalEpisode<E>)| {
-            LogRecord::Proposal(Box::new(ProposalRecord {
-                schema_version: SCHEMA_VERSION,
-                index,
-                proposed: one.proposed,
-                request: one.request.clone(),
-                episode: EpisodeRecord::new(&one.finished, scored(Role::Proposer, index)),
-                seeds: propose,
-                judged: one.judged.clone(),
-            }))
-        };
-        let derived = |(index, one): (usize, &JudgedDerivation<E>)| {
-            let (derivation, judged) = (one.derivation.clone(), one.judged.clone());
-            let schema_version = SCHEMA_VERSION;
-            LogRecord::Derived(Box::new(DerivedRecord { schema_version, step, index, derivation, judged }))
-        };
-        let mut tasks: Vec<TaskRecord<E::Task, E::SolutionDetail, E::Round>> = self
-            .tasks
-            .iter()
-            .enumerate()
-            .map(|(index, asked)| TaskRecord {
-                schema_version: SCHEMA_VERSION,
-                step,
-                index,
-                task: asked.task.clone(),
-                source: asked.source,
-                seeds: solve,
-                attempts: Vec::new(),
-                verifications: Vec::new(),
-                round: self.rounds.get(index).cloned().flatten(),
-            })
-            .collect();
-        for (index, one) in self.solutions.iter().enumerate() {
-            let episode = EpisodeRecord::new(&one.finished, scored(Role::Solver, index));
-            tasks[one.finished.source].attempts.push(AttemptRecord { episode, judged: one.judged.clone() });
-        }
-        for (index, one) in self.verifications.iter().enumerate() {
-            let episode = EpisodeRecord::new(&one.finished, scored(Role::Verifier, index));
-            let (candidate, judged) = (one.candidate, one.judged.clone());
-            tasks[one.task].verifications.push(VerificationRecord { candidate, episode, judged });
-        }
-        let tasks = tasks.into_iter().map(|task| LogRecord::Task(Box::new(task)));
-        let proposals = self.proposals.iter().enumerate().map(proposal);
-        proposals.chain(self.derived.iter().enumerate().map(derived)).chain(tasks).collect()
+        let known = pool.keys();
+        let (facts, without_prompt, done) = (StepFacts::default(), BTreeSet::new(), Done::default());
+        Self { stages, curriculum, number, pool, known, facts, without_prompt, done }
     }
 
-    /// Sums of what was judged.
-    fn outcome_counts(&self) -> OutcomeCounts {
-        let mut counts = OutcomeCounts::default();
-        self.proposals.iter().for_each(|one| counts.add_proposal(&one.judged));
-        self.derived.iter().for_each(|one| counts.add_proposal(&one.judged));
-        // What was proposed turned out to be evaluated on only when it was solved.
-        let proposed = self.tasks.iter().zip(self.rounds).filter(|(asked, _)| asked.proposal.is_some());
-        let refusals = proposed.filter_map(|(_, round)| round.as_ref()?.refusal());
-        let held_out = refusals.filter(|refusal| refusal.rule == HELD_OUT).count() as u64;
-        counts.valid_proposals -= held_out;
-        counts.proposals_in_held_out += held_out;
-        let solutions = self.solutions.iter().map(|one| &one.judged);
-        for judged in solutions.chain(self.verifications.iter().map(|one| &one.judged)) {
-            match &judged.verdict {
-                Ok(verdict) => {
-                    counts.attempts += 1;
-                    counts.accepted += u64::from(is_right(verdict.status));
-                }
-                Err(_) => counts.dropped += 1,
+    /// Its number; the first is 0.
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The run's seed. Draw with [`generator`], under a purpose of your own.
+    pub const fn seed(&self) -> u64 {
+        self.stages.context.seed
+    }
+
+    /// Runs jobs.
+    pub const fn execute(&self) -> &'a dyn Execute {
+        self.stages.context.execute
+    }
+
+    /// The pool as it is now.
+    pub const fn pool(&self) -> &TaskPool<E::Task> {
+        self.pool
+    }
+
+    /// What has happened so far.
+    pub const fn facts(&self) -> &StepFacts<E> {
+        &self.facts
+    }
+
+    /// Samples the proposers that `proposers` makes, and judges what they propose. Returns the places of the new proposals in
+    /// [`StepFacts::proposals`]. Where the configuration samples no proposer, `proposers` is not called and there are none.
+    ///
+    /// # Errors
+    /// A fault of the policy, one of `proposers`, or no room for any of their prompts.
+    pub fn propose(
+        &mut self,
+        proposers: impl FnOnce(&Proposing<'_, E::Task>) -> Result<Vec<Proposer<E>>, PlayError>,
+    ) -> Result<Range<usize>, PlayError> {
+        let first = self.facts.proposals.len();
+        if self.stages.game.settings().proposer == ProposerMode::None {
+            return Ok(first..first);
+        }
+        let (stage, step) = (Stage::Propose, self.number);
+        let mut proposers = proposers(&Proposing { context: self.stages.context, pool: self.pool, stage, step })?;
+        self.facts.proposers_without_prompt += self.stages.retain_with_room(&mut proposers)?;
+        let call = StageCall { first_chunk: self.done.chunks.0, ..StageCall::new(stage, step) };
+        let proposals = self.stages.propose(call, &proposers, &mut self.known)?;
+        self.done.chunks.0 = proposals.last().map_or(call.first_chunk, |last| last.proposed.chunk + 1);
+        self.facts.proposals.extend(proposals);
+        Ok(first..self.facts.proposals.len())
+    }
+
+    /// Judges derivations: tasks that no policy proposed. Returns their places in [`StepFacts::derived`].
+    pub fn derive(&mut self, derivations: Vec<E::Derivation>) -> Range<usize> {
+        let (first, known) = (self.facts.derived.len(), &mut self.known);
+        let judged = self
+            .stages
+            .game
+            .judge_derived(self.stages.context.execute, &derivations, &mut |_, key| !known.insert(key.clone()));
+        let all = derivations.into_iter().zip(judged);
+        self.facts.derived.extend(all.map(|(derivation, judged)| JudgedDerivation { derivation, judged }));
+        first..self.facts.derived.len()
+    }
+
+    /// Draws tasks: `choose` takes some of the pool and of what was proposed and derived since the last draw. A task that has no prompt, or
+    /// none that the policy has room for, is passed over and counted.
+    ///
+    /// # Errors
+    /// A curriculum that is computed elsewhere may fail.
+    pub fn draw(&mut self, choose: impl FnOnce(&mut TaskChoice<'_, E::Task>)) -> Result<DrawnTasks<E>, PlayError> {
+        let (stages, pool) = (&self.stages, &*self.pool);
+        let (game, StepContext { execute, seed, .. }) = (stages.game, stages.context);
+        let proposed = self.facts.proposals.iter().enumerate().skip(self.done.drawn.0);
+        let proposed = proposed.filter_map(|(index, one)| Some((Some(index), one.admission.task()?)));
+        let derived = self.facts.derived.iter().skip(self.done.drawn.1);
+        let derived = derived.filter_map(|one| Some((None, one.judged.admitted()?)));
+        let seeds = game.seeds(Stage::Solve, seed, self.number);
+        let mut episodes = Vec::new();
+        let mut prepare = |tasks: &[&E::Task]| -> PrepareResults {
+            let opened = game.solver_episodes(execute, seeds, tasks).into_iter();
+            let mut keep = |episode: Option<E::Episode>| {
+                let episode = episode.filter(|one| stages.has_room(Role::Solver, one));
+                let askable = episode.is_some();
+                episodes.extend(episode);
+                askable
+            };
+            opened.map(|episode| episode.map(&mut keep)).collect()
+        };
+        let entries: Vec<CurriculumTask<'_>> = pool.entries().iter().map(Into::into).collect();
+        let weights = self.curriculum.weights(self.number, &entries, game.settings().resample_learnable)?;
+        let weights = entries.iter().map(|task| task.id).zip(weights).collect();
+        let purpose = match self.done.draws {
+            0 => E::CHOICE_PURPOSE.to_owned(),
+            draw => format!("{}/draw {draw}", E::CHOICE_PURPOSE),
+        };
+        let random = generator(seed, self.number, &purpose);
+        let mut choice = TaskChoice::new(pool, proposed.chain(derived).collect(), weights, random, &mut prepare);
+        choose(&mut choice);
+        let StepTasks { tasks, without_prompt, dropped_tasks } = choice.finish();
+        self.without_prompt.extend(without_prompt);
+        self.facts.without_prompt = self.without_prompt.len();
+        self.facts.dropped_tasks += dropped_tasks;
+        self.done.drawn = (self.facts.proposals.len(), self.facts.derived.len());
+        self.done.draws += 1;
+        Ok(DrawnTasks { tasks, episodes })
+    }
+
+    /// Lets what is valid and new of the proposals, and of the derivations, into the pool. Where it has no room it forgets its oldest proposals.
+    pub fn admit(&mut self) {
+        let (step, capacity) = (self.number, self.stages.game.settings().buffer_capacity);
+        let (proposals, derived) = self.done.admitted;
+        let proposals = self.facts.proposals[proposals..].iter().filter_map(|one| one.admission.task());
+        self.pool.admit(proposals.cloned(), step, capacity);
+        let derived = self.facts.derived[derived..].iter().filter_map(|one| one.judged.admitted());
+        self.pool.admit(derived.cloned(), step, capacity);
+        self.done.admitted = (self.facts.proposals.len(), self.facts.derived.len());
+    }
+
+    /// Samples a group of solvers for each drawn task, and judges them. Returns the places of the tasks in [`StepFacts::tasks`].
+    ///
+    /// # Errors
+    /// A fault of the policy.
+    pub fn solve(&mut self, drawn: DrawnTasks<E>) -> Result<Range<usize>, PlayError> {
+        let DrawnTasks { tasks, episodes } = drawn;
+        let first = self.facts.tasks.len();
+        let call = StageCall { first_chunk: self.done.chunks.1, ..StageCall::new(Stage::Solve, self.number) };
+        let mut solutions = self.stages.solve(call, &tasks, episodes, &mut |_| {})?;
+        solutions.iter_mut().for_each(|one| one.finished.source += first);
+        self.done.first_chunks.insert(first, call.first_chunk);
+        self.done.chunks.1 += self.stages.chunks(Stage::Solve, tasks.len());
+        self.facts.solutions.extend(solutions);
+        self.facts.tasks.extend(tasks);
+        Ok(first..self.facts.tasks.len())
+    }
+
+    /// The tasks of these places, each with its solvers' episodes.
+    pub fn solved(&self, tasks: &Range<usize>) -> Vec<SolvedTask<'_, E>> {
+        let StepFacts { tasks: all, solutions, .. } = &self.facts;
+        let first = solutions.partition_point(|one| one.finished.source < tasks.start);
+        let end = solutions.partition_point(|one| one.finished.source < tasks.end);
+        solved_tasks(&all[tasks.clone()], &solutions[first..end])
+    }
+
+    /// Samples verifiers of chosen responses, and judges the responses of both roles together, task by task. `tasks` is what one
+    /// [`Step::solve`] returned; `chosen` has, for each of these tasks, places among its solvers' episodes, each as often as it is verified.
+    ///
+    /// # Errors
+    /// A fault of the policy.
+    pub fn verify(&mut self, tasks: &Range<usize>, chosen: Vec<Vec<usize>>) -> Result<(), PlayError> {
+        let first_chunk = self.done.first_chunks.get(&tasks.start).copied().unwrap_or_default();
+        let call = StageCall { first_chunk, ..StageCall::new(Stage::Solve, self.number) };
+        let StepFacts { tasks: all, solutions, .. } = &mut self.facts;
+        let first = solutions.partition_point(|one| one.finished.source < tasks.start);
+        let end = solutions.partition_point(|one| one.finished.source < tasks.end);
+        let VerifyOutput { mut verifications, rounds } =
+            self.stages.verify(call, &all[tasks.clone()], &mut solutions[first..end], chosen)?;
+        for one in &mut verifications {
+            one.task += tasks.start;
+            one.finished.source += self.done.verifiers;
+        }
+        self.done.verifiers = verifications.iter().map(|one| one.finished.source + 1).max().unwrap_or_default();
+        self.facts.verifications.extend(verifications);
+        self.facts.rounds.resize_with(tasks.start, || None);
+        self.facts.rounds.extend(rounds);
+        Ok(())
+    }
+
+    /// How often each task was solved, which the pool notes. It forgets what would be drawn in vain. Returns the facts of the step.
+    pub(crate) fn finish(mut self) -> StepFacts<E> {
+        let solved = self.solve_counts();
+        self.without_prompt.iter().for_each(|id| self.pool.remove_proposal(id));
+        let SharedSettings { drop_unsolved, drop_solved, .. } = *self.stages.game.settings();
+        for (asked, count) in self.facts.tasks.iter().zip(&solved).filter(|(_, count)| count.judged > 0) {
+            let id = asked.id();
+            self.pool.note(&id, *count);
+            if drop_unsolved && count.solved == 0 || drop_solved && count.solved == count.judged {
+                self.pool.remove_proposal(&id);
             }
         }
-        counts
+        self.facts.solved = solved;
+        self.facts.pool_proposals = self.pool.entries().iter().filter(|entry| !entry.seed).count();
+        self.facts
     }
 
-    /// The step as monitors see it.
-    pub(crate) fn summary(&self) -> StepSummary<'_> {
-        let proposals = self
-            .proposals
-            .iter()
-            .map(|one| EpisodeSummary::new(Role::Proposer, &one.finished, one.judged.verdict.as_ref()));
-        let solutions = self
-            .solutions
-            .iter()
-            .map(|one| EpisodeSummary::new(Role::Solver, &one.finished, one.judged.verdict.as_ref()));
-        let verifications = self
-            .verifications
-            .iter()
-            .map(|one| EpisodeSummary::new(Role::Verifier, &one.finished, one.judged.verdict.as_ref()));
-        let tasks = self.tasks.iter().zip(self.solved);
-        let task = |(asked, solved): (&StepTask<E::Task>, &SolveCount)| TaskSummary {
-            kind: asked.task.kind(),
-            source: asked.source,
-            solved: *solved,
-        };
-        StepSummary {
-            counts: self.outcome_counts(),
-            episodes: proposals.chain(solutions).chain(verifications).collect(),
-            tasks: tasks.map(task).collect(),
-            scored: self.scored,
-            without_prompt: self.without_prompt + self.proposers_without_prompt,
-        }
-    }
-
-    /// The turns of an episode.
-    pub(crate) fn turns(&self, role: Role, index: usize) -> &[(Prompt, Rollout)] {
-        match role {
-            Role::Proposer => &self.proposals[index].finished.turns,
-            Role::Solver => &self.solutions[index].finished.turns,
-            Role::Verifier => &self.verifications[index].finished.turns,
-        }
-    }
-
-    /// The rewards of rollouts that their trainer numbers.
-    pub(crate) fn rewarded(&self) -> Vec<RewardedRollout> {
-        let of_episode = |scored: &'_ ScoredEpisode| -> Vec<RewardedRollout> {
-            let turns = self.turns(scored.role, scored.index).iter().enumerate();
-            let rewarded = turns.filter_map(|(turn, (_, rollout))| {
-                Some(RewardedRollout {
-                    rollout: rollout.id?,
-                    role: scored.role,
-                    kind: scored.kind,
-                    group: scored.group,
-                    episode: scored.index,
-                    turn,
-                    reward: scored.reward.clone(),
-                    advantage: scored.advantage,
-                })
-            });
-            rewarded.collect()
-        };
-        self.scored.iter().flat_map(of_episode).collect()
-    }
-
-    /// A response: the last turn of its episode.
-    pub(crate) fn rollout(&self, response: Response) -> Option<&Rollout> {
-        self.turns(response.role, response.index).last().map(|(_, rollout)| rollout)
-    }
-
-    /// How often each task that is wanted was solved.
-    pub fn solved_where(&self, wanted: impl Fn(&StepTask<E::Task>) -> bool) -> Vec<SolveCount> {
-        let tasks = self.tasks.iter().zip(self.solved);
-        tasks.filter(|(asked, _)| wanted(asked)).map(|(_, count)| *count).collect()
-    }
-
-    /// How many tasks come from where.
-    pub fn sources(&self) -> BTreeMap<Source, usize> {
-        let mut sources = BTreeMap::new();
-        self.tasks.iter().for_each(|asked| *sources.entry(asked.source).or_default() += 1);
-        sources
-    }
-
-    /// How many solutions got which verdict.
-    pub fn statuses(&self) -> BTreeMap<Status, usize> {
-        let mut statuses = BTreeMap::new();
-        for verdict in self.solutions.iter().filter_map(|one| one.judged.verdict.as_ref().ok()) {
-            *statuses.entry(verdict.status).or_default() += 1;
-        }
-        statuses
-    }
-
-    /// The mean total reward of a role.
-    pub fn reward_mean(&self, role: Role) -> Option<f64> {
-        let of_role = self.scored.iter().filter(|scored| scored.role == role);
-        mean_over(of_role, |scored| scored.reward.total())
+    fn solve_counts(&self) -> Vec<SolveCount> {
+        let StepFacts { tasks, solutions, rounds, .. } = &self.facts;
+        let statuses = solutions.iter().filter_map(|one| -> Option<(usize, Status)> {
+            let task = one.finished.source;
+            let verdict = one.judged.verdict.as_ref().ok().filter(|_| is_decided(rounds, task))?;
+            Some((task, verdict.status))
+        });
+        solve_counts(tasks.len(), statuses)
     }
 }

@@ -153,6 +153,18 @@ pub struct StepTask<T> {
     pub proposal: Option<usize>,
 }
 
+impl<T: PoolTask> StepTask<T> {
+    /// Names its task.
+    pub fn id(&self) -> Digest {
+        self.task.id()
+    }
+
+    /// A task that was there before step 0, or is evaluated on.
+    pub(crate) fn seed(task: &T) -> Self {
+        Self { task: task.clone(), source: Source::Seed, proposal: None }
+    }
+}
+
 /// A task that a step may take.
 #[derive(Debug)]
 pub struct TaskCandidate<'a, T> {

@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 
 use veriplay_core::{Role, Status};
 
-use crate::advantages::AdvantageMemory;
-use crate::driver::SelfPlay;
-use crate::environment::{Environment, ProposalEpisode, StepFacts};
+use crate::environment::{Environment, ProposalEpisode};
+use crate::facts::StepFacts;
+use crate::game::Game;
+use crate::game_state::GameState;
 use crate::intrinsic::IntrinsicTerms;
 use crate::judgement::{JudgedResponse, is_decided};
+use crate::methods::Methods;
 use crate::metrics::is_right;
 use crate::play::{Batch, PlayError, StepContext};
-use crate::preferences::{Objective, Preferences, StepPreferences, TrainingData};
+use crate::preferences::{Objective, Preferences, StepPreferences};
 use crate::proposer_factor;
 use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalOutcome};
 use crate::rollout::FinishedEpisode;
 use crate::scoring::{ScoredEpisode, SftExample, SftRegulariser, assign_advantages, train_batch};
-use crate::task_pool::PoolTask;
+use crate::task_pool::{PoolTask, TaskPool};
 
 /// What is learned from a step: by a policy gradient its rewarded episodes, by preference its examples and pairs.
 #[derive(Default)]
@@ -25,25 +27,32 @@ pub(crate) struct TrainingSignal {
     pub(crate) preferences: Preferences,
 }
 
-impl<E: Environment> SelfPlay<E> {
+/// What makes of a step something to learn.
+pub(crate) struct StepLearning<'a, G> {
+    pub(crate) game: &'a G,
+    pub(crate) methods: &'a Methods,
+    pub(crate) context: &'a StepContext<'a>,
+    pub(crate) step: u64,
+}
+
+impl<G: Game> StepLearning<'_, G> {
     /// Rewards the episodes of a step, or selects among them, as the game's objective says.
-    pub(crate) fn training_signal(
+    pub(crate) fn signal(
         &self,
-        context: &StepContext<'_>,
-        memory: &mut AdvantageMemory,
-        step: u64,
-        facts: &StepFacts<'_, E>,
+        state: &mut GameState<G::Task>,
+        facts: &StepFacts<G>,
     ) -> Result<TrainingSignal, PlayError> {
         let settings = self.game.settings();
         match self.game.objective() {
             Objective::PolicyGradient => {
-                let mut scored = self.reward_episodes(step, facts)?;
+                let mut scored = self.reward_episodes(&state.pool, facts)?;
                 let methods = (&*self.methods.reward, self.methods.advantage);
-                assign_advantages(&mut scored, settings, methods, E::KINDS, memory, (context.seed, step));
+                let now = (self.context.seed, self.step);
+                assign_advantages(&mut scored, settings, methods, G::KINDS, &mut state.memory, now);
                 Ok(TrainingSignal { scored, ..TrainingSignal::default() })
             }
             Objective::Preference(_) => {
-                let found = self.game.preferences(context, step, facts);
+                let found = self.game.preferences(self.context, self.step, facts);
                 let preferences = found.weighed(|role| settings.role_weight(role));
                 Ok(TrainingSignal { preferences, ..TrainingSignal::default() })
             }
@@ -51,46 +60,45 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// What the learner takes of a step, in this order. `facts` hold its training signal.
-    pub(crate) fn batches(
-        &self,
-        sft_examples: &[SftExample],
-        kept: &mut TrainingData,
-        now: (u64, u64),
-        facts: &StepFacts<'_, E>,
-    ) -> Vec<Batch> {
+    pub(crate) fn batches(&self, state: &mut GameState<G::Task>, facts: &StepFacts<G>) -> Vec<Batch> {
         match self.game.objective() {
-            Objective::PolicyGradient => self.sample_batch(sft_examples, now, facts).into_iter().collect(),
+            Objective::PolicyGradient => self.sample_batch(&state.sft_examples, facts).into_iter().collect(),
             Objective::Preference(schedule) => {
-                let now = (now.0, now.1, E::PREFERENCE_PURPOSE);
-                let step = StepPreferences { preferences: facts.preferences, kept, now };
+                let now = (self.context.seed, self.step, G::PREFERENCE_PURPOSE);
+                let kept = &mut state.training_data;
+                let step = StepPreferences { preferences: &facts.preferences, kept, now };
                 schedule.batches(step, |response| facts.rollout(response))
             }
         }
     }
 
     /// What the learner takes of the rewarded episodes of a step.
-    fn sample_batch(&self, sft_examples: &[SftExample], now: (u64, u64), facts: &StepFacts<'_, E>) -> Option<Batch> {
-        let settings = self.game.settings();
+    fn sample_batch(&self, sft_examples: &[SftExample], facts: &StepFacts<G>) -> Option<Batch> {
+        let (settings, now) = (self.game.settings(), (self.context.seed, self.step));
         let sft = SftRegulariser { examples: sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
-        train_batch(facts.scored, settings, sft, now, |scored| facts.turns(scored.role, scored.index))
+        train_batch(&facts.scored, settings, sft, now, |scored| facts.turns(scored.role, scored.index))
             .map(Batch::Samples)
     }
 
     /// The episodes that get a reward: proposers', solvers', verifiers'. Not among them are dropped ones, and those of rounds that came to
     /// nothing.
-    fn reward_episodes<'f>(&self, step: u64, facts: &'f StepFacts<'f, E>) -> Result<Vec<ScoredEpisode>, PlayError> {
-        let rates = facts.tasks.iter().zip(facts.solved);
+    fn reward_episodes<'f>(
+        &self,
+        pool: &TaskPool<G::Task>,
+        facts: &'f StepFacts<G>,
+    ) -> Result<Vec<ScoredEpisode>, PlayError> {
+        let rates = facts.tasks.iter().zip(&facts.solved);
         let rates = rates.filter_map(|(asked, count)| Some((asked.proposal?, count.rate()?)));
         let rates: BTreeMap<usize, f64> = rates.collect();
-        let proposer = |(index, one): (usize, &'f ProposalEpisode<E>)| {
+        let proposer = |(index, one): (usize, &'f ProposalEpisode<G>)| {
             let outcome = one.admission.outcome(rates.get(&index).copied())?;
             let verdict = one.judged.verdict.as_ref().ok();
             // All proposals of a kind answered the same question, "invent a task", whatever they were shown: they are one group.
             let place = (Role::Proposer, index, one.kind, 0);
             Some((place, EpisodeResult::Proposal(outcome), &one.finished, verdict))
         };
-        let response = |(role, index, task, finished, judged): ResponseFacts<'f, E>| {
-            let verdict = judged.verdict.as_ref().ok().filter(|_| is_decided(facts.rounds, task))?;
+        let response = |(role, index, task, finished, judged): ResponseFacts<'f, G>| {
+            let verdict = judged.verdict.as_ref().ok().filter(|_| is_decided(&facts.rounds, task))?;
             let status = if is_right(verdict.status) { Status::Accepted } else { verdict.status };
             let place = (role, index, facts.tasks[task].task.kind(), finished.source);
             Some((place, EpisodeResult::Response(status), finished, Some(verdict)))
@@ -108,12 +116,12 @@ impl<E: Environment> SelfPlay<E> {
             EpisodeFacts { role, kind, group, result, guess_rate, well_formed, turns: &finished.turns, verdict }
         });
         let known: Vec<EpisodeFacts<'_>> = known.collect();
-        let mut rewards = self.methods.reward.rewards(step, &known)?;
+        let mut rewards = self.methods.reward.rewards(self.step, &known)?;
         rewards::discount_guesses(&known, &mut rewards);
         if let Some(factor) = &self.methods.proposer_factor {
-            proposer_factor::apply(&**factor, step, &known, &mut rewards)?;
+            proposer_factor::apply(&**factor, self.step, &known, &mut rewards)?;
         }
-        let intrinsic = IntrinsicTerms::new(&self.game.settings().intrinsic, facts.pool);
+        let intrinsic = IntrinsicTerms::new(&self.game.settings().intrinsic, pool);
         let scored = all.iter().zip(rewards).filter_map(|(&((role, index, kind, group), result, ..), reward)| {
             let mut reward = reward?;
             if let EpisodeResult::Proposal(ProposalOutcome::Solved { .. }) = result {

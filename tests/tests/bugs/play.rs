@@ -11,15 +11,16 @@ use veriplay_core::{
     Digest, Execute, ExecuteError, Job, Outcome, Patch, PromptContent, Role, ScriptedPolicy, ScriptedRequest, Status,
     Trust,
 };
-use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
+use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
+use veriplay_selfplay::game_state::GameState;
 use veriplay_selfplay::games::bug_repair::{
     BugOrigin, BugRepair, BugRepairConfig, BugRepairSettings, BugTask, InjectionMode, RepairDetail, RepoBudget,
     Repositories, Repository, TestCommandSource,
 };
 use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
+use veriplay_selfplay::records::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
 use veriplay_selfplay::settings::{Aggregation, SharedSettings};
-use veriplay_selfplay::step::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
 use veriplay_selfplay::task_pool::{PoolEntry, Source};
 use veriplay_verifier::bugs::{
     BugArtifact, BugProposal, BugRules, Commit, PastChange, Weakening, validate_bug, weaken_tests,
@@ -95,7 +96,7 @@ fn past_change(bed: &Bed) -> PastChange {
 
 type Game = SelfPlay<BugRepair>;
 type State = GameState<BugTask>;
-type Record = step::Record<BugRepair>;
+type Record = records::Record<BugRepair>;
 
 fn game(bed: &Bed, config: BugRepairConfig, training: &[BugArtifact]) -> Game {
     let repositories = Repositories { training: vec![repository(bed)], ..Repositories::default() };

@@ -9,16 +9,17 @@ use std::sync::{Arc, OnceLock};
 use veriplay_core::{CodeTask, Execute, Role, ScriptedPolicy, ScriptedRequest, Status};
 use veriplay_sandbox::OutcomeCache;
 use veriplay_sandbox::Sandbox;
-use veriplay_selfplay::driver::{GameState, SelfPlay};
+use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::EvalTask;
+use veriplay_selfplay::game_state::GameState;
 use veriplay_selfplay::games::self_challenge::{
     ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeMetrics, SelfChallengeSettings, ToolBudget,
     ToolEnvironment,
 };
 use veriplay_selfplay::play::{StepContext, StepOutput};
+use veriplay_selfplay::records;
 use veriplay_selfplay::settings::{LearnFrom, ProposerMode, SharedSettings};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
-use veriplay_selfplay::step;
 use veriplay_selfplay::task_pool::Source;
 use veriplay_verifier::environments::{ArtifactGate, describe_environment};
 
@@ -80,9 +81,9 @@ fn given() -> CodeTask {
 }
 
 type State = GameState<CodeTask>;
-type Record = step::Record<SelfChallenge>;
-type ChallengeRecord = step::ProposalRecord<ChallengeRequest, CodeTask, Vec<String>>;
-type TaskRecord = step::TaskRecord<CodeTask, ()>;
+type Record = records::Record<SelfChallenge>;
+type ChallengeRecord = records::ProposalRecord<ChallengeRequest, CodeTask, Vec<String>>;
+type TaskRecord = records::TaskRecord<CodeTask, ()>;
 type Step = StepOutput<SelfChallengeMetrics, Record>;
 
 /// The state before step 0.

@@ -7,18 +7,19 @@ use veriplay_core::{Execute, Proposal, Reward, Role, ScriptedPolicy, Status, Tas
 use veriplay_selfplay::advantages::{AdvantageEstimator, AdvantageMemory, AdvantageRow};
 use veriplay_selfplay::curricula::Curriculum;
 use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::external::ExternalError;
+use veriplay_selfplay::facts::StepSummary;
+use veriplay_selfplay::game::Game;
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks};
 use veriplay_selfplay::methods::Methods;
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::monitors::Monitor;
 use veriplay_selfplay::play::{Measurement, StepContext};
 use veriplay_selfplay::proposer_factor::{ProposerFactor, RewardedProposal};
+use veriplay_selfplay::records::{EpisodeRecord, LogRecord};
 use veriplay_selfplay::rewards::{ProposalOutcome, RewardScheme};
 use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::Guard;
-use veriplay_selfplay::step::{EpisodeRecord, LogRecord, StepSummary};
 
 const ABSOLUTE_ZERO: &str = concat!(
     include_str!("../../../crates/selfplay/tests/main/settings.toml"),
@@ -131,7 +132,7 @@ fn methods(curriculum: &'static Counting) -> Methods {
 }
 
 /// Plays two steps of a game by these methods, and finds the work of each of them in what the steps log.
-pub(crate) fn play<E: Environment>(game: E, policy: &ScriptedPolicy, execute: &dyn Execute) {
+pub(crate) fn play<E: Game>(game: E, policy: &ScriptedPolicy, execute: &dyn Execute) {
     let curriculum: &'static Counting = Box::leak(Box::new(Counting(AtomicUsize::new(0))));
     let game = SelfPlay::with_methods(game, methods(curriculum));
     let context = StepContext { policy, execute, seed: 7 };

@@ -11,8 +11,9 @@ use veriplay_core::{
     ScriptedRequest, Status, TrainBatch, Value,
 };
 use veriplay_sandbox::OutcomeCache;
-use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
+use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
+use veriplay_selfplay::game_state::GameState;
 use veriplay_selfplay::games::sol_ver::prompts::{SolVerFormat, by_name};
 use veriplay_selfplay::games::sol_ver::{
     AgreementRound, DpoReference, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection,
@@ -21,9 +22,9 @@ use veriplay_selfplay::games::sol_ver::{
 use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::{Batch, StepContext};
 use veriplay_selfplay::preferences::UpdateSchedule;
+use veriplay_selfplay::records::{self, LogRecord};
 use veriplay_selfplay::settings::{ProposerMode, SharedSettings};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
-use veriplay_selfplay::step::{self, LogRecord};
 use veriplay_selfplay::task_pool::Source;
 use veriplay_verifier::agreement::{AgreementRules, SuiteQuality, TestSuite};
 
@@ -80,8 +81,8 @@ fn config() -> SolVerConfig {
 
 type Game = SelfPlay<SolVer>;
 type State = GameState<ProblemTask>;
-type Record = step::Record<SolVer>;
-type TaskRecord = step::TaskRecord<ProblemTask, Option<SuiteQuality>, AgreementRound>;
+type Record = records::Record<SolVer>;
+type TaskRecord = records::TaskRecord<ProblemTask, Option<SuiteQuality>, AgreementRound>;
 type Step = Output<SolVer>;
 
 /// The problem that is evaluated on, with this reference.
@@ -169,7 +170,7 @@ fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
 }
 
 /// Proposals by request, task and detail.
-type ProposalRecord = step::ProposalRecord<SnippetRequest, ProblemTask, ()>;
+type ProposalRecord = records::ProposalRecord<SnippetRequest, ProblemTask, ()>;
 
 fn proposals(step: &Step) -> Vec<&ProposalRecord> {
     let records = step.records.iter();

@@ -15,7 +15,7 @@ use veriplay_console::json_file::read_text;
 use veriplay_run::games::{GameAction, WarmupExamples, run_for_named_in};
 use veriplay_run::play_config::PlayConfig;
 use veriplay_selfplay::play::ReplayReport;
-use veriplay_selfplay::step::Record;
+use veriplay_selfplay::records::Record;
 
 use super::recorder::{Recorded, Recorder};
 use crate::ResponseId;

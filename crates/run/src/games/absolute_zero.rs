@@ -261,8 +261,8 @@ mod tests {
     use veriplay_core::{Question, ScriptedPolicy, ScriptedRequest, Status, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
     use veriplay_selfplay::play::StepContext;
+    use veriplay_selfplay::records::LogRecord;
     use veriplay_selfplay::splits::HELD_OUT;
-    use veriplay_selfplay::step::LogRecord;
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION, PROPOSE_ERROR};
 
     use super::*;

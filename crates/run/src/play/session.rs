@@ -16,10 +16,10 @@ use veriplay_console::logfile::LogFile;
 use veriplay_console::progress;
 use veriplay_core::SCHEMA_VERSION;
 use veriplay_learner::Learner;
-use veriplay_selfplay::driver::GameState;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
+use veriplay_selfplay::game_state::GameState;
 use veriplay_selfplay::play::{OutcomeCounts, StepContext};
 use veriplay_selfplay::settings::SharedSettings;
 

@@ -28,13 +28,16 @@ use veriplay_verifier::{Format, ProposalGate, format_by_name};
 use crate::admission::Admission;
 use crate::environment::{
     Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, Proposer,
-    SamplingCall, Stage, StepFacts, TaskEpisode,
+    SamplingCall, Stage, TaskEpisode,
 };
+use crate::facts::StepFacts;
+use crate::game::Game;
 use crate::judgement::{Never, Seeds};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
 use crate::rollout::{FinishedEpisode, SingleTurn};
 use crate::splits::Guard;
+use crate::step::{Proposing, Step};
 use crate::task_content::TaskContent;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use prompts::PromptFormat;
@@ -130,6 +133,24 @@ impl AbsoluteZero {
         };
         self.own.types_with_tasks().into_iter().map(of_type).collect()
     }
+
+    /// For each type first its proposals of this step up to their cap, then seeds and earlier proposals. Fewer than `tasks_per_type`
+    /// when the pool has no more.
+    pub fn choose_tasks(&self, choice: &mut TaskChoice<'_, Task>) {
+        for kind in self.kinds() {
+            let fresh = choice.take(choice.fresh(|task| task.kind() == kind), self.own.fresh_cap());
+            let of_kind = |seed| choice.entries(|entry| entry.seed == seed && entry.task.kind() == kind);
+            let (seeds, earlier) = (of_kind(true), of_kind(false));
+            let count = self.own.tasks_per_type - fresh;
+            // `seed_share` of them seeds, and more of either where the other has too few.
+            let wanted = (self.own.seed_share * count as f64).round() as usize;
+            let seed_count = wanted.max(count.saturating_sub(earlier.len())).min(seeds.len());
+            for (entries, count) in [(seeds, seed_count), (earlier, count - seed_count)] {
+                let candidates = choice.by_curriculum(entries);
+                choice.take(candidates, count);
+            }
+        }
+    }
 }
 
 impl Environment for AbsoluteZero {
@@ -140,7 +161,6 @@ impl Environment for AbsoluteZero {
     type SolutionDetail = Attempt;
     type Round = Never;
     type Derivation = Never;
-    type Metrics = AbsoluteZeroMetrics;
 
     const CHOICE_PURPOSE: &'static str = "solver turns";
     const KINDS: &'static [&'static str] =
@@ -148,25 +168,6 @@ impl Environment for AbsoluteZero {
 
     fn base(&self) -> &GameBase<Task> {
         &self.base
-    }
-
-    /// Seeds go through the same gate as proposals.
-    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<Task>, PlayError> {
-        let mut pool = TaskPool::default();
-        for tasks in self.seeds(context.execute, context.seed, self.tasks.seeds_per_type)? {
-            pool.add_seeds(tasks);
-        }
-        Ok(pool)
-    }
-
-    fn proposers(
-        &self,
-        context: &StepContext<'_>,
-        pool: &TaskPool<Task>,
-        stage: Stage,
-        step: u64,
-    ) -> Result<Vec<Proposer<Self>>, PlayError> {
-        Ok(self.draw_proposers(pool, stage, context.seed, step))
     }
 
     fn proposer_episode(
@@ -216,28 +217,6 @@ impl Environment for AbsoluteZero {
             .collect()
     }
 
-    fn plays_without_proposers(&self) -> bool {
-        self.tasks.seeds_per_type > 0 || self.base.settings.seed_proposals > 0
-    }
-
-    /// For each type first its proposals of this step up to their cap, then seeds and earlier proposals. Fewer than `tasks_per_type`
-    /// when the pool has no more.
-    fn choose_tasks(&self, choice: &mut TaskChoice<'_, Task>) {
-        for kind in self.kinds() {
-            let fresh = choice.take(choice.fresh(|task| task.kind() == kind), self.own.fresh_cap());
-            let of_kind = |seed| choice.entries(|entry| entry.seed == seed && entry.task.kind() == kind);
-            let (seeds, earlier) = (of_kind(true), of_kind(false));
-            let count = self.own.tasks_per_type - fresh;
-            // `seed_share` of them seeds, and more of either where the other has too few.
-            let wanted = (self.own.seed_share * count as f64).round() as usize;
-            let seed_count = wanted.max(count.saturating_sub(earlier.len())).min(seeds.len());
-            for (entries, count) in [(seeds, seed_count), (earlier, count - seed_count)] {
-                let candidates = choice.by_curriculum(entries);
-                choice.take(candidates, count);
-            }
-        }
-    }
-
     fn solver_episodes(&self, _execute: &dyn Execute, _seeds: Seeds, tasks: &[&Task]) -> Vec<OpenedEpisode<Self>> {
         tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.solver_prompt(&task.question))))).collect()
     }
@@ -253,27 +232,6 @@ impl Environment for AbsoluteZero {
 
     fn is_well_formed(&self, episode: &FinishedEpisode<SingleTurn>) -> bool {
         episode.last().is_some_and(|rollout| self.responses.is_well_formed(&rollout.text))
-    }
-
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> AbsoluteZeroMetrics {
-        metrics::step_metrics(self, step)
-    }
-
-    /// On seeds: what is evaluated on is no part of a prompt of play.
-    fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
-        let seeds: Vec<Task> = self.seeds(execute, 0, self.own.references.max(1))?.concat();
-        let of_type = |task_type: TaskType| seeds.iter().filter(move |task| task.kind() == task_type.name());
-        let preview = |task_type: TaskType| {
-            let references: Vec<&Question> =
-                of_type(task_type).take(self.own.references).map(|task| &task.question).collect();
-            let given = of_type(TaskType::Deduction).next().filter(|_| task_type == TaskType::Induction);
-            let given = given.map(|task| task.question.program());
-            let proposer = self.proposer_prompt(task_type, references, given, &[]);
-            let solver = of_type(task_type).next().map(|task| self.solver_prompt(&task.question));
-            let solver = solver.map(|prompt| (format!("solver, {}", task_type.name()), prompt));
-            std::iter::once((format!("proposer, {}", task_type.name()), proposer)).chain(solver)
-        };
-        Ok(self.own.types_with_tasks().into_iter().flat_map(preview).collect())
     }
 
     fn chunk(&self, stage: Stage) -> usize {
@@ -296,6 +254,56 @@ impl Environment for AbsoluteZero {
             Stage::Evaluate | Stage::EvaluateGreedy => run,
         };
         seed.wrapping_add(draw.chunk as u64)
+    }
+}
+
+impl Game for AbsoluteZero {
+    type Metrics = AbsoluteZeroMetrics;
+
+    fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
+        step.propose(|proposing| self.proposers(proposing))?;
+        let tasks = step.draw(|choice| self.choose_tasks(choice))?;
+        step.admit();
+        step.solve(tasks)?;
+        Ok(())
+    }
+
+    fn proposers(&self, proposing: &Proposing<'_, Task>) -> Result<Vec<Proposer<Self>>, PlayError> {
+        Ok(self.draw_proposers(proposing))
+    }
+
+    /// Seeds go through the same gate as proposals.
+    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<Task>, PlayError> {
+        let mut pool = TaskPool::default();
+        for tasks in self.seeds(context.execute, context.seed, self.tasks.seeds_per_type)? {
+            pool.add_seeds(tasks);
+        }
+        Ok(pool)
+    }
+
+    fn plays_without_proposers(&self) -> bool {
+        self.tasks.seeds_per_type > 0 || self.base.settings.seed_proposals > 0
+    }
+
+    fn metrics(&self, step: &StepFacts<Self>) -> AbsoluteZeroMetrics {
+        metrics::step_metrics(self, step)
+    }
+
+    /// On seeds: what is evaluated on is no part of a prompt of play.
+    fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
+        let seeds: Vec<Task> = self.seeds(execute, 0, self.own.references.max(1))?.concat();
+        let of_type = |task_type: TaskType| seeds.iter().filter(move |task| task.kind() == task_type.name());
+        let preview = |task_type: TaskType| {
+            let references: Vec<&Question> =
+                of_type(task_type).take(self.own.references).map(|task| &task.question).collect();
+            let given = of_type(TaskType::Deduction).next().filter(|_| task_type == TaskType::Induction);
+            let given = given.map(|task| task.question.program());
+            let proposer = self.proposer_prompt(task_type, references, given, &[]);
+            let solver = of_type(task_type).next().map(|task| self.solver_prompt(&task.question));
+            let solver = solver.map(|prompt| (format!("solver, {}", task_type.name()), prompt));
+            std::iter::once((format!("proposer, {}", task_type.name()), proposer)).chain(solver)
+        };
+        Ok(self.own.types_with_tasks().into_iter().flat_map(preview).collect())
     }
 }
 

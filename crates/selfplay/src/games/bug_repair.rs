@@ -43,9 +43,9 @@ use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 use crate::admission::IsKnown;
 use crate::environment::{
     Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, Proposer,
-    SamplingCall, Stage, StepFacts, TaskEpisode,
+    SamplingCall, Stage, TaskEpisode,
 };
-use crate::judgement::{JudgedResponse, Never, Seeds};
+use crate::judgement::{Never, Seeds};
 use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
 use crate::rollout::{self, FinishedEpisode};
@@ -54,6 +54,9 @@ use examples::PlacedExample;
 use injection::InjectionSite;
 use prompts::RepairFormat;
 
+use crate::facts::StepFacts;
+use crate::game::Game;
+use crate::step::{Proposing, Step};
 pub use prompts::InjectionMode;
 use task::KIND;
 
@@ -154,6 +157,21 @@ impl BugRepair {
         self.repositories.iter().map(Repository::context).collect()
     }
 
+    /// This step's bugs and earlier ones of the second order, each kind up to its share; then the training set and other earlier ones.
+    fn choose_tasks(&self, choice: &mut TaskChoice<'_, BugTask>) {
+        let config = &self.own;
+        let higher = choice.shuffled(choice.entries(|entry| !entry.seed && entry.task.is_higher_order()));
+        let (model, mutants) = (choice.fresh(BugTask::is_of_model), choice.fresh(|task| !task.is_of_model()));
+        let kinds =
+            [(model, config.injection_share), (mutants, config.mutant_share), (higher, config.higher_order_share)];
+        for (candidates, share) in kinds {
+            choice.take(candidates, config.tasks_of(share).min(config.tasks_per_step - choice.len()));
+        }
+        let others = choice.entries(|entry| entry.seed || !entry.task.is_higher_order());
+        let others = choice.by_curriculum(others);
+        choice.take(others, config.tasks_per_step - choice.len());
+    }
+
     fn tool_request<'a>(
         &'a self,
         repos: &'a [RepoContext<'a>],
@@ -197,35 +215,11 @@ impl Environment for BugRepair {
     type SolutionDetail = RepairDetail;
     type Round = Never;
     type Derivation = Derivation;
-    type Metrics = BugRepairMetrics;
 
     const KINDS: &'static [&'static str] = &[KIND];
 
-    fn sft_tasks(&self) -> usize {
-        self.own.sft_bugs
-    }
-
     fn base(&self) -> &GameBase<BugTask> {
         &self.base
-    }
-
-    fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<BugTask>, PlayError> {
-        let mut pool = TaskPool::default();
-        pool.add_seeds(self.training.iter().cloned());
-        Ok(pool)
-    }
-
-    fn proposers(
-        &self,
-        context: &StepContext<'_>,
-        _pool: &TaskPool<BugTask>,
-        stage: Stage,
-        step: u64,
-    ) -> Result<Vec<Proposer<Self>>, PlayError> {
-        if stage == Stage::SftPropose && self.own.sft_bugs == 0 {
-            return Ok(Vec::new());
-        }
-        Ok(self.proposers_at(self.draw_sites(context.execute, STREAMS.stage_seed(stage, context.seed), step)))
     }
 
     fn proposer_episode(
@@ -240,19 +234,6 @@ impl Environment for BugRepair {
         self.judge_injections(execute, batch)
     }
 
-    fn mutants(&self, context: &StepContext<'_>, step: u64) -> Vec<Derivation> {
-        self.draw_mutants(context.execute, context.seed, step)
-    }
-
-    fn derive_from_solutions(
-        &self,
-        context: &StepContext<'_>,
-        step: u64,
-        solutions: &[(&BugTask, &JudgedResponse<RepairDetail>)],
-    ) -> Vec<Derivation> {
-        self.draw_failed_repairs((context.seed, step), solutions)
-    }
-
     fn judge_derived(
         &self,
         execute: &dyn Execute,
@@ -260,25 +241,6 @@ impl Environment for BugRepair {
         is_known: &mut IsKnown<'_>,
     ) -> Vec<JudgedProposalOf<Self>> {
         self.judge_derivations(execute, derivations, is_known)
-    }
-
-    fn plays_without_proposers(&self) -> bool {
-        !self.training.is_empty() || self.own.mutants_per_step > 0 || self.base.settings.seed_proposals > 0
-    }
-
-    /// This step's bugs and earlier ones of the second order, each kind up to its share; then the training set and other earlier ones.
-    fn choose_tasks(&self, choice: &mut TaskChoice<'_, BugTask>) {
-        let config = &self.own;
-        let higher = choice.shuffled(choice.entries(|entry| !entry.seed && entry.task.is_higher_order()));
-        let (model, mutants) = (choice.fresh(BugTask::is_of_model), choice.fresh(|task| !task.is_of_model()));
-        let kinds =
-            [(model, config.injection_share), (mutants, config.mutant_share), (higher, config.higher_order_share)];
-        for (candidates, share) in kinds {
-            choice.take(candidates, config.tasks_of(share).min(config.tasks_per_step - choice.len()));
-        }
-        let others = choice.entries(|entry| entry.seed || !entry.task.is_higher_order());
-        let others = choice.by_curriculum(others);
-        choice.take(others, config.tasks_per_step - choice.len());
     }
 
     fn solver_episodes(&self, execute: &dyn Execute, seeds: Seeds, tasks: &[&BugTask]) -> Vec<OpenedEpisode<Self>> {
@@ -302,7 +264,55 @@ impl Environment for BugRepair {
         self.judge_repairs(execute, seed, solutions)
     }
 
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> BugRepairMetrics {
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
+        STREAMS.sampling_seed(run, step, draw)
+    }
+
+    /// Only the run's seed decides which tests a bug's solvers are shown.
+    fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
+        let shown = if matches!(stage, Stage::SftPropose | Stage::Propose) { 0 } else { run };
+        Seeds { shown, ..STREAMS.seeds(stage, run, step) }
+    }
+}
+
+impl Game for BugRepair {
+    type Metrics = BugRepairMetrics;
+
+    fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
+        step.propose(|proposing| self.proposers(proposing))?;
+        step.derive(self.draw_mutants(step.execute(), step.seed(), step.number()));
+        let tasks = step.draw(|choice| self.choose_tasks(choice))?;
+        step.admit();
+        let tasks = step.solve(tasks)?;
+        // Repairs that failed become tasks of later steps.
+        step.derive(self.draw_failed_repairs(step, tasks));
+        step.admit();
+        Ok(())
+    }
+
+    fn proposers(&self, proposing: &Proposing<'_, BugTask>) -> Result<Vec<Proposer<Self>>, PlayError> {
+        let Proposing { context, stage, step, .. } = *proposing;
+        if stage == Stage::SftPropose && self.own.sft_bugs == 0 {
+            return Ok(Vec::new());
+        }
+        Ok(self.proposers_at(self.draw_sites(context.execute, STREAMS.stage_seed(stage, context.seed), step)))
+    }
+
+    fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<BugTask>, PlayError> {
+        let mut pool = TaskPool::default();
+        pool.add_seeds(self.training.iter().cloned());
+        Ok(pool)
+    }
+
+    fn sft_tasks(&self) -> usize {
+        self.own.sft_bugs
+    }
+
+    fn plays_without_proposers(&self) -> bool {
+        !self.training.is_empty() || self.own.mutants_per_step > 0 || self.base.settings.seed_proposals > 0
+    }
+
+    fn metrics(&self, step: &StepFacts<Self>) -> BugRepairMetrics {
         metrics::step_metrics(step)
     }
 
@@ -330,16 +340,6 @@ impl Environment for BugRepair {
             }
         }
         Ok(prompts)
-    }
-
-    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
-        STREAMS.sampling_seed(run, step, draw)
-    }
-
-    /// Only the run's seed decides which tests a bug's solvers are shown.
-    fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
-        let shown = if matches!(stage, Stage::SftPropose | Stage::Propose) { 0 } else { run };
-        Seeds { shown, ..STREAMS.seeds(stage, run, step) }
     }
 }
 

@@ -41,14 +41,17 @@ use veriplay_verifier::run_distinct;
 
 use crate::environment::{
     Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, Proposer,
-    SamplingCall, Stage, StepFacts, TaskEpisode,
+    SamplingCall, Stage, TaskEpisode,
 };
+use crate::facts::StepFacts;
+use crate::game::Game;
 use crate::judgement::{Never, Seeds};
 use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::generator;
 use crate::rollout::{self, FinishedEpisode};
 use crate::splits::{EvalSet, Guard};
+use crate::step::{Proposing, Step};
 use crate::task_content::TaskContent;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use prompts::ChallengeFormat;
@@ -197,6 +200,13 @@ impl SelfChallenge {
             seed,
         })
     }
+
+    /// This step's new tasks up to their share, then given ones and earlier ones.
+    fn choose_tasks(&self, choice: &mut TaskChoice<'_, CodeTask>) {
+        let fresh = choice.take(choice.fresh(|_| true), self.own.fresh_tasks());
+        let candidates = choice.by_curriculum(choice.entries(|_| true));
+        choice.take(candidates, self.own.tasks_per_step - fresh);
+    }
 }
 
 impl Environment for SelfChallenge {
@@ -208,37 +218,11 @@ impl Environment for SelfChallenge {
     type SolutionDetail = ();
     type Round = Never;
     type Derivation = Never;
-    type Metrics = SelfChallengeMetrics;
 
     const KINDS: &'static [&'static str] = &[KIND];
 
     fn base(&self) -> &GameBase<CodeTask> {
         &self.base
-    }
-
-    fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<CodeTask>, PlayError> {
-        let mut pool = TaskPool::default();
-        pool.add_seeds(self.given.iter().cloned());
-        Ok(pool)
-    }
-
-    fn proposers(
-        &self,
-        context: &StepContext<'_>,
-        _pool: &TaskPool<CodeTask>,
-        stage: Stage,
-        step: u64,
-    ) -> Result<Vec<Proposer<Self>>, PlayError> {
-        let count = match stage {
-            Stage::SftPropose => self.own.sft_challenges,
-            _ => self.own.challenges_per_step,
-        };
-        let requests = self.challenges(STREAMS.stage_seed(stage, context.seed), step, count);
-        let proposer = |request: ChallengeRequest| {
-            let episode = self.episode(ToolGoal::Challenge(request.clone()))?;
-            Some(Proposer { request, episode, rollouts: 1, kind: KIND })
-        };
-        Ok(requests.into_iter().filter_map(proposer).collect())
     }
 
     fn proposer_episode(
@@ -251,17 +235,6 @@ impl Environment for SelfChallenge {
 
     fn judge_proposals(&self, execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>> {
         self.judge_challenges(execute, batch)
-    }
-
-    fn plays_without_proposers(&self) -> bool {
-        !self.given.is_empty() || self.base.settings.seed_proposals > 0
-    }
-
-    /// This step's new tasks up to their share, then given ones and earlier ones.
-    fn choose_tasks(&self, choice: &mut TaskChoice<'_, CodeTask>) {
-        let fresh = choice.take(choice.fresh(|_| true), self.own.fresh_tasks());
-        let candidates = choice.by_curriculum(choice.entries(|_| true));
-        choice.take(candidates, self.own.tasks_per_step - fresh);
     }
 
     fn solver_episodes(&self, _execute: &dyn Execute, _seeds: Seeds, tasks: &[&CodeTask]) -> Vec<OpenedEpisode<Self>> {
@@ -288,7 +261,51 @@ impl Environment for SelfChallenge {
         self.judge_executions(execute, seed, solutions)
     }
 
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> SelfChallengeMetrics {
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
+        STREAMS.sampling_seed(run, step, draw)
+    }
+
+    fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
+        STREAMS.seeds(stage, run, step)
+    }
+}
+
+impl Game for SelfChallenge {
+    type Metrics = SelfChallengeMetrics;
+
+    fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
+        step.propose(|proposing| self.proposers(proposing))?;
+        let tasks = step.draw(|choice| self.choose_tasks(choice))?;
+        step.admit();
+        step.solve(tasks)?;
+        Ok(())
+    }
+
+    fn proposers(&self, proposing: &Proposing<'_, CodeTask>) -> Result<Vec<Proposer<Self>>, PlayError> {
+        let Proposing { context, stage, step, .. } = *proposing;
+        let count = match stage {
+            Stage::SftPropose => self.own.sft_challenges,
+            _ => self.own.challenges_per_step,
+        };
+        let requests = self.challenges(STREAMS.stage_seed(stage, context.seed), step, count);
+        let proposer = |request: ChallengeRequest| {
+            let episode = self.episode(ToolGoal::Challenge(request.clone()))?;
+            Some(Proposer { request, episode, rollouts: 1, kind: KIND })
+        };
+        Ok(requests.into_iter().filter_map(proposer).collect())
+    }
+
+    fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<CodeTask>, PlayError> {
+        let mut pool = TaskPool::default();
+        pool.add_seeds(self.given.iter().cloned());
+        Ok(pool)
+    }
+
+    fn plays_without_proposers(&self) -> bool {
+        !self.given.is_empty() || self.base.settings.seed_proposals > 0
+    }
+
+    fn metrics(&self, step: &StepFacts<Self>) -> SelfChallengeMetrics {
         metrics::step_metrics(step)
     }
 
@@ -301,14 +318,6 @@ impl Environment for SelfChallenge {
             Some((what.to_owned(), rollout::Episode::prompt(&episode?)?))
         };
         Ok(episodes.into_iter().filter_map(prompt).collect())
-    }
-
-    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
-        STREAMS.sampling_seed(run, step, draw)
-    }
-
-    fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
-        STREAMS.seeds(stage, run, step)
     }
 }
 

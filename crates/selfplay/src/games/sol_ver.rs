@@ -49,15 +49,18 @@ use veriplay_verifier::agreement::{
 use crate::admission::JudgedProposal;
 use crate::environment::{
     Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, JudgedRound, OpenedEpisode, ProposalBatch,
-    ProposalToJudge, Proposer, RoleSampling, RoundRequest, SamplingCall, SolverEpisode, Stage, StepFacts, TaskEpisode,
+    ProposalToJudge, Proposer, RoleSampling, RoundRequest, SamplingCall, SolverEpisode, Stage, TaskEpisode,
     VerifierSettings,
 };
+use crate::facts::StepFacts;
+use crate::game::Game;
 use crate::judgement::{JudgedResponse, Never, Seeds, rule_verdict};
 use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::{derive_seed, generator};
 use crate::rollout::{Episode, FinishedEpisode, SingleTurn};
 use crate::splits::{EvalSet, Guard, text_fingerprint};
+use crate::step::{Proposing, Step};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use metrics::SuiteNumbers;
 use prompts::{AnsweredProblem, SolVerFormat};
@@ -250,6 +253,17 @@ impl SolVer {
         programs.shuffle(generator);
         programs.into_iter().map(|(place, _)| place).cycle().take(self.own.candidates).collect()
     }
+
+    /// Every new problem of the step, then earlier ones.
+    fn choose_tasks(&self, choice: &mut TaskChoice<'_, ProblemTask>) {
+        let fresh = choice.fresh(|_| true);
+        let count = fresh.len();
+        choice.take(fresh, count);
+        if self.own.earlier_problems > 0 {
+            let earlier = choice.by_curriculum(choice.entries(|_| true));
+            choice.take(earlier, self.own.earlier_problems);
+        }
+    }
 }
 
 impl Environment for SolVer {
@@ -261,10 +275,8 @@ impl Environment for SolVer {
     type SolutionDetail = Option<SuiteQuality>;
     type Round = AgreementRound;
     type Derivation = Never;
-    type Metrics = SolVerMetrics;
 
     const KINDS: &'static [&'static str] = &[KIND];
-    const PREFERENCE_PURPOSE: &'static str = "sol_ver";
 
     fn verifier(&self) -> Option<VerifierSettings> {
         let SolVerSettings { verifier_temperature: temperature, verifier_max_tokens: max_tokens, suites, .. } =
@@ -272,31 +284,8 @@ impl Environment for SolVer {
         Some(VerifierSettings { sampling: RoleSampling { temperature, max_tokens }, group: suites, row: "tests" })
     }
 
-    fn objective(&self) -> Objective {
-        self.objective
-    }
-
     fn base(&self) -> &GameBase<ProblemTask> {
         &self.base
-    }
-
-    /// Nothing yet; but every reference must pass its own hidden cases.
-    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<ProblemTask>, PlayError> {
-        self.check_references(context.execute)?;
-        Ok(TaskPool::default())
-    }
-
-    fn proposers(
-        &self,
-        context: &StepContext<'_>,
-        _pool: &TaskPool<ProblemTask>,
-        stage: Stage,
-        step: u64,
-    ) -> Result<Vec<Proposer<Self>>, PlayError> {
-        if stage == Stage::SftPropose {
-            return Ok(Vec::new());
-        }
-        Ok(self.draw_snippets(context.seed, step).map(|request| self.proposer(request)).collect())
     }
 
     fn proposer_episode(
@@ -324,21 +313,6 @@ impl Environment for SolVer {
         proposals.iter().enumerate().map(judge).collect()
     }
 
-    fn plays_without_proposers(&self) -> bool {
-        self.own.earlier_problems > 0 && self.base.settings.seed_proposals > 0
-    }
-
-    /// Every new problem of the step, then earlier ones.
-    fn choose_tasks(&self, choice: &mut TaskChoice<'_, ProblemTask>) {
-        let fresh = choice.fresh(|_| true);
-        let count = fresh.len();
-        choice.take(fresh, count);
-        if self.own.earlier_problems > 0 {
-            let earlier = choice.by_curriculum(choice.entries(|_| true));
-            choice.take(earlier, self.own.earlier_problems);
-        }
-    }
-
     fn solver_episodes(
         &self,
         _execute: &dyn Execute,
@@ -355,16 +329,6 @@ impl Environment for SolVer {
         solutions: &[TaskEpisode<'_, Self>],
     ) -> Vec<JudgedResponseOf<Self>> {
         self.judge_codes(execute, solutions)
-    }
-
-    fn choose_to_verify(
-        &self,
-        context: &StepContext<'_>,
-        step: u64,
-        tasks: &[(&ProblemTask, &[SolverEpisode<Self>])],
-    ) -> Vec<Vec<usize>> {
-        let mut generator = generator(context.seed, step, "sol_ver/candidates");
-        tasks.iter().map(|(_, solutions)| self.choose_candidates(solutions, &mut generator)).collect()
     }
 
     fn verifier_episode(&self, task: &ProblemTask, response: &FinishedEpisode<SingleTurn>) -> Option<SingleTurn> {
@@ -384,10 +348,6 @@ impl Environment for SolVer {
         self.judge_all(execute, rounds)
     }
 
-    fn preferences(&self, context: &StepContext<'_>, step: u64, facts: &StepFacts<'_, Self>) -> Preferences {
-        self.select_preferences(context.seed, step, facts)
-    }
-
     fn evaluation_numbers(
         &self,
         verifications: &[JudgedResponse<Option<SuiteQuality>>],
@@ -398,7 +358,62 @@ impl Environment for SolVer {
         numbers.map(|(name, number)| (name.to_owned(), number)).into()
     }
 
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> SolVerMetrics {
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
+        let role = match draw.role {
+            Role::Proposer => "proposer",
+            Role::Solver => "solver",
+            Role::Verifier => "verifier",
+        };
+        let seed = derive_seed(run, step, &format!("sol_ver/{role}"));
+        match draw.stage {
+            Stage::Evaluate | Stage::EvaluateGreedy => derive_seed(seed, 0, "held"),
+            _ => seed,
+        }
+    }
+}
+
+impl Game for SolVer {
+    type Metrics = SolVerMetrics;
+    const PREFERENCE_PURPOSE: &'static str = "sol_ver";
+
+    fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
+        step.propose(|proposing| self.proposers(proposing))?;
+        let tasks = step.draw(|choice| self.choose_tasks(choice))?;
+        step.admit();
+        let tasks = step.solve(tasks)?;
+        let mut generator = generator(step.seed(), step.number(), "sol_ver/candidates");
+        let solved = step.solved(&tasks).into_iter();
+        let candidates = solved.map(|(_, codes)| self.choose_candidates(codes, &mut generator)).collect();
+        step.verify(&tasks, candidates)
+    }
+
+    fn proposers(&self, proposing: &Proposing<'_, ProblemTask>) -> Result<Vec<Proposer<Self>>, PlayError> {
+        let Proposing { context, stage, step, .. } = *proposing;
+        if stage == Stage::SftPropose {
+            return Ok(Vec::new());
+        }
+        Ok(self.draw_snippets(context.seed, step).map(|request| self.proposer(request)).collect())
+    }
+
+    /// Nothing yet; but every reference must pass its own hidden cases.
+    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<ProblemTask>, PlayError> {
+        self.check_references(context.execute)?;
+        Ok(TaskPool::default())
+    }
+
+    fn plays_without_proposers(&self) -> bool {
+        self.own.earlier_problems > 0 && self.base.settings.seed_proposals > 0
+    }
+
+    fn objective(&self) -> Objective {
+        self.objective
+    }
+
+    fn preferences(&self, context: &StepContext<'_>, step: u64, facts: &StepFacts<Self>) -> Preferences {
+        self.select_preferences(context.seed, step, facts)
+    }
+
+    fn metrics(&self, step: &StepFacts<Self>) -> SolVerMetrics {
         metrics::step_metrics(self, step)
     }
 
@@ -413,18 +428,5 @@ impl Environment for SolVer {
         ];
         let prompt = |(what, episode): (&str, SingleTurn)| Some((what.to_owned(), Episode::prompt(&episode)?));
         Ok(episodes.into_iter().filter_map(prompt).collect())
-    }
-
-    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
-        let role = match draw.role {
-            Role::Proposer => "proposer",
-            Role::Solver => "solver",
-            Role::Verifier => "verifier",
-        };
-        let seed = derive_seed(run, step, &format!("sol_ver/{role}"));
-        match draw.stage {
-            Stage::Evaluate | Stage::EvaluateGreedy => derive_seed(seed, 0, "held"),
-            _ => seed,
-        }
     }
 }

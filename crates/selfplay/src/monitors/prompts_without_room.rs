@@ -13,8 +13,8 @@
 //! Of 24 proposers 2 show references too long for the context, and so is one task: 3.
 
 use super::Monitor;
+use crate::facts::StepSummary;
 use crate::play::Measurement;
-use crate::step::StepSummary;
 
 pub(super) struct PromptsWithoutRoom;
 

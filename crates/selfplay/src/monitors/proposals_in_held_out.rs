@@ -11,8 +11,8 @@
 //! Of 32 proposals 2 repeat a held-out program in another layout: 2.
 
 use super::Monitor;
+use crate::facts::StepSummary;
 use crate::play::Measurement;
-use crate::step::StepSummary;
 
 pub(super) struct ProposalsInHeldOut;
 

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use veriplay_core::{Proposal, Role, ScriptedPolicy, Task, TaskType, Value};
 use veriplay_selfplay::environment::{Environment, Proposer, SamplingCall, Stage};
+use veriplay_selfplay::game::Game;
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, draft_tasks, proposal_key};
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::rollout::Episode;
 use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::step::Proposing;
 use veriplay_selfplay::task_pool::{PoolTask, TaskPool};
 use veriplay_verifier::ProposalGate;
 
@@ -18,7 +20,7 @@ fn drawn(config: AbsoluteZeroConfig, numbers: std::ops::Range<i64>, stage: Stage
     pool.add_seeds(seeds(numbers));
     let policy = ScriptedPolicy::new(|_| String::new());
     let context = StepContext { policy: &policy, execute: &Nobody, seed };
-    let proposers = game(config).unwrap().proposers(&context, &pool, stage, step).unwrap();
+    let proposers = game(config).unwrap().proposers(&Proposing { context, pool: &pool, stage, step }).unwrap();
     let asked = |one: Proposer<AbsoluteZero>| Asked {
         task_type: one.request.task_type,
         text: one.episode.prompt().unwrap().text().into_owned(),

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use veriplay_core::{CallCase, Limits, PromptContent, Role, ScriptedPolicy, ScriptedRequest, Value};
-use veriplay_selfplay::driver::{GameState, SelfPlay};
-use veriplay_selfplay::environment::Environment as _;
+use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::game::Game;
+use veriplay_selfplay::game_state::GameState;
 use veriplay_selfplay::games::sol_ver::prompts::{AnsweredProblem, PROMPT_FORMATS, by_name, names};
 use veriplay_selfplay::games::sol_ver::{
     EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig, TrainFrom,
@@ -11,8 +12,8 @@ use veriplay_selfplay::games::sol_ver::{
 use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::preferences::UpdateSchedule;
+use veriplay_selfplay::records::LogRecord;
 use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT};
-use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::agreement::{
     AGREEMENT_FORMATS, AgreementRules, CountCodes, GUARDS, ProposedProblem, SuiteTest, TestSuite,
     agreement_format_by_name, check_statement,

@@ -14,22 +14,26 @@ use veriplay_core::{
     Status, Task, TaskType, TrainBatch, Value,
 };
 use veriplay_selfplay::admission::{Admission, JudgedProposal};
-use veriplay_selfplay::driver::{GameState, SelfPlay};
+use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::{
     Environment, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, ProposalToJudge, Proposer,
-    SamplingCall, Stage, StepFacts, TaskEpisode,
+    SamplingCall, Stage, TaskEpisode,
 };
+use veriplay_selfplay::facts::StepFacts;
+use veriplay_selfplay::game::Game;
+use veriplay_selfplay::game_state::GameState;
 use veriplay_selfplay::games::absolute_zero::{
     AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroMetrics, AbsoluteZeroRequest, ProposalCounts, RoleMetrics,
     step_metrics,
 };
 use veriplay_selfplay::judgement::{JudgedResponse, Never, Seeds};
 use veriplay_selfplay::play::{Batch, Measurement, PlayError, StepContext};
+use veriplay_selfplay::records::{AttemptRecord, LogRecord, ProposalRecord, Record, TaskRecord};
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
 use veriplay_selfplay::scoring::SftExample;
 use veriplay_selfplay::settings::{Aggregation, ProposerMode, ZeroAdvantage};
-use veriplay_selfplay::step::{AttemptRecord, LogRecord, ProposalRecord, Record, TaskRecord};
-use veriplay_selfplay::task_pool::{PoolTask, Source, TaskChoice, TaskPool};
+use veriplay_selfplay::step::{Proposing, Step};
+use veriplay_selfplay::task_pool::{PoolTask, Source, TaskPool};
 
 use crate::support::{Nobody, config, dropped, game, malformed, proposal, rollout, seeds, task, verdict};
 
@@ -47,33 +51,11 @@ impl Environment for Table {
     type SolutionDetail = Attempt;
     type Round = Never;
     type Derivation = Never;
-    type Metrics = AbsoluteZeroMetrics;
 
     const KINDS: &'static [&'static str] = AbsoluteZero::KINDS;
 
     fn base(&self) -> &GameBase<Task> {
         self.game.base()
-    }
-
-    fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<Task>, PlayError> {
-        let mut pool = TaskPool::default();
-        pool.add_seeds(seeds(self.seeds.clone()));
-        Ok(pool)
-    }
-
-    fn proposers(
-        &self,
-        context: &StepContext<'_>,
-        pool: &TaskPool<Task>,
-        stage: Stage,
-        step: u64,
-    ) -> Result<Vec<Proposer<Self>>, PlayError> {
-        let proposers = self.game.proposers(context, pool, stage, step)?.into_iter();
-        let own = |one: Proposer<AbsoluteZero>| {
-            let Proposer { request, episode, rollouts, kind } = one;
-            Proposer { request, episode, rollouts, kind }
-        };
-        Ok(proposers.map(own).collect())
     }
 
     fn proposer_episode(
@@ -112,10 +94,6 @@ impl Environment for Table {
         self.game.kinds()
     }
 
-    fn choose_tasks(&self, choice: &mut TaskChoice<'_, Task>) {
-        self.game.choose_tasks(choice);
-    }
-
     fn solver_episodes(&self, execute: &dyn Execute, seeds: Seeds, tasks: &[&Task]) -> Vec<OpenedEpisode<Self>> {
         self.game.solver_episodes(execute, seeds, tasks)
     }
@@ -143,20 +121,47 @@ impl Environment for Table {
         self.game.is_well_formed(episode)
     }
 
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> AbsoluteZeroMetrics {
-        step_metrics(self, step)
-    }
-
-    fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
-        self.game.preview(execute)
-    }
-
     fn chunk(&self, stage: Stage) -> usize {
         self.game.chunk(stage)
     }
 
     fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
         self.game.sampling_seed(run, step, draw)
+    }
+}
+
+impl Game for Table {
+    type Metrics = AbsoluteZeroMetrics;
+
+    fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
+        step.propose(|proposing| self.proposers(proposing))?;
+        let tasks = step.draw(|choice| self.game.choose_tasks(choice))?;
+        step.admit();
+        step.solve(tasks)?;
+        Ok(())
+    }
+
+    fn proposers(&self, proposing: &Proposing<'_, Task>) -> Result<Vec<Proposer<Self>>, PlayError> {
+        let proposers = self.game.proposers(proposing)?.into_iter();
+        let own = |one: Proposer<AbsoluteZero>| {
+            let Proposer { request, episode, rollouts, kind } = one;
+            Proposer { request, episode, rollouts, kind }
+        };
+        Ok(proposers.map(own).collect())
+    }
+
+    fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<Task>, PlayError> {
+        let mut pool = TaskPool::default();
+        pool.add_seeds(seeds(self.seeds.clone()));
+        Ok(pool)
+    }
+
+    fn metrics(&self, step: &StepFacts<Self>) -> AbsoluteZeroMetrics {
+        step_metrics(self, step)
+    }
+
+    fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
+        self.game.preview(execute)
     }
 }
 

@@ -3,7 +3,7 @@
 use veriplay_core::{Role, ScriptedPolicy, ScriptedRequest, Status};
 use veriplay_selfplay::games::bug_repair::{BugOrigin, InjectionMode, TestCommandSource};
 use veriplay_selfplay::play::Batch;
-use veriplay_selfplay::step::LogRecord;
+use veriplay_selfplay::records::LogRecord;
 use veriplay_verifier::bugs::Weakening;
 
 use super::super::{CODE, TESTS};

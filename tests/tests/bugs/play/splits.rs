@@ -8,8 +8,8 @@ use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{
     BugRepair, BugRepairConfig, BugTask, InjectionMode, Repositories, Repository,
 };
+use veriplay_selfplay::records::LogRecord;
 use veriplay_selfplay::splits::HELD_OUT;
-use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::{BugArtifact, FileMap};
 use veriplay_verifier::repository::Function;
 

@@ -6,7 +6,8 @@ use serde::Serialize;
 use veriplay_core::{Attempt, FinishReason, Role, Status, Task, TaskType};
 
 use crate::admission::Admission;
-use crate::environment::{Environment, ProposalEpisode, SolverEpisode, StepFacts};
+use crate::environment::{Environment, ProposalEpisode, SolverEpisode};
+use crate::facts::StepFacts;
 use crate::metrics::{SolveCount, learnable_share, mean_rate};
 use crate::rollout::FinishedEpisode;
 use crate::statistics::{mean, mean_over, share};
@@ -68,7 +69,7 @@ pub trait Triplets: Environment<Task = Task, ProposalDetail = Attempt, SolutionD
 impl<E: Environment<Task = Task, ProposalDetail = Attempt, SolutionDetail = Attempt>> Triplets for E {}
 
 /// The numbers of a step of Absolute Zero, or of `game`, which has its tasks and attempts.
-pub fn step_metrics<E: Triplets>(game: &E, step: &StepFacts<'_, E>) -> AbsoluteZeroMetrics {
+pub fn step_metrics<E: Triplets>(game: &E, step: &StepFacts<E>) -> AbsoluteZeroMetrics {
     let proposer = |task_type: TaskType| {
         let fresh = step.solved_where(|asked| asked.task.kind() == task_type.name() && asked.source == Source::Fresh);
         with_solve_rates(proposer_metrics(game, step, task_type), &fresh, step)
@@ -101,11 +102,11 @@ fn empty(role: Role, task_type: TaskType) -> RoleMetrics {
     }
 }
 
-fn proposer_metrics<E: Triplets>(game: &E, step: &StepFacts<'_, E>, task_type: TaskType) -> RoleMetrics {
+fn proposer_metrics<E: Triplets>(game: &E, step: &StepFacts<E>, task_type: TaskType) -> RoleMetrics {
     let of_type: Vec<(usize, &ProposalEpisode<E>)> =
         step.proposals.iter().enumerate().filter(|(_, one)| one.kind == task_type.name()).collect();
     let responses: Vec<_> = of_type.iter().map(|(_, one)| &one.finished).collect();
-    let asked = step.tasks.iter().zip(step.solved).filter(|(_, count)| count.judged > 0);
+    let asked = step.tasks.iter().zip(&step.solved).filter(|(_, count)| count.judged > 0);
     let rated: BTreeSet<usize> = asked.filter_map(|(asked, _)| asked.proposal).collect();
     let count = |is: &dyn Fn(&Admission<Task>) -> bool| of_type.iter().filter(|(_, one)| is(&one.admission)).count();
     let dropped = count(&|admission| matches!(admission, Admission::Dropped));
@@ -129,7 +130,7 @@ fn proposer_metrics<E: Triplets>(game: &E, step: &StepFacts<'_, E>, task_type: T
     }
 }
 
-fn solver_metrics<E: Triplets>(game: &E, step: &StepFacts<'_, E>, task_type: TaskType) -> RoleMetrics {
+fn solver_metrics<E: Triplets>(game: &E, step: &StepFacts<E>, task_type: TaskType) -> RoleMetrics {
     let kind = |one: &&SolverEpisode<E>| step.tasks[one.finished.source].task.kind() == task_type.name();
     let of_type: Vec<&SolverEpisode<E>> = step.solutions.iter().filter(kind).collect();
     let responses: Vec<_> = of_type.iter().map(|one| &one.finished).collect();
@@ -155,7 +156,7 @@ fn well_formed_share<E: Triplets>(game: &E, episodes: &[&FinishedEpisode<E::Epis
 }
 
 /// Adds what both roles have: solve rates and the mean reward.
-fn with_solve_rates<E: Triplets>(metrics: RoleMetrics, counts: &[SolveCount], step: &StepFacts<'_, E>) -> RoleMetrics {
+fn with_solve_rates<E: Triplets>(metrics: RoleMetrics, counts: &[SolveCount], step: &StepFacts<E>) -> RoleMetrics {
     let batch = (metrics.role, metrics.task_type.name());
     let of_batch = step.scored.iter().filter(|scored| (scored.role, scored.kind) == batch);
     RoleMetrics {

@@ -8,6 +8,7 @@ use super::{AbsoluteZero, AbsoluteZeroRequest};
 use crate::environment::{Proposer, Stage};
 use crate::randomness::{generator, weighted_sample};
 use crate::rollout::SingleTurn;
+use crate::step::Proposing;
 use crate::task_pool::TaskPool;
 
 impl AbsoluteZero {
@@ -16,13 +17,8 @@ impl AbsoluteZero {
     /// Without references and composites, the proposals of a type but induction share one prompt. With K references each has its own draw from its
     /// type's tasks. Each induction proposal is given a program of the deduction and abduction tasks; while there are none, there is no
     /// such proposal.
-    pub(super) fn draw_proposers(
-        &self,
-        pool: &TaskPool<Task>,
-        stage: Stage,
-        seed: u64,
-        step: u64,
-    ) -> Vec<Proposer<Self>> {
+    pub(super) fn draw_proposers(&self, proposing: &Proposing<'_, Task>) -> Vec<Proposer<Self>> {
+        let Proposing { context, pool, stage, step } = *proposing;
         let (count, purpose) = match stage {
             Stage::SftPropose if self.base.settings.sft_samples == 0 => (0, ""),
             Stage::SftPropose => (self.tasks.sft_per_type, "bootstrap turns"),
@@ -31,7 +27,7 @@ impl AbsoluteZero {
         if count == 0 {
             return Vec::new();
         }
-        let (mut generator, mut proposers) = (generator(seed, step, purpose), Vec::new());
+        let (mut generator, mut proposers) = (generator(context.seed, step, purpose), Vec::new());
         for task_type in [TaskType::Deduction, TaskType::Abduction].into_iter().filter(|one| self.plays(*one)) {
             proposers.extend(self.triplet_proposers(pool, task_type, count, &mut generator));
         }

@@ -11,8 +11,9 @@ use super::episode::{RepoEpisode, SUBMITTED};
 use super::mutation::Derivation;
 use super::task::BugOrigin;
 use crate::admission::Admission;
-use crate::environment::{JudgedProposalOf, StepFacts};
+use crate::environment::JudgedProposalOf;
 use crate::episode_metrics::{EpisodeMetrics, ToolMetrics};
+use crate::facts::StepFacts;
 use crate::metrics::{learnable_share, mean_rate};
 use crate::rollout::{self, FinishedEpisode};
 use crate::statistics::mean_over;
@@ -73,12 +74,12 @@ impl BugYield {
     }
 }
 
-pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> BugRepairMetrics {
+pub(super) fn step_metrics(step: &StepFacts<BugRepair>) -> BugRepairMetrics {
     let mut metrics = BugRepairMetrics::default();
-    for one in step.proposals {
+    for one in &step.proposals {
         metrics.injections.entry(one.request.mode.name().to_owned()).or_default().add(&one.judged);
     }
-    for one in step.derived {
+    for one in &step.derived {
         match &one.derivation {
             Derivation::Mutant { injector, .. } => {
                 metrics.mutants.entry(injector.clone()).or_default().add(&one.judged);
@@ -86,7 +87,7 @@ pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> BugRepairMetrics 
             Derivation::FailedRepair { .. } => metrics.higher_order.add(&one.judged),
         }
     }
-    for asked in step.tasks {
+    for asked in &step.tasks {
         *metrics.tasks.entry(asked.task.maker(asked.source)).or_default() += 1;
     }
     let (injections, repairs) =
@@ -100,7 +101,7 @@ pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> BugRepairMetrics 
         statuses: step.statuses(),
         solve_rate: mean_rate(&solved),
         learnable_share: learnable_share(&solved),
-        bugs: step.pool.entries().iter().filter(|entry| !entry.seed).count(),
+        bugs: step.pool_proposals,
         ..metrics
     }
 }

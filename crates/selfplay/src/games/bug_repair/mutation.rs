@@ -16,7 +16,9 @@ use crate::admission::{IsKnown, JudgedProposal};
 use crate::environment::JudgedProposalOf;
 use crate::judgement::{JudgedResponse, Judging, rule_verdict, run_undecided};
 use crate::randomness::{derive_seed, generator, weighted_sample};
+use crate::step::Step;
 use crate::task_pool::PoolTask;
+use std::ops::Range;
 
 /// A bug that no policy made on purpose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -112,13 +114,9 @@ impl BugRepair {
     }
 
     /// The bugs of the second order that a step's failed repairs make: of bugs of the first order, with patches that were graded.
-    pub(super) fn draw_failed_repairs(
-        &self,
-        (seed, step): (u64, u64),
-        solutions: &[(&BugTask, &JudgedResponse<RepairDetail>)],
-    ) -> Vec<Derivation> {
+    pub(super) fn draw_failed_repairs(&self, step: &Step<'_, Self>, tasks: Range<usize>) -> Vec<Derivation> {
         let mut seen = BTreeSet::new();
-        let mut derivation = |(task, solution): &(&BugTask, &JudgedResponse<RepairDetail>)| {
+        let mut derivation = |(task, solution): (&BugTask, &JudgedResponse<RepairDetail>)| {
             let status = solution.verdict.as_ref().ok()?.status;
             let failed = matches!(status, Status::WrongAnswer | Status::RuntimeError);
             if !failed || solution.detail.patch.is_empty() || task.bug.order() != 1 {
@@ -128,8 +126,11 @@ impl BugRepair {
             let bug = BugProposal { failed_repairs: vec![patch], ..task.bug.clone() };
             seen.insert(change_digest(&package, &bug)).then_some(Derivation::FailedRepair { package, bug })
         };
-        let all = solutions.iter().filter_map(&mut derivation).map(|one| (one, 1.0)).collect();
-        weighted_sample(all, self.own.higher_order_per_step, &mut generator(seed, step, "higher order"))
+        let solved = step.solved(&tasks).into_iter();
+        let solutions = solved.flat_map(|(task, all)| all.iter().map(move |one| (task, &one.judged)));
+        let all = solutions.filter_map(&mut derivation).map(|one| (one, 1.0)).collect();
+        let generator = &mut generator(step.seed(), step.number(), "higher order");
+        weighted_sample(all, self.own.higher_order_per_step, generator)
     }
 
     /// Judges mutants together, and failed repairs together.

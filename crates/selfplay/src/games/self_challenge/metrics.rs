@@ -9,8 +9,8 @@ use veriplay_verifier::environments::rules;
 use super::SelfChallenge;
 use super::episode::ToolEpisode;
 use super::judge::UNREADABLE;
-use crate::environment::StepFacts;
 use crate::episode_metrics::EpisodeMetrics;
+use crate::facts::StepFacts;
 use crate::metrics::{FilterCount, FilterYield, learnable_share, mean_rate};
 use crate::play::Measurement;
 use crate::rollout::FinishedEpisode;
@@ -69,7 +69,7 @@ pub struct SelfChallengeMetrics {
     pub buffer: usize,
 }
 
-pub(super) fn step_metrics(step: &StepFacts<'_, SelfChallenge>) -> SelfChallengeMetrics {
+pub(super) fn step_metrics(step: &StepFacts<SelfChallenge>) -> SelfChallengeMetrics {
     let verdicts = step.proposals.iter().filter(|one| one.judged.verdict.is_ok());
     let judged: Vec<&[String]> = verdicts.map(|one| one.judged.detail.as_slice()).collect();
     let mut refused = BTreeMap::new();
@@ -90,7 +90,7 @@ pub(super) fn step_metrics(step: &StepFacts<'_, SelfChallenge>) -> SelfChallenge
         solve_rate: mean_rate(&all),
         fresh_solve_rate: mean_rate(&step.solved_where(|asked| asked.source == Source::Fresh)),
         learnable_share: learnable_share(&all),
-        buffer: step.pool.entries().iter().filter(|entry| !entry.seed).count(),
+        buffer: step.pool_proposals,
     }
 }
 

@@ -8,7 +8,7 @@ use veriplay_verifier::agreement::{GUARDS, GuardCheck, SuiteQuality};
 
 use super::SolVer;
 use super::rounds::{AgreementRound, RoundVerdicts, round_verdicts};
-use crate::environment::StepFacts;
+use crate::facts::StepFacts;
 use crate::metrics::{FilterCount, FilterYield};
 use crate::preferences::{Preferences, Response};
 use crate::splits::HELD_OUT;
@@ -53,13 +53,13 @@ pub struct SolVerMetrics {
     pub test_pairs: usize,
 }
 
-pub(super) fn step_metrics(game: &SolVer, facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
+pub(super) fn step_metrics(game: &SolVer, facts: &StepFacts<SolVer>) -> SolVerMetrics {
     let judged = round_verdicts(facts);
     let decided: Vec<&RoundVerdicts<'_>> = judged.iter().filter(|round| round.facts.refused.is_none()).collect();
     let codes = || decided.iter().flat_map(|round| &round.codes);
     let qualities: Vec<SuiteQuality> = decided.iter().flat_map(|round| &round.suites).map(|(_, one)| *one).collect();
     let quality = SuiteNumbers::from_suites(&qualities);
-    let Preferences { examples, pairs } = facts.preferences;
+    let Preferences { examples, pairs } = &facts.preferences;
     let count = |role: Role| examples.iter().filter(|one| one.response.role == role).count();
     let pairs = |role: Role| pairs.iter().filter(|pair| pair.chosen.role == role).count();
     let sizes = |of: fn(&AgreementRound) -> usize| mean_over(&judged, |one| of(one.facts) as f64);
@@ -84,7 +84,7 @@ pub(super) fn step_metrics(game: &SolVer, facts: &StepFacts<'_, SolVer>) -> SolV
     }
 }
 
-fn well_formed_shares(game: &SolVer, facts: &StepFacts<'_, SolVer>) -> BTreeMap<Role, Option<f64>> {
+fn well_formed_shares(game: &SolVer, facts: &StepFacts<SolVer>) -> BTreeMap<Role, Option<f64>> {
     let problems = facts.proposals.iter().filter(|one| game.read_statement(&one.finished).is_ok());
     let codes = facts.solutions.iter().filter(|one| game.read_program(&one.finished).is_ok());
     let suites = facts.verifications.iter().filter(|one| game.read_suite(&one.finished).is_ok());
@@ -119,8 +119,8 @@ impl SuiteNumbers {
 }
 
 /// The problems that something is learned from, by their responses.
-fn count_learned(facts: &StepFacts<'_, SolVer>) -> usize {
-    let Preferences { examples, pairs } = facts.preferences;
+fn count_learned(facts: &StepFacts<SolVer>) -> usize {
+    let Preferences { examples, pairs } = &facts.preferences;
     let responses = examples.iter().map(|one| one.response).chain(pairs.iter().map(|pair| pair.chosen));
     let rewarded = facts.scored.iter().filter(|one| one.weight != 0.0);
     let responses = responses.chain(rewarded.map(|one| Response { role: one.role, index: one.index }));
@@ -134,7 +134,7 @@ fn count_learned(facts: &StepFacts<'_, SolVer>) -> usize {
 
 /// All filters in order: what one refuses, later ones do not see. Their names are those of guards, and
 /// `malformed_problem`, `malformed_code`, `malformed_suite`, `no_cluster`, `held_out` for statements, `held_out_code` for trusted codes.
-fn filters(facts: &StepFacts<'_, SolVer>, judged: &[RoundVerdicts<'_>]) -> Vec<FilterYield> {
+fn filters(facts: &StepFacts<SolVer>, judged: &[RoundVerdicts<'_>]) -> Vec<FilterYield> {
     let verdicts = facts.proposals.iter().filter_map(|one| one.judged.verdict.as_ref().ok());
     let problems: Vec<&str> = verdicts
         .filter(|verdict| verdict.status != Status::Valid)

@@ -10,7 +10,7 @@ use veriplay_verifier::agreement::SuiteQuality;
 
 use super::rounds::AgreementRound;
 use super::{Selection, SolVer};
-use crate::environment::StepFacts;
+use crate::facts::StepFacts;
 use crate::judgement::RoundFacts;
 use crate::preferences::{Example, Pair, Preferences, Response};
 use crate::randomness::generator;
@@ -18,7 +18,7 @@ use crate::splits::HELD_OUT;
 
 impl SolVer {
     /// What the step learns from, under the configuration's selection.
-    pub(super) fn select_preferences(&self, seed: u64, step: u64, facts: &StepFacts<'_, Self>) -> Preferences {
+    pub(super) fn select_preferences(&self, seed: u64, step: u64, facts: &StepFacts<Self>) -> Preferences {
         let mut agreed = Preferences::default();
         let mut random = generator(seed, step, "sol_ver/select");
         for problem in judged_problems(facts) {
@@ -50,12 +50,7 @@ impl SolVer {
     }
 
     /// As many examples and pairs of each role, drawn from all responses of the step; a coin says which of a pair is chosen.
-    fn select_at_random(
-        &self,
-        facts: &StepFacts<'_, Self>,
-        agreed: &Preferences,
-        random: &mut ChaCha8Rng,
-    ) -> Preferences {
+    fn select_at_random(&self, facts: &StepFacts<Self>, agreed: &Preferences, random: &mut ChaCha8Rng) -> Preferences {
         let mut chosen = Preferences::default();
         let all = self.learnable_responses(facts);
         for role in [Role::Proposer, Role::Solver, Role::Verifier] {
@@ -76,7 +71,7 @@ impl SolVer {
     }
 
     /// The responses to problems that were not dropped, without those that hold what the policy is evaluated on.
-    fn learnable_responses(&self, facts: &StepFacts<'_, Self>) -> Vec<Response> {
+    fn learnable_responses(&self, facts: &StepFacts<Self>) -> Vec<Response> {
         let is_eval_item = |code: &Response| {
             let program = self.read_program(&facts.solutions[code.index].finished);
             program.is_ok_and(|program| self.base.guard.refuse_programs([&*program]).is_some())
@@ -110,7 +105,7 @@ impl JudgedProblem<'_> {
 }
 
 /// The problems whose rounds were not dropped.
-fn judged_problems<'a>(facts: &'a StepFacts<'_, SolVer>) -> Vec<JudgedProblem<'a>> {
+fn judged_problems<'a>(facts: &'a StepFacts<SolVer>) -> Vec<JudgedProblem<'a>> {
     let of_role = |role, tasks: Vec<usize>| {
         let mut found: Vec<Vec<Response>> = facts.tasks.iter().map(|_| Vec::new()).collect();
         tasks.into_iter().enumerate().for_each(|(index, task)| found[task].push(Response { role, index }));
@@ -118,21 +113,21 @@ fn judged_problems<'a>(facts: &'a StepFacts<'_, SolVer>) -> Vec<JudgedProblem<'a
     };
     let codes = of_role(Role::Solver, facts.solutions.iter().map(|one| one.finished.source).collect());
     let suites = of_role(Role::Verifier, facts.verifications.iter().map(|one| one.task).collect());
-    let all = facts.tasks.iter().zip(facts.rounds).zip(codes.into_iter().zip(suites));
+    let all = facts.tasks.iter().zip(&facts.rounds).zip(codes.into_iter().zip(suites));
     let judged = all.filter_map(|((asked, round), (codes, suites))| {
         Some(JudgedProblem { proposal: asked.proposal, round: round.as_ref()?, codes, suites })
     });
     judged.collect()
 }
 
-fn response_text<'a>(facts: &'a StepFacts<'_, SolVer>, response: Response) -> &'a str {
+fn response_text<'a>(facts: &'a StepFacts<SolVer>, response: Response) -> &'a str {
     facts.rollout(response).map_or("", |rollout| rollout.text.as_str())
 }
 
 /// One problem that something may be learned from.
 struct ProblemSelection<'a> {
     game: &'a SolVer,
-    facts: &'a StepFacts<'a, SolVer>,
+    facts: &'a StepFacts<SolVer>,
     problem: JudgedProblem<'a>,
 }
 
@@ -242,7 +237,7 @@ fn draw_pairs(mut pairs: Vec<(Response, Response)>, most: usize, random: &mut Ch
 }
 
 /// All pairs of responses to one prompt with different texts.
-fn any_pairs(facts: &StepFacts<'_, SolVer>, responses: &[Response]) -> Vec<(Response, Response)> {
+fn any_pairs(facts: &StepFacts<SolVer>, responses: &[Response]) -> Vec<(Response, Response)> {
     let mut prompts: BTreeMap<&[u32], Vec<Response>> = BTreeMap::new();
     for response in responses {
         let prompt = facts.rollout(*response).map_or(&[][..], |rollout| &rollout.prompt_tokens);

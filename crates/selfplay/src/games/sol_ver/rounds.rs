@@ -11,7 +11,8 @@ use veriplay_verifier::agreement::{
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
 use super::{ProblemTask, SolVer};
-use crate::environment::{JudgedResponseOf, JudgedRound, RoundRequest, StepFacts, TaskEpisode};
+use crate::environment::{JudgedResponseOf, JudgedRound, RoundRequest, TaskEpisode};
+use crate::facts::StepFacts;
 use crate::judgement::{JudgedResponse, Judging, RoundFacts, rule_verdict, run_undecided};
 use crate::play::PlayError;
 use crate::rollout::{FinishedEpisode, SingleTurn};
@@ -199,18 +200,18 @@ pub(super) struct RoundVerdicts<'a> {
 }
 
 /// The rounds of a step that were not dropped.
-pub(super) fn round_verdicts<'a>(facts: &StepFacts<'a, SolVer>) -> Vec<RoundVerdicts<'a>> {
+pub(super) fn round_verdicts<'a>(facts: &'a StepFacts<SolVer>) -> Vec<RoundVerdicts<'a>> {
     let mut rounds: Vec<Option<RoundVerdicts<'a>>> = facts
         .rounds
         .iter()
         .map(|round| Some(RoundVerdicts { facts: round.as_ref()?, codes: Vec::new(), suites: Vec::new() }))
         .collect();
-    for one in facts.solutions {
+    for one in &facts.solutions {
         if let (Some(round), Ok(verdict)) = (&mut rounds[one.finished.source], &one.judged.verdict) {
             round.codes.push(verdict);
         }
     }
-    for one in facts.verifications {
+    for one in &facts.verifications {
         if let (Some(round), Ok(verdict)) = (&mut rounds[one.task], &one.judged.verdict) {
             round.suites.push((verdict, one.judged.detail.unwrap_or_default()));
         }

@@ -6,13 +6,14 @@ use veriplay_core::{
     Digest, LengthLimit, Limits, MessageRole, Patch, Policy, PolicyError, Prompt, PromptContent, Role, Rollout,
     Sampling, ScriptedPolicy, ScriptedRequest, Status, TextFiles,
 };
-use veriplay_selfplay::driver::{GameState, SelfPlay};
+use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::eval_table::EvalNumbers;
+use veriplay_selfplay::game_state::GameState;
 use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, InjectionMode, Repositories, Repository};
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::play::{Batch, Measurement, PlayError, StepContext};
+use veriplay_selfplay::records::LogRecord;
 use veriplay_selfplay::settings::ZeroAdvantage;
-use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, Commit, FileMap, OwnNames, PastChange, TestMap};
 use veriplay_verifier::repository::{Baseline, FileBaseline, Function, PytestSettings};
 

@@ -15,7 +15,7 @@ fn trained_roles(played: &Played) -> BTreeSet<Role> {
     played.samples().iter().map(role).collect()
 }
 
-fn tokens<'a>(episodes: impl Iterator<Item = &'a veriplay_selfplay::step::EpisodeRecord>) -> f64 {
+fn tokens<'a>(episodes: impl Iterator<Item = &'a veriplay_selfplay::records::EpisodeRecord>) -> f64 {
     episodes.map(|episode| episode.turns[0].tokens.len()).sum::<usize>() as f64
 }
 

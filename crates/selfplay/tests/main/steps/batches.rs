@@ -31,7 +31,7 @@ fn a_frozen_proposer_has_advantages_and_is_not_trained() {
 #[test]
 fn weights_are_advantages_times_the_weight_of_the_role() {
     let played = play_once(config(), &Script::of(&["good 20", "junk", "bad 21", "good 1"]));
-    let turns = |role: f64, episode: &veriplay_selfplay::step::EpisodeRecord| {
+    let turns = |role: f64, episode: &veriplay_selfplay::records::EpisodeRecord| {
         let weight = (episode.advantage.unwrap() * role) as f32;
         let tokens = &episode.turns[0].tokens;
         weight == 0.0 || played.samples().iter().any(|sample| sample.response == *tokens && sample.weight == weight)

@@ -1,0 +1,286 @@
+//! What happened in a step: what its script has sampled and judged, and what was learned from it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use veriplay_core::{Dropped, Prompt, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
+
+use crate::environment::{Environment, JudgedDerivation, ProposalEpisode, SolverEpisode, VerifierEpisode};
+use crate::judgement::{RoundFacts, Seeds};
+use crate::metrics::{SolveCount, is_right};
+use crate::play::{OutcomeCounts, RewardedRollout};
+use crate::preferences::{Preferences, Response};
+use crate::records::{
+    AttemptRecord, DerivedRecord, EpisodeRecord, LogRecord, ProposalRecord, Record, TaskRecord, VerificationRecord,
+};
+use crate::rollout::{Episode, FinishedEpisode};
+use crate::scoring::ScoredEpisode;
+use crate::splits::HELD_OUT;
+use crate::statistics::mean_over;
+use crate::task_pool::{PoolTask, Source, StepTask};
+
+/// The facts of a step.
+pub struct StepFacts<E: Environment> {
+    /// Proposals, in the order they were sampled.
+    pub proposals: Vec<ProposalEpisode<E>>,
+    /// Derivations, in the order they were judged.
+    pub derived: Vec<JudgedDerivation<E>>,
+    /// How many tasks have no prompt, or none that the policy has room for.
+    pub without_prompt: usize,
+    /// How many proposers were not asked, because the policy has no room for their prompts.
+    pub proposers_without_prompt: usize,
+    /// How many tasks the host failed to prepare.
+    pub dropped_tasks: usize,
+    /// The tasks that solvers attempted.
+    pub tasks: Vec<StepTask<E::Task>>,
+    /// Solvers' episodes, in the order of the tasks.
+    pub solutions: Vec<SolverEpisode<E>>,
+    /// Verifiers' episodes, in the order of the tasks.
+    pub verifications: Vec<VerifierEpisode<E>>,
+    /// The round of each task, `None` where the host failed in it. Empty in games without verifiers.
+    pub rounds: Vec<Option<E::Round>>,
+    /// How often each task was solved; empty until the script is done.
+    pub solved: Vec<SolveCount>,
+    /// The episodes that got a reward; empty until the script is done.
+    pub scored: Vec<ScoredEpisode>,
+    /// Examples and preference pairs, under [`crate::preferences::Objective::Preference`]; empty until the script is done.
+    pub preferences: Preferences,
+    /// How many tasks of the pool were proposed, after the step.
+    pub pool_proposals: usize,
+}
+
+impl<E: Environment> Default for StepFacts<E> {
+    fn default() -> Self {
+        Self {
+            proposals: Vec::new(),
+            derived: Vec::new(),
+            without_prompt: 0,
+            proposers_without_prompt: 0,
+            dropped_tasks: 0,
+            tasks: Vec::new(),
+            solutions: Vec::new(),
+            verifications: Vec::new(),
+            rounds: Vec::new(),
+            solved: Vec::new(),
+            scored: Vec::new(),
+            preferences: Preferences::default(),
+            pool_proposals: 0,
+        }
+    }
+}
+
+/// What happened in a step, in the same form for every game: what monitors see.
+#[derive(Debug)]
+pub struct StepSummary<'a> {
+    /// Sums of the step.
+    pub counts: OutcomeCounts,
+    /// Episodes of proposers, of solvers, then of verifiers.
+    pub episodes: Vec<EpisodeSummary<'a>>,
+    /// The tasks that solvers attempted.
+    pub tasks: Vec<TaskSummary>,
+    /// The episodes that got a reward.
+    pub scored: &'a [ScoredEpisode],
+    /// Proposers and tasks that were passed over, because the policy has no room for their prompts or the game makes none.
+    pub without_prompt: usize,
+}
+
+/// An episode in the same form for every game.
+#[derive(Debug)]
+pub struct EpisodeSummary<'a> {
+    /// Its role.
+    pub role: Role,
+    /// Prompt and rollout of each turn.
+    pub turns: &'a [(Prompt, Rollout)],
+    /// How it ended; `None` when the host failed in it.
+    pub end: Option<&'static str>,
+    /// The verdict, or the host fault.
+    pub verdict: Result<&'a Verdict, &'a Dropped>,
+}
+
+/// A task in the same form for every game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskSummary {
+    /// Its kind, one of the environment's.
+    pub kind: &'static str,
+    /// Where it comes from.
+    pub source: Source,
+    /// How often it was solved.
+    pub solved: SolveCount,
+}
+
+impl<'a> EpisodeSummary<'a> {
+    fn new<E: Episode>(
+        role: Role,
+        finished: &'a FinishedEpisode<E>,
+        verdict: Result<&'a Verdict, &'a Dropped>,
+    ) -> Self {
+        Self { role, turns: &finished.turns, end: finished.end(), verdict }
+    }
+}
+impl<E: Environment> StepFacts<E> {
+    /// The lines of the log: proposals, what was derived, then tasks.
+    pub(crate) fn records(&self, step: u64, propose: Seeds, solve: Seeds) -> Vec<Record<E>> {
+        let by_episode: HashMap<(Role, usize), &ScoredEpisode> =
+            self.scored.iter().map(|scored| ((scored.role, scored.index), scored)).collect();
+        let scored = |role: Role, index: usize| by_episode.get(&(role, index)).copied();
+        let proposal = |(index, one): (usize, &ProposalEpisode<E>)| {
+            LogRecord::Proposal(Box::new(ProposalRecord {
+                schema_version: SCHEMA_VERSION,
+                index,
+                proposed: one.proposed,
+                request: one.request.clone(),
+                episode: EpisodeRecord::new(&one.finished, scored(Role::Proposer, index)),
+                seeds: propose,
+                judged: one.judged.clone(),
+            }))
+        };
+        let derived = |(index, one): (usize, &JudgedDerivation<E>)| {
+            let (derivation, judged) = (one.derivation.clone(), one.judged.clone());
+            let schema_version = SCHEMA_VERSION;
+            LogRecord::Derived(Box::new(DerivedRecord { schema_version, step, index, derivation, judged }))
+        };
+        let mut tasks: Vec<TaskRecord<E::Task, E::SolutionDetail, E::Round>> = self
+            .tasks
+            .iter()
+            .enumerate()
+            .map(|(index, asked)| TaskRecord {
+                schema_version: SCHEMA_VERSION,
+                step,
+                index,
+                task: asked.task.clone(),
+                source: asked.source,
+                seeds: solve,
+                attempts: Vec::new(),
+                verifications: Vec::new(),
+                round: self.rounds.get(index).cloned().flatten(),
+            })
+            .collect();
+        for (index, one) in self.solutions.iter().enumerate() {
+            let episode = EpisodeRecord::new(&one.finished, scored(Role::Solver, index));
+            tasks[one.finished.source].attempts.push(AttemptRecord { episode, judged: one.judged.clone() });
+        }
+        for (index, one) in self.verifications.iter().enumerate() {
+            let episode = EpisodeRecord::new(&one.finished, scored(Role::Verifier, index));
+            let (candidate, judged) = (one.candidate, one.judged.clone());
+            tasks[one.task].verifications.push(VerificationRecord { candidate, episode, judged });
+        }
+        let tasks = tasks.into_iter().map(|task| LogRecord::Task(Box::new(task)));
+        let proposals = self.proposals.iter().enumerate().map(proposal);
+        proposals.chain(self.derived.iter().enumerate().map(derived)).chain(tasks).collect()
+    }
+
+    /// Sums of what was judged.
+    fn outcome_counts(&self) -> OutcomeCounts {
+        let mut counts = OutcomeCounts::default();
+        self.proposals.iter().for_each(|one| counts.add_proposal(&one.judged));
+        self.derived.iter().for_each(|one| counts.add_proposal(&one.judged));
+        // What was proposed turned out to be evaluated on only when it was solved.
+        let proposed = self.tasks.iter().zip(&self.rounds).filter(|(asked, _)| asked.proposal.is_some());
+        let refusals = proposed.filter_map(|(_, round)| round.as_ref()?.refusal());
+        let held_out = refusals.filter(|refusal| refusal.rule == HELD_OUT).count() as u64;
+        counts.valid_proposals -= held_out;
+        counts.proposals_in_held_out += held_out;
+        let solutions = self.solutions.iter().map(|one| &one.judged);
+        for judged in solutions.chain(self.verifications.iter().map(|one| &one.judged)) {
+            match &judged.verdict {
+                Ok(verdict) => {
+                    counts.attempts += 1;
+                    counts.accepted += u64::from(is_right(verdict.status));
+                }
+                Err(_) => counts.dropped += 1,
+            }
+        }
+        counts
+    }
+
+    /// The step as monitors see it.
+    pub(crate) fn summary(&self) -> StepSummary<'_> {
+        let proposals = self
+            .proposals
+            .iter()
+            .map(|one| EpisodeSummary::new(Role::Proposer, &one.finished, one.judged.verdict.as_ref()));
+        let solutions = self
+            .solutions
+            .iter()
+            .map(|one| EpisodeSummary::new(Role::Solver, &one.finished, one.judged.verdict.as_ref()));
+        let verifications = self
+            .verifications
+            .iter()
+            .map(|one| EpisodeSummary::new(Role::Verifier, &one.finished, one.judged.verdict.as_ref()));
+        let tasks = self.tasks.iter().zip(&self.solved);
+        let task = |(asked, solved): (&StepTask<E::Task>, &SolveCount)| TaskSummary {
+            kind: asked.task.kind(),
+            source: asked.source,
+            solved: *solved,
+        };
+        StepSummary {
+            counts: self.outcome_counts(),
+            episodes: proposals.chain(solutions).chain(verifications).collect(),
+            tasks: tasks.map(task).collect(),
+            scored: &self.scored,
+            without_prompt: self.without_prompt + self.proposers_without_prompt,
+        }
+    }
+
+    /// The turns of an episode.
+    pub(crate) fn turns(&self, role: Role, index: usize) -> &[(Prompt, Rollout)] {
+        match role {
+            Role::Proposer => &self.proposals[index].finished.turns,
+            Role::Solver => &self.solutions[index].finished.turns,
+            Role::Verifier => &self.verifications[index].finished.turns,
+        }
+    }
+
+    /// The rewards of rollouts that their trainer numbers.
+    pub(crate) fn rewarded(&self) -> Vec<RewardedRollout> {
+        let of_episode = |scored: &'_ ScoredEpisode| -> Vec<RewardedRollout> {
+            let turns = self.turns(scored.role, scored.index).iter().enumerate();
+            let rewarded = turns.filter_map(|(turn, (_, rollout))| {
+                Some(RewardedRollout {
+                    rollout: rollout.id?,
+                    role: scored.role,
+                    kind: scored.kind,
+                    group: scored.group,
+                    episode: scored.index,
+                    turn,
+                    reward: scored.reward.clone(),
+                    advantage: scored.advantage,
+                })
+            });
+            rewarded.collect()
+        };
+        self.scored.iter().flat_map(of_episode).collect()
+    }
+
+    /// A response: the last turn of its episode.
+    pub(crate) fn rollout(&self, response: Response) -> Option<&Rollout> {
+        self.turns(response.role, response.index).last().map(|(_, rollout)| rollout)
+    }
+
+    /// How often each task that is wanted was solved.
+    pub fn solved_where(&self, wanted: impl Fn(&StepTask<E::Task>) -> bool) -> Vec<SolveCount> {
+        let tasks = self.tasks.iter().zip(&self.solved);
+        tasks.filter(|(asked, _)| wanted(asked)).map(|(_, count)| *count).collect()
+    }
+
+    /// How many tasks come from where.
+    pub fn sources(&self) -> BTreeMap<Source, usize> {
+        let mut sources = BTreeMap::new();
+        self.tasks.iter().for_each(|asked| *sources.entry(asked.source).or_default() += 1);
+        sources
+    }
+
+    /// How many solutions got which verdict.
+    pub fn statuses(&self) -> BTreeMap<Status, usize> {
+        let mut statuses = BTreeMap::new();
+        for verdict in self.solutions.iter().filter_map(|one| one.judged.verdict.as_ref().ok()) {
+            *statuses.entry(verdict.status).or_default() += 1;
+        }
+        statuses
+    }
+
+    /// The mean total reward of a role.
+    pub fn reward_mean(&self, role: Role) -> Option<f64> {
+        let of_role = self.scored.iter().filter(|scored| scored.role == role);
+        mean_over(of_role, |scored| scored.reward.total())
+    }
+}

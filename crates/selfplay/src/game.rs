@@ -1,0 +1,67 @@
+//! A game: an environment, the script of its steps, and what is told and learned of them.
+
+use serde::Serialize;
+use veriplay_core::{Execute, Prompt};
+
+use crate::environment::{Environment, Proposer};
+use crate::facts::StepFacts;
+use crate::play::{PlayError, StepContext};
+use crate::preferences::{Objective, Preferences};
+use crate::step::{Proposing, Step};
+use crate::task_pool::TaskPool;
+
+/// A game that can be played. Pure, as its environment is.
+pub trait Game: Environment {
+    /// A step in numbers, for the log of events.
+    type Metrics: Serialize;
+
+    /// Names the random numbers that the order of examples and pairs is drawn with.
+    const PREFERENCE_PURPOSE: &'static str = "preferences";
+
+    /// The script: the verbs of a step in the order of the game.
+    ///
+    /// # Errors
+    /// A fault of the policy. A host fault drops what it touched, and the step goes on.
+    fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError>;
+
+    /// The proposers of a step, or of what is proposed before step 0.
+    ///
+    /// # Errors
+    /// A host fault.
+    fn proposers(&self, proposing: &Proposing<'_, Self::Task>) -> Result<Vec<Proposer<Self>>, PlayError>;
+
+    /// The pool before step 0.
+    ///
+    /// # Errors
+    /// Tasks that cannot be made, or that are evaluated on.
+    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<Self::Task>, PlayError>;
+
+    /// The number of seed tasks that the start model attempts: the turns of its accepted episodes are supervised examples.
+    fn sft_tasks(&self) -> usize {
+        0
+    }
+
+    /// Whether a step has tasks though no proposer is sampled in it.
+    fn plays_without_proposers(&self) -> bool {
+        true
+    }
+
+    /// The training objective.
+    fn objective(&self) -> Objective {
+        Objective::PolicyGradient
+    }
+
+    /// Preferences between the step's responses; called only under [`Objective::Preference`].
+    fn preferences(&self, _context: &StepContext<'_>, _step: u64, _facts: &StepFacts<Self>) -> Preferences {
+        Preferences::default()
+    }
+
+    /// A step in numbers.
+    fn metrics(&self, step: &StepFacts<Self>) -> Self::Metrics;
+
+    /// The prompts a run would send, each with a label.
+    ///
+    /// # Errors
+    /// Tasks that cannot be made, or a host fault.
+    fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError>;
+}

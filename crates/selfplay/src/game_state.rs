@@ -1,0 +1,36 @@
+//! What a game carries from step to step.
+
+use serde::{Deserialize, Serialize};
+
+use crate::advantages::AdvantageMemory;
+use crate::preferences::TrainingData;
+use crate::scoring::SftExample;
+use crate::task_pool::{PoolTask, TaskPool};
+
+/// What is carried from step to step and saved with every checkpoint. It holds no floating point number but those the advantage
+/// estimator keeps as bits, so JSON gives it back exactly.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "T: PoolTask")]
+pub struct GameState<T> {
+    /// The tasks.
+    pub pool: TaskPool<T>,
+    /// The start model's own valid responses: examples of the SFT regulariser.
+    pub sft_examples: Vec<SftExample>,
+    /// What the advantage estimator remembers, where it does.
+    #[serde(default, skip_serializing_if = "AdvantageMemory::is_empty")]
+    pub memory: AdvantageMemory,
+    /// What earlier steps have made to learn from, where each step trains the start model anew.
+    #[serde(default, skip_serializing_if = "TrainingData::is_empty")]
+    pub training_data: TrainingData,
+}
+
+impl<T> Default for GameState<T> {
+    fn default() -> Self {
+        Self {
+            pool: TaskPool::default(),
+            sft_examples: Vec::new(),
+            memory: AdvantageMemory::default(),
+            training_data: TrainingData::default(),
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! Samples the episodes of one stage and judges each chunk of them while the next is sampled: what steps, their preparation and evaluations
+//! have in common.
+
+use std::collections::BTreeSet;
+
+use veriplay_core::{Digest, Execute, Role, Sampling};
+
+use crate::environment::{
+    Environment, JudgedRound, ProposalBatch, ProposalEpisode, ProposalToJudge, Proposer, RoleSampling, RoundRequest,
+    SamplingCall, SolverEpisode, Stage, VerifierEpisode, VerifyOutput,
+};
+use crate::judgement::{JudgedResponse, ProposalPosition, Seeds};
+use crate::pipeline::run_pipelined;
+use crate::play::{PlayError, StepContext};
+use crate::rollout::{Episode, FinishedEpisode, PolicySampler, run_episodes};
+use crate::settings::SharedSettings;
+use crate::task_pool::StepTask;
+
+/// The stages of a game, with the policy that is sampled in them.
+pub(crate) struct Stages<'a, E> {
+    pub(crate) game: &'a E,
+    pub(crate) context: StepContext<'a>,
+}
+
+/// A stage, and when it is played.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StageCall {
+    pub(crate) stage: Stage,
+    pub(crate) step: u64,
+    /// Number of its first chunk: a stage that a step plays again goes on counting, so that nothing is sampled with the same seed twice.
+    pub(crate) first_chunk: usize,
+}
+
+impl StageCall {
+    pub(crate) const fn new(stage: Stage, step: u64) -> Self {
+        Self { stage, step, first_chunk: 0 }
+    }
+}
+
+/// A verifier to sample.
+struct Verifier<E: Environment> {
+    task: usize,
+    candidate: usize,
+    episode: E::Episode,
+}
+
+/// A task with its solvers' episodes.
+pub(crate) type SolvedTask<'a, E> = (&'a <E as Environment>::Task, &'a [SolverEpisode<E>]);
+
+/// Neighbouring tasks with their solvers' episodes, and the number of the first.
+struct SolvedChunk<'a, E: Environment> {
+    first: usize,
+    tasks: &'a [SolvedTask<'a, E>],
+}
+
+/// A judged round, with its verifiers' episodes.
+type VerifiedRound<E> = (JudgedRound<E>, Vec<FinishedEpisode<<E as Environment>::Episode>>);
+
+impl<E: Environment> Stages<'_, E> {
+    /// Leaves out the proposers whose prompts the policy has no room for, and returns their number.
+    ///
+    /// # Errors
+    /// It has room for none: then it is the settings that ask too much, and not the references that a prompt happens to show.
+    pub(crate) fn retain_with_room(&self, proposers: &mut Vec<Proposer<E>>) -> Result<usize, PlayError> {
+        let all = proposers.len();
+        proposers.retain(|one| self.has_room(Role::Proposer, &one.episode));
+        if all > 0 && proposers.is_empty() {
+            let what = format!(
+                "no prompt of a proposer fits into the model's context, or into `learn.options.max_length` where that is less, with \
+                 `game.proposer_max_tokens` = {} tokens behind it: lower that, show fewer examples or references, or raise \
+                 `learn.options.max_length`",
+                self.game.settings().proposer_max_tokens
+            );
+            return Err(PlayError::Setup(what));
+        }
+        Ok(all - proposers.len())
+    }
+
+    /// Whether the policy has room for the first prompt of an episode and its response.
+    pub(crate) fn has_room(&self, role: Role, episode: &E::Episode) -> bool {
+        let max_tokens = self.role_sampling(role).max_tokens;
+        episode.prompt().is_none_or(|prompt| self.context.policy.has_room(&prompt, max_tokens))
+    }
+
+    fn role_sampling(&self, role: Role) -> RoleSampling {
+        let settings = self.game.settings();
+        match (role, self.game.verifier()) {
+            (Role::Proposer, _) => {
+                RoleSampling { temperature: settings.proposer_temperature, max_tokens: settings.proposer_max_tokens }
+            }
+            (Role::Verifier, Some(verifier)) => verifier.sampling,
+            (Role::Solver | Role::Verifier, _) => {
+                RoleSampling { temperature: settings.solver_temperature, max_tokens: settings.solver_max_tokens }
+            }
+        }
+    }
+
+    fn judge(&self, call: StageCall) -> StageJudge<'_, E> {
+        StageJudge { game: self.game, execute: self.context.execute, call, seed: self.seeds(call).judge }
+    }
+
+    fn seeds(&self, call: StageCall) -> Seeds {
+        self.game.seeds(call.stage, self.context.seed, call.step)
+    }
+
+    /// Samples proposers. `known` has the keys of what was proposed before, and gets those of what is.
+    pub(crate) fn propose(
+        &self,
+        call: StageCall,
+        proposers: &[Proposer<E>],
+        known: &mut BTreeSet<Digest>,
+    ) -> Result<Vec<ProposalEpisode<E>>, PlayError> {
+        let (judge, mut first) = (self.judge(call), 0);
+        let chunks = proposers.chunk_by(|one, other| (one.kind, one.rollouts) == (other.kind, other.rollouts));
+        let chunks = chunks.zip(call.first_chunk..).map(|(proposers, chunk)| {
+            first += proposers.len();
+            ProposerChunk { chunk, first: first - proposers.len(), proposers }
+        });
+        let judged = run_pipelined(
+            chunks,
+            |ProposerChunk { chunk, first, proposers }| {
+                let episodes = (first..).zip(proposers.iter().map(|one| one.episode.clone()));
+                let (role, group) = (Role::Proposer, proposers[0].rollouts);
+                let draw = SamplingCall { stage: call.stage, role, group, chunk, round: 0 };
+                Ok::<_, PlayError>((chunk, self.sample(call, draw, episodes.collect(), &mut |_| {})?))
+            },
+            |(chunk, finished)| judge.judge_proposals(chunk, proposers, finished, known),
+        )?;
+        Ok(judged.into_iter().flatten().collect())
+    }
+
+    /// Samples episodes of one stage to their ends. `ended` is told how many more have ended, as they do.
+    pub(crate) fn sample(
+        &self,
+        call: StageCall,
+        draw: SamplingCall,
+        first: Vec<(usize, E::Episode)>,
+        ended: &mut dyn FnMut(usize),
+    ) -> Result<Vec<FinishedEpisode<E::Episode>>, PlayError> {
+        let (settings, tools) = (self.game.settings(), self.seeds(call).tools);
+        let RoleSampling { temperature, max_tokens } = self.role_sampling(draw.role);
+        let all = Sampling { stop: settings.stop.clone(), ..Sampling::new(max_tokens) };
+        let sampling = match draw.stage {
+            Stage::Evaluate => all,
+            Stage::EvaluateGreedy => Sampling { temperature: 0.0, ..all },
+            _ => {
+                let SharedSettings { top_k, top_p, min_p, .. } = *settings;
+                Sampling { temperature, top_k, top_p, min_p, ..all }
+            }
+        };
+        let seed = |round| self.game.sampling_seed(self.context.seed, call.step, &SamplingCall { round, ..draw });
+        let mut sampler = PolicySampler { policy: self.context.policy, sampling, seed: &seed };
+        let mut over = 0;
+        let all = run_episodes(first, draw.group, &mut sampler, |all| {
+            self.game.advance(self.context.execute, tools, all);
+            let now = all.iter().filter(|one| one.is_over()).count();
+            ended(now.saturating_sub(over));
+            over = now;
+        })?;
+        ended(all.len() - over);
+        Ok(all)
+    }
+
+    /// How many chunks `tasks` tasks of a stage are solved in.
+    pub(crate) fn chunks(&self, stage: Stage, tasks: usize) -> usize {
+        tasks.div_ceil(self.game.chunk(stage).min(tasks.max(1)))
+    }
+
+    /// Samples a group of solvers for each task. `ended` as for [`Stages::sample`].
+    pub(crate) fn solve(
+        &self,
+        call: StageCall,
+        tasks: &[StepTask<E::Task>],
+        episodes: Vec<E::Episode>,
+        ended: &mut dyn FnMut(usize),
+    ) -> Result<Vec<SolverEpisode<E>>, PlayError> {
+        let settings = self.game.settings();
+        let (stage, StageJudge { game, execute, seed, .. }) = (call.stage, self.judge(call));
+        let group = match stage {
+            Stage::Evaluate => settings.eval_samples,
+            Stage::EvaluateGreedy => 1,
+            _ => settings.group_size,
+        };
+        let size = self.game.chunk(stage).min(tasks.len().max(1));
+        let mut episodes = episodes.into_iter().enumerate();
+        let judged = run_pipelined(
+            0..self.chunks(stage, tasks.len()),
+            |chunk| {
+                let first = episodes.by_ref().take(size).collect();
+                let chunk = call.first_chunk + chunk;
+                let draw = SamplingCall { stage, role: Role::Solver, group, chunk, round: 0 };
+                self.sample(call, draw, first, ended)
+            },
+            |finished| judge_solutions(game, execute, seed, finished, |source| &tasks[source].task),
+        )?;
+        Ok(judged.into_iter().flatten().collect())
+    }
+
+    /// Samples the verifiers of chosen responses, given by their places among each task's, and judges the rounds. Every task has solvers'
+    /// episodes, side by side. Gives every response the judgement of its round.
+    pub(crate) fn verify(
+        &self,
+        call: StageCall,
+        tasks: &[StepTask<E::Task>],
+        solutions: &mut [SolverEpisode<E>],
+        chosen: Vec<Vec<usize>>,
+    ) -> Result<VerifyOutput<E>, PlayError> {
+        let Some(settings) = self.game.verifier() else {
+            return Ok(VerifyOutput { verifications: Vec::new(), rounds: Vec::new() });
+        };
+        let solved = solved_tasks(tasks, solutions);
+        let verifiers = self.verifiers(&solved, chosen);
+        let (judge, size) = (self.judge(call), self.game.chunk(call.stage).min(solved.len().max(1)));
+        let judged: Vec<Vec<VerifiedRound<E>>> = run_pipelined(
+            solved.chunks(size).enumerate(),
+            |(chunk, tasks)| {
+                let first = chunk * size;
+                let own = verifiers.iter().enumerate().filter(|(_, one)| (first..first + size).contains(&one.task));
+                let episodes = own.map(|(source, one)| (source, one.episode.clone())).collect();
+                let chunk = call.first_chunk + chunk;
+                let (role, group) = (Role::Verifier, settings.group);
+                let draw = SamplingCall { stage: call.stage, role, group, chunk, round: 0 };
+                let finished = self.sample(call, draw, episodes, &mut |_| {})?;
+                Ok::<_, PlayError>((SolvedChunk { first, tasks }, finished))
+            },
+            |(solved, finished)| judge.judge_rounds(&solved, &verifiers, finished),
+        )?;
+        Ok(apply_rounds(judged.into_iter().flatten(), &verifiers, solutions))
+    }
+
+    fn verifiers(&self, solved: &[SolvedTask<'_, E>], chosen: Vec<Vec<usize>>) -> Vec<Verifier<E>> {
+        let mut verifiers = Vec::new();
+        for (task, ((asked, solutions), chosen)) in solved.iter().zip(chosen).enumerate() {
+            verifiers.extend(chosen.into_iter().filter_map(|candidate| {
+                let episode = self.game.verifier_episode(asked, &solutions.get(candidate)?.finished)?;
+                self.has_room(Role::Verifier, &episode).then_some(Verifier { task, candidate, episode })
+            }));
+        }
+        verifiers
+    }
+}
+
+/// What judges episodes on another thread; a policy stays on its own.
+struct StageJudge<'a, E> {
+    game: &'a E,
+    execute: &'a dyn Execute,
+    call: StageCall,
+    seed: u64,
+}
+
+impl<E: Environment> StageJudge<'_, E> {
+    fn judge_proposals(
+        &self,
+        chunk: usize,
+        proposers: &[Proposer<E>],
+        finished: Vec<FinishedEpisode<E::Episode>>,
+        known: &mut BTreeSet<Digest>,
+    ) -> Vec<ProposalEpisode<E>> {
+        let StageCall { stage, step, .. } = self.call;
+        let to_judge = finished.iter().enumerate().map(|(offset, one)| ProposalToJudge {
+            request: &proposers[one.source].request,
+            finished: one,
+            proposed: ProposalPosition { step, chunk, offset },
+            stage,
+        });
+        let to_judge: Vec<ProposalToJudge<'_, E>> = to_judge.collect();
+        let is_known = &mut |_: usize, key: &Digest| !known.insert(key.clone());
+        let judged = self.game.judge_proposals(self.execute, ProposalBatch { proposals: &to_judge, is_known });
+        drop(to_judge);
+        let admissions = self.game.admissions(&judged);
+        let all = finished.into_iter().zip(judged).zip(admissions).enumerate();
+        all.map(|(offset, ((finished, judged), admission))| ProposalEpisode {
+            request: proposers[finished.source].request.clone(),
+            kind: proposers[finished.source].kind,
+            proposed: ProposalPosition { step, chunk, offset },
+            finished,
+            judged,
+            admission,
+        })
+        .collect()
+    }
+
+    fn judge_rounds(
+        &self,
+        solved: &SolvedChunk<'_, E>,
+        verifiers: &[Verifier<E>],
+        finished: Vec<FinishedEpisode<E::Episode>>,
+    ) -> Vec<VerifiedRound<E>> {
+        let mut of_tasks: Vec<Vec<FinishedEpisode<E::Episode>>> = solved.tasks.iter().map(|_| Vec::new()).collect();
+        finished.into_iter().for_each(|one| of_tasks[verifiers[one.source].task - solved.first].push(one));
+        let rounds = solved.tasks.iter().zip(&of_tasks).map(|((task, solutions), finished)| RoundRequest {
+            task: *task,
+            solutions,
+            verifications: finished.iter().map(|one| (verifiers[one.source].candidate, one)).collect(),
+        });
+        let requests: Vec<RoundRequest<'_, E>> = rounds.collect();
+        let judged = self.game.judge_rounds(self.execute, self.seed, &requests);
+        drop(requests);
+        judged.into_iter().zip(of_tasks).collect()
+    }
+}
+
+/// Neighbouring proposers that are sampled together.
+struct ProposerChunk<'a, E: Environment> {
+    chunk: usize,
+    /// The number of its first proposer.
+    first: usize,
+    proposers: &'a [Proposer<E>],
+}
+
+/// Each task with its solvers' episodes, which stand side by side.
+pub(crate) fn solved_tasks<'a, E: Environment>(
+    tasks: &'a [StepTask<E::Task>],
+    solutions: &'a [SolverEpisode<E>],
+) -> Vec<SolvedTask<'a, E>> {
+    let of_tasks = solutions.chunk_by(|one, other| one.finished.source == other.finished.source);
+    tasks.iter().map(|asked| &asked.task).zip(of_tasks).collect()
+}
+
+/// Judges solvers' episodes apart from verifiers; `task` gives the task of a source.
+pub(crate) fn judge_solutions<'a, E: Environment>(
+    game: &E,
+    execute: &dyn Execute,
+    seed: u64,
+    finished: Vec<FinishedEpisode<E::Episode>>,
+    task: impl Fn(usize) -> &'a E::Task,
+) -> Vec<SolverEpisode<E>>
+where
+    E::Task: 'a,
+{
+    let pairs: Vec<_> = finished.iter().map(|one| (task(one.source), one)).collect();
+    let judged = game.judge_solutions(execute, seed, &pairs);
+    drop(pairs);
+    finished.into_iter().zip(judged).map(|(finished, judged)| SolverEpisode { finished, judged }).collect()
+}
+
+/// Gives every response the judgement of its round.
+fn apply_rounds<E: Environment>(
+    judged: impl Iterator<Item = VerifiedRound<E>>,
+    verifiers: &[Verifier<E>],
+    solutions: &mut [SolverEpisode<E>],
+) -> VerifyOutput<E> {
+    let (mut verifications, mut rounds) = (Vec::new(), Vec::new());
+    let mut of_solvers: Vec<JudgedResponse<E::SolutionDetail>> = Vec::with_capacity(solutions.len());
+    for (round, finished) in judged {
+        of_solvers.extend(round.solutions);
+        rounds.push(round.round);
+        verifications.extend(finished.into_iter().zip(round.verifications).map(|(finished, judged)| {
+            let Verifier { task, candidate, .. } = verifiers[finished.source];
+            VerifierEpisode { task, candidate, finished, judged }
+        }));
+    }
+    solutions.iter_mut().zip(of_solvers).for_each(|(one, judged)| one.judged = judged);
+    VerifyOutput { verifications, rounds }
+}
