@@ -2,7 +2,7 @@
 //!
 //! Every command that takes `--config FILE` takes their names, too.
 
-use veriplay_selfplay::games::absolute_zero;
+use crate::config::DEFAULT_GAME;
 
 /// A file of `configs`.
 pub struct BuiltinConfig {
@@ -49,7 +49,7 @@ pub const QUICKSTART: &str = include_str!("../../../configs/quickstart.toml");
 /// The one of that name. For the name of a game it is the game's quickstart.
 pub fn find(name: &str) -> Option<&'static BuiltinConfig> {
     let quickstart = match name {
-        absolute_zero::NAME => "quickstart".to_owned(),
+        DEFAULT_GAME => "quickstart".to_owned(),
         game => format!("{}-quickstart", game.replace('_', "-")),
     };
     BUILTIN_CONFIGS.iter().find(|config| config.name == name || config.name == quickstart)

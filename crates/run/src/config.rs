@@ -16,7 +16,6 @@ use veriplay_core::Role;
 use veriplay_learner::{
     DeviceSpec, Kl, KlPlace, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape,
 };
-use veriplay_selfplay::games::absolute_zero;
 use veriplay_selfplay::settings::SharedSettings;
 
 use crate::builtin_configs::{self, QUICKSTART};
@@ -62,8 +61,11 @@ pub struct RunConfig {
 }
 
 /// The game of a configuration without the key `plays`.
+pub const DEFAULT_GAME: &str = "absolute_zero";
+
+/// [`DEFAULT_GAME`], as serde asks for it.
 pub fn default_game() -> String {
-    absolute_zero::NAME.to_owned()
+    DEFAULT_GAME.to_owned()
 }
 
 /// A week.

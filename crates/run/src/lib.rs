@@ -1,18 +1,18 @@
-//! A run of self-play: [`config`] and [`games`] say what is played, [`play`] plays it in a [`rundir`], and [`warmup`] makes the models that it
+//! A run of self-play: [`config`] and [`game_setup`] say what is played, [`play`] plays it in a [`rundir`], and [`warmup`] makes the models that it
 //! starts from.
 //!
 //! [`model`], [`device`], [`memory`] and [`proposer`] open models, [`executor`] and [`judged_images`] what judges, and [`suites`] measures a
-//! model on public sets, during a run or for `veriplay eval`. [`effective_config`] is a configuration with its defaults, to be compared.
+//! model on public sets, during a run or for `veriplay eval`.
 
 pub mod builtin_configs;
 pub mod config;
 pub mod device;
-pub mod effective_config;
 pub mod executor;
-pub mod games;
+pub mod game_setup;
 pub mod judged_images;
 pub mod memory;
 pub mod model;
+pub mod named_files;
 pub mod numbers;
 pub mod passes;
 pub mod play;
@@ -23,3 +23,4 @@ pub mod rollout_server;
 pub mod rundir;
 pub mod suites;
 pub mod warmup;
+pub mod warmup_examples;

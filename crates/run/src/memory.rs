@@ -8,7 +8,7 @@ use veriplay_learner::{
     tensor_specs,
 };
 
-use crate::games::StepTokens;
+use crate::game_setup::StepTokens;
 use crate::model;
 
 /// Refuses a model that is predicted not to fit in training, before any of its weights is read. Built-in and frozen models pass, and so does

@@ -8,7 +8,7 @@ use veriplay_console::exit::{ExitCode, Failure, bad_value};
 use veriplay_learner::ScheduleShape;
 
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
-use crate::games::{GameSetup, check_tasks_every};
+use crate::game_setup::{GameSetup, check_tasks_every};
 use crate::model;
 use crate::proposer;
 
@@ -113,26 +113,4 @@ fn refuse_recipe(text: &str, origin: &Path) -> Result<(), Failure> {
     let what = format!("`{}` is a recipe for warming up a model, not a configuration of a game", origin.display());
     let hint = "run it with `veriplay warmup --config FILE`, or check it with `veriplay config validate --config FILE`";
     Err(Failure::message(ExitCode::Input, what).hint(hint))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::PlayConfig;
-    use crate::builtin_configs::QUICKSTART;
-    use crate::games::AbsoluteZeroSetup;
-
-    #[test]
-    fn errors_name_a_misspelt_key_and_a_recipe() {
-        let parse = |text: &str| PlayConfig::<AbsoluteZeroSetup>::parse(text, "x.toml".as_ref());
-        assert!(parse(QUICKSTART).is_ok());
-        let cases = [
-            (QUICKSTART.replacen("seed = 1", "sead = 1", 1), "unknown key `sead`"),
-            (QUICKSTART.replacen("[game]", "[gmae]", 1), "unknown key `gmae`"),
-            (include_str!("../../../configs/warmup.toml").to_owned(), "veriplay warmup"),
-        ];
-        for (text, want) in cases {
-            let failure = parse(&text).expect_err(want).to_string();
-            assert!(failure.contains(want), "{failure}");
-        }
-    }
 }

@@ -91,10 +91,8 @@ pub fn describe(run: &RunConfig, shared: &SharedSettings) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use veriplay_core::ScriptedPolicy;
-    use veriplay_selfplay::games::absolute_zero::AbsoluteZeroConfig;
 
     use super::*;
-    use crate::builtin_configs::QUICKSTART;
 
     #[test]
     fn proposers_are_sampled_from_one_policy_and_all_others_from_the_other() {
@@ -109,37 +107,5 @@ mod tests {
         assert_eq!(roles.map(|role| said(&both, role)), ["start", "learner", "learner"]);
         let alone = OtherProposer(None);
         assert_eq!(roles.map(|role| said(&alone.beside(&learner), role)), ["learner"; 3]);
-    }
-
-    /// What is said of a configuration with this proposer.
-    fn said(model: &str, proposer_model: &str, mode: ProposerMode, sft_samples: usize) -> String {
-        let mut run: RunConfig = toml::from_str(QUICKSTART).expect("it is valid");
-        let tables: toml::Table = QUICKSTART.parse().expect("it is TOML");
-        let game: AbsoluteZeroConfig = tables["game"].clone().try_into().expect("it is valid");
-        let shared = SharedSettings { proposer: mode, sft_samples, ..game.shared };
-        (run.model, run.proposer_model) = (model.to_owned(), Some(proposer_model.to_owned()));
-        match check(&run, &shared) {
-            Ok(()) => describe(&run, &shared).join("; "),
-            Err(failure) => failure.to_string(),
-        }
-    }
-
-    #[test]
-    fn another_proposer_is_not_trained_and_no_trainer() {
-        let trained = said("builtin:tiny", "start", ProposerMode::Train, 0);
-        assert!(
-            trained.contains("configuration key `proposer_model` is `start`") && trained.contains("frozen"),
-            "{trained}"
-        );
-        let frozen = said("builtin:tiny", "start", ProposerMode::Frozen, 16);
-        assert_eq!(
-            frozen,
-            "proposers propose, and are not trained; proposers are sampled from `builtin:tiny`, as it is now"
-        );
-        let none = said("builtin:tiny", "gguf:a.gguf", ProposerMode::None, 0);
-        assert_eq!(none, "no step samples a proposer; proposers are sampled from `gguf:a.gguf`, as it is now");
-        assert!(said("stdio", "start", ProposerMode::Frozen, 0).contains("not your trainer's"));
-        assert!(said("builtin:tiny", "stdio", ProposerMode::Frozen, 0).contains("not your trainer's"));
-        assert!(said("builtin:tiny", "other/model", ProposerMode::Frozen, 16).contains("`game.sft_samples` must be 0"));
     }
 }

@@ -30,7 +30,7 @@ use veriplay_console::json_file::{read_json, write_atomically, write_json};
 use veriplay_console::progress::{self, counted};
 use veriplay_selfplay::play::OutcomeCounts;
 
-use crate::games::GameSetup;
+use crate::game_setup::GameSetup;
 use crate::model;
 use crate::play_config::PlayConfig;
 

@@ -18,8 +18,8 @@ use veriplay_selfplay::splits::{EvalItem, EvalSet, Guard};
 
 use crate::config::{LearnConfig, default_game, from_toml, refuse_renamed_keys, refuse_unknown_keys};
 use crate::device::{self, DeviceArguments};
-use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::model;
+use crate::warmup_examples::{ExampleConfig, Examples, WarmupExamples};
 
 /// A recipe of a model, such as `configs/warmup.toml`.
 pub struct Recipe<T: WarmupExamples> {

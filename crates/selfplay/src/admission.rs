@@ -58,7 +58,7 @@ pub enum Admission<T> {
 
 impl<T: Clone> Admission<T> {
     /// The admission that a judgement states by itself.
-    pub(crate) fn from_judgement<D>(judged: &JudgedProposal<T, D>) -> Self {
+    pub fn from_judgement<D>(judged: &JudgedProposal<T, D>) -> Self {
         let Ok(verdict) = &judged.verdict else { return Self::Dropped };
         match judged.admitted() {
             Some(task) => Self::Admitted(task.clone()),

@@ -3,10 +3,10 @@
 use veriplay_core::{Message, PromptContent};
 
 /// Text that ends a response which is one fenced block.
-pub(crate) const FENCE_END: &[&str] = &["\n```"];
+pub const FENCE_END: &[&str] = &["\n```"];
 
 /// A conversation that asks `question` behind answered examples.
-pub(crate) fn conversation(
+pub fn conversation(
     instruction: &str,
     examples: impl Iterator<Item = (String, String)>,
     question: String,
@@ -18,7 +18,7 @@ pub(crate) fn conversation(
 }
 
 /// The conversation with the answer begun: the response continues `beginning`.
-pub(crate) fn continued(conversation: PromptContent, beginning: &str) -> PromptContent {
+pub fn continued(conversation: PromptContent, beginning: &str) -> PromptContent {
     match conversation {
         PromptContent::Messages(mut messages) => {
             messages.push(Message::assistant(beginning));
@@ -29,6 +29,6 @@ pub(crate) fn continued(conversation: PromptContent, beginning: &str) -> PromptC
 }
 
 /// A block fenced as `python`.
-pub(crate) fn code_block(code: &str) -> String {
+pub fn code_block(code: &str) -> String {
     format!("```python\n{}\n```", code.trim_end_matches('\n'))
 }

@@ -58,7 +58,7 @@ pub struct ToolCalls {
 
 impl EpisodeMetrics {
     /// What every game counts of episodes: `kept` were not dropped.
-    pub(crate) fn new<W: Workspace>(
+    pub fn new<W: Workspace>(
         kept: &[&FinishedEpisode<MultiTurn<W>>],
         dropped: usize,
         reward_mean: Option<f64>,

@@ -252,7 +252,7 @@ impl<E: Environment> StepFacts<E> {
     }
 
     /// A response: the last turn of its episode.
-    pub(crate) fn rollout(&self, response: Response) -> Option<&Rollout> {
+    pub fn rollout(&self, response: Response) -> Option<&Rollout> {
         self.turns(response.role, response.index).last().map(|(_, rollout)| rollout)
     }
 

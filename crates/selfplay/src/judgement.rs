@@ -75,13 +75,13 @@ pub(crate) fn is_decided<R: RoundFacts>(rounds: &[Option<R>], task: usize) -> bo
 }
 
 /// A verdict by a rule, without counts of tests.
-pub(crate) fn rule_verdict(status: Status, rule: impl Into<String>, detail: impl Into<String>) -> Verdict {
+pub fn rule_verdict(status: Status, rule: impl Into<String>, detail: impl Into<String>) -> Verdict {
     let evidence = Evidence { rule: rule.into(), detail: detail.into(), ..Evidence::default() };
     Verdict { status, passed: 0, total: 0, evidence }
 }
 
 /// An item to judge: open, or decided without running anything.
-pub(crate) enum Judging<Q, R> {
+pub enum Judging<Q, R> {
     /// To run.
     Open(Q),
     /// The result is known.
@@ -96,10 +96,7 @@ impl<Q, R, E> From<Result<Q, E>> for Judging<Q, Result<R, E>> {
 }
 
 /// Gives each item its result in order: `run` gives those of all open ones at once.
-pub(crate) fn run_undecided<Q, R>(
-    items: impl IntoIterator<Item = Judging<Q, R>>,
-    run: impl FnOnce(&[Q]) -> Vec<R>,
-) -> Vec<R> {
+pub fn run_undecided<Q, R>(items: impl IntoIterator<Item = Judging<Q, R>>, run: impl FnOnce(&[Q]) -> Vec<R>) -> Vec<R> {
     let (mut open, mut decided) = (Vec::new(), Vec::new());
     for item in items {
         decided.push(match item {

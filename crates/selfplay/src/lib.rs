@@ -6,12 +6,12 @@
 //! [`randomness::generator`], seeded by (run seed, step, purpose), so a resumed run needs no generator state.
 //!
 //! A thing is added with one file and one line in a const slice: a reward in [`rewards::REWARDS`], an advantage in
-//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a monitor in [`monitors::MONITORS`]. A game is listed in `crates/run`.
+//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a monitor in [`monitors::MONITORS`]. A game is a crate that implements [`game::Game`], such as those of `crates/games`.
 
 pub mod admission;
 pub mod advantages;
 pub mod curricula;
-mod direct_answer;
+pub mod direct_answer;
 pub mod driver;
 pub mod environment;
 pub mod episode_metrics;
@@ -21,7 +21,6 @@ pub mod external;
 pub mod facts;
 pub mod game;
 pub mod game_state;
-pub mod games;
 pub mod intervals;
 pub mod intrinsic;
 pub mod judgement;
@@ -37,7 +36,7 @@ mod prompt_groups;
 pub mod proposer_factor;
 pub mod randomness;
 pub mod records;
-mod registry;
+pub mod registry;
 pub mod replay;
 pub mod rewards;
 pub mod rollout;
@@ -45,9 +44,9 @@ pub mod scoring;
 pub mod settings;
 pub mod splits;
 mod stages;
-mod statistics;
+pub mod statistics;
 pub mod step;
 pub mod task_content;
 pub mod task_pool;
-mod think_answer;
+pub mod think_answer;
 mod training_signal;

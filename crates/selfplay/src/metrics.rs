@@ -51,12 +51,12 @@ pub(crate) const fn is_right(status: Status) -> bool {
 }
 
 /// The mean solve rate of tasks of which a rollout was judged.
-pub(crate) fn mean_rate(counts: &[SolveCount]) -> Option<f64> {
+pub fn mean_rate(counts: &[SolveCount]) -> Option<f64> {
     mean(&counts.iter().filter_map(|count| count.rate()).collect::<Vec<_>>())
 }
 
 /// The share of learnable tasks among those of which a rollout was judged.
-pub(crate) fn learnable_share(counts: &[SolveCount]) -> Option<f64> {
+pub fn learnable_share(counts: &[SolveCount]) -> Option<f64> {
     let judged = counts.iter().filter(|count| count.judged > 0).count();
     share(counts.iter().filter(|count| count.is_learnable()).count(), judged)
 }

@@ -295,7 +295,7 @@ impl<T: Workspace> Debug for MultiTurn<T> {
 
 /// Serves every call that episodes wait for. `serve` gets those episodes, and gives the outcome of each, or the host fault, which
 /// drops it.
-pub(crate) fn serve_calls<T: Workspace>(
+pub fn serve_calls<T: Workspace>(
     episodes: &mut [FinishedEpisode<MultiTurn<T>>],
     serve: impl FnOnce(&[&MultiTurn<T>]) -> Vec<Result<T::Outcome, Dropped>>,
 ) {
@@ -313,21 +313,21 @@ pub(crate) fn serve_calls<T: Workspace>(
 }
 
 /// The words that name a game's random streams. A run's bytes depend on them.
-pub(crate) struct StreamNames {
+pub struct StreamNames {
     /// Proposers, and their turns.
-    pub(crate) proposer: &'static str,
+    pub proposer: &'static str,
     /// The run's seed for proposers of supervised examples: they must not be those of step 0.
-    pub(crate) sft_proposers: &'static str,
+    pub sft_proposers: &'static str,
     /// Solvers of supervised examples.
-    pub(crate) sft_solver: &'static str,
+    pub sft_solver: &'static str,
     /// Solvers of a step.
-    pub(crate) solver: &'static str,
+    pub solver: &'static str,
     /// Tools that proposers call.
-    pub(crate) proposer_tools: &'static str,
+    pub proposer_tools: &'static str,
     /// Tools that solvers call, behind the word for the solver.
-    pub(crate) solver_tools: &'static str,
+    pub solver_tools: &'static str,
     /// Judges of solvers, likewise.
-    pub(crate) judge: &'static str,
+    pub judge: &'static str,
 }
 
 impl StreamNames {
@@ -342,18 +342,18 @@ impl StreamNames {
     }
 
     /// The seed that a stage of a run draws with.
-    pub(crate) fn stage_seed(&self, stage: Stage, run: u64) -> u64 {
+    pub fn stage_seed(&self, stage: Stage, run: u64) -> u64 {
         if stage == Stage::SftPropose { derive_seed(run, 0, self.sft_proposers) } else { run }
     }
 
     /// As [`crate::environment::Environment::sampling_seed`].
-    pub(crate) fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
+    pub fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
         let purpose = format!("{}/round {}", self.role(draw.stage), draw.round);
         derive_seed(self.stage_seed(draw.stage, run), step, &purpose)
     }
 
     /// As [`crate::environment::Environment::seeds`].
-    pub(crate) fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
+    pub fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
         let seed = |purpose: &str| derive_seed(self.stage_seed(stage, run), step, purpose);
         match stage {
             Stage::SftPropose | Stage::Propose => Seeds { tools: seed(self.proposer_tools), ..Seeds::default() },

@@ -38,7 +38,7 @@ pub(crate) fn weighted_shuffle<T>(items: Vec<(T, f64)>, generator: &mut impl Rng
 }
 
 /// `count` of `items` without replacement, as [`weighted_shuffle`] has them: items of weight 0 are drawn only after all others.
-pub(crate) fn weighted_sample<T>(items: Vec<(T, f64)>, count: usize, generator: &mut impl Rng) -> Vec<T> {
+pub fn weighted_sample<T>(items: Vec<(T, f64)>, count: usize, generator: &mut impl Rng) -> Vec<T> {
     let mut drawn = weighted_shuffle(items, generator);
     drawn.truncate(count);
     drawn

@@ -1,6 +1,7 @@
 //! Lists of what a configuration names: declared once each, with the lookups that all of them have.
 
 /// Declares a list of trait objects, `by_name` and `names`.
+#[macro_export]
 macro_rules! registry {
     ($(#[$doc:meta])* $list:ident: [$trait:path] = [$($item:expr),* $(,)?]) => {
         $(#[$doc])*
@@ -18,4 +19,4 @@ macro_rules! registry {
     };
 }
 
-pub(crate) use registry;
+pub use crate::registry;

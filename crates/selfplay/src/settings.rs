@@ -26,6 +26,25 @@ pub struct GameConfig<G> {
     pub own: G,
 }
 
+/// The keys of `[game]` that are a game's own.
+pub trait GameSettings: Sized {
+    /// Checks every key, the shared ones too.
+    ///
+    /// # Errors
+    /// The first that has no meaning.
+    fn check(config: &GameConfig<Self>) -> Result<(), ConfigError>;
+}
+
+impl<G: GameSettings> GameConfig<G> {
+    /// Checks every key.
+    ///
+    /// # Errors
+    /// The first that has no meaning.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        G::check(self)
+    }
+}
+
 impl<G> GameConfig<G> {
     /// The settings with a change, as tests and sweeps make one.
     #[must_use]
@@ -155,7 +174,10 @@ impl SharedSettings {
     }
 
     /// Checks every key. `formats` are the names of the game's prompt formats; `rewarded` says whether its objective uses rewards.
-    pub(crate) fn check(&self, formats: &[&str], rewarded: bool) -> Result<(), ConfigError> {
+    ///
+    /// # Errors
+    /// The first that has no meaning.
+    pub fn check(&self, formats: &[&str], rewarded: bool) -> Result<(), ConfigError> {
         check_name("format", &self.format, formats)?;
         let named = [("reward", &self.reward, rewards::names()), ("advantage", &self.advantage, advantages::names())];
         for (key, name, names) in named {
@@ -251,7 +273,10 @@ impl SharedSettings {
     }
 
     /// Refuses fewer examples than [`SharedSettings::example_count`].
-    pub(crate) fn check_examples(&self, found: usize, what: &str) -> Result<(), ConfigError> {
+    ///
+    /// # Errors
+    /// There are fewer.
+    pub fn check_examples(&self, found: usize, what: &str) -> Result<(), ConfigError> {
         if found >= self.example_count() {
             return Ok(());
         }
@@ -466,7 +491,8 @@ pub struct ConfigError {
     pub allowed: String,
 }
 
-pub(crate) fn invalid_value(key: &'static str, value: impl ToString, allowed: impl Into<String>) -> ConfigError {
+/// The error that `key` has this value.
+pub fn invalid_value(key: &'static str, value: impl ToString, allowed: impl Into<String>) -> ConfigError {
     ConfigError { key: key.to_owned(), value: value.to_string(), allowed: allowed.into() }
 }
 
@@ -478,7 +504,11 @@ impl ConfigError {
     }
 }
 
-pub(crate) fn check_name(key: &'static str, value: &str, names: &[&str]) -> Result<(), ConfigError> {
+/// Checks that a key has one of these names.
+///
+/// # Errors
+/// It has another one.
+pub fn check_name(key: &'static str, value: &str, names: &[&str]) -> Result<(), ConfigError> {
     if names.contains(&value) {
         return Ok(());
     }
@@ -487,7 +517,10 @@ pub(crate) fn check_name(key: &'static str, value: &str, names: &[&str]) -> Resu
 }
 
 /// Checks keys with their values, each against the least and the most that it may be.
-pub(crate) fn check_counts(counts: &[(&'static str, usize, usize, usize)]) -> Result<(), ConfigError> {
+///
+/// # Errors
+/// The first that is out of its range.
+pub fn check_counts(counts: &[(&'static str, usize, usize, usize)]) -> Result<(), ConfigError> {
     let wrong = counts.iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
     wrong.map_or(Ok(()), |(key, value, least, most)| {
         Err(invalid_value(key, value, format!("use a whole number from `{least}` to `{most}`")))
@@ -495,7 +528,10 @@ pub(crate) fn check_counts(counts: &[(&'static str, usize, usize, usize)]) -> Re
 }
 
 /// As [`check_counts`].
-pub(crate) fn check_numbers(numbers: &[(&'static str, f64, f64, f64)]) -> Result<(), ConfigError> {
+///
+/// # Errors
+/// The first that is out of its range.
+pub fn check_numbers(numbers: &[(&'static str, f64, f64, f64)]) -> Result<(), ConfigError> {
     let wrong = numbers.iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
     wrong.map_or(Ok(()), |(key, value, least, most)| {
         Err(invalid_value(key, value, format!("use a number from `{least}` to `{most}`")))
@@ -503,7 +539,10 @@ pub(crate) fn check_numbers(numbers: &[(&'static str, f64, f64, f64)]) -> Result
 }
 
 /// Checks keys whose values may not be 0.
-pub(crate) fn check_positive(values: &[(&'static str, u64)]) -> Result<(), ConfigError> {
+///
+/// # Errors
+/// The first that is.
+pub fn check_positive(values: &[(&'static str, u64)]) -> Result<(), ConfigError> {
     let zero = values.iter().find(|(_, value)| *value == 0);
     zero.map_or(Ok(()), |(key, value)| Err(invalid_value(key, value, "use at least `1`")))
 }

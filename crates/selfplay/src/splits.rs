@@ -192,7 +192,7 @@ impl Guard {
     }
 
     /// As [`Guard::refuse_programs`], of a task: what it says, and what solves it.
-    pub(crate) fn refuse_task(&self, text: &str, solution: &str) -> Option<Verdict> {
+    pub fn refuse_task(&self, text: &str, solution: &str) -> Option<Verdict> {
         self.refuse_text(text).or_else(|| self.refuse_program(solution))
     }
 }

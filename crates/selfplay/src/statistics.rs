@@ -1,27 +1,27 @@
 //! Means and deviations over plain slices. Called by the advantages and the metrics.
 
 /// The mean; `None` of nothing.
-pub(crate) fn mean(values: &[f64]) -> Option<f64> {
+pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The mean of a number over items; `None` of none.
-pub(crate) fn mean_over<T>(items: impl IntoIterator<Item = T>, number: impl Fn(T) -> f64) -> Option<f64> {
+pub fn mean_over<T>(items: impl IntoIterator<Item = T>, number: impl Fn(T) -> f64) -> Option<f64> {
     mean(&items.into_iter().map(number).collect::<Vec<_>>())
 }
 
 /// The population standard deviation (divided by n); 0 of nothing.
-pub(crate) fn deviation(values: &[f64]) -> f64 {
+pub fn deviation(values: &[f64]) -> f64 {
     let Some(mean) = mean(values) else { return 0.0 };
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
 }
 
 /// Whether all values are the same number. Compared exactly: a mean of equal numbers may round away from them.
-pub(crate) fn all_equal(values: &[f64]) -> bool {
+pub fn all_equal(values: &[f64]) -> bool {
     values.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 /// `part / whole`; `None` when there is no whole.
-pub(crate) fn share(part: usize, whole: usize) -> Option<f64> {
+pub fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }

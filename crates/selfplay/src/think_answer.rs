@@ -9,19 +9,20 @@ about it and then answers. The reasoning stands between <think> and </think>, th
 </answer>.";
 
 /// Text that ends a response.
-pub(crate) const STOP: &[&str] = &["</answer>"];
+pub const STOP: &[&str] = &["</answer>"];
 
 /// A prompt, which opens the think tag. As plain text it is the paper's.
-pub(crate) fn framed(request: &str) -> PromptContent {
+pub fn framed(request: &str) -> PromptContent {
     vec![Message::system(FRAME), Message::user(request), Message::assistant("<think>")].into()
 }
 
 /// A response: the prompt has opened the think tag already.
-pub(crate) fn answered(thought: &str, blocks: &str) -> String {
+pub fn answered(thought: &str, blocks: &str) -> String {
     format!("{thought}</think>\n<answer>\n{blocks}</answer>")
 }
 
-pub(crate) fn block(kind: &str, content: impl Display) -> String {
+/// A fenced block of this kind.
+pub fn block(kind: &str, content: impl Display) -> String {
     let content = content.to_string();
     format!("```{kind}\n{}\n```\n", content.trim_end_matches('\n'))
 }

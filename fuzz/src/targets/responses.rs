@@ -1,10 +1,10 @@
 //! A model's response, in every format of the games of several roles.
 
 use veriplay_core::{EncodeCaps, Value};
-use veriplay_selfplay::games::{bug_repair, self_challenge, sol_ver};
 use veriplay_verifier::agreement::{AGREEMENT_FORMATS, AgreementFormat, SuiteTest, TestSuite};
 use veriplay_verifier::environments::ChallengerResponse;
 use veriplay_verifier::environments::compact_proposal::CompactProposal;
+use {veriplay_bug_repair as bug_repair, veriplay_self_challenge as self_challenge, veriplay_sol_ver as sol_ver};
 
 /// The first byte chooses the reader, the rest is the text.
 ///

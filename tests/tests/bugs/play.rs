@@ -7,6 +7,10 @@ mod splits;
 
 use std::collections::BTreeMap;
 
+use veriplay_bug_repair::{
+    BugOrigin, BugRepair, BugRepairConfig, BugRepairSettings, BugTask, InjectionMode, RepairDetail, RepoBudget,
+    Repositories, Repository, TestCommandSource,
+};
 use veriplay_core::{
     Digest, Execute, ExecuteError, Job, Outcome, Patch, PromptContent, Role, ScriptedPolicy, ScriptedRequest, Status,
     Trust,
@@ -14,10 +18,6 @@ use veriplay_core::{
 use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::game_state::GameState;
-use veriplay_selfplay::games::bug_repair::{
-    BugOrigin, BugRepair, BugRepairConfig, BugRepairSettings, BugTask, InjectionMode, RepairDetail, RepoBudget,
-    Repositories, Repository, TestCommandSource,
-};
 use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
 use veriplay_selfplay::records::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
 use veriplay_selfplay::settings::{Aggregation, SharedSettings};

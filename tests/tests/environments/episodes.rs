@@ -1,10 +1,8 @@
 //! Whole episodes of the game on the real sandbox, with responses written down beforehand.
 
 use veriplay_core::{FinishReason, Limits, Role, Status};
-use veriplay_selfplay::games::self_challenge::prompts::{self, ChallengeFormat};
-use veriplay_selfplay::games::self_challenge::{
-    ANSWERED, ChallengeRequest, PROPOSED, ToolBudget, ToolEpisode, ToolGoal, ToolWorkspace,
-};
+use veriplay_self_challenge::prompts::{self, ChallengeFormat};
+use veriplay_self_challenge::{ANSWERED, ChallengeRequest, PROPOSED, ToolBudget, ToolEpisode, ToolGoal, ToolWorkspace};
 use veriplay_selfplay::multi_turn::{EpisodeEnd, NextAction};
 use veriplay_selfplay::rollout::Episode as _;
 use veriplay_verifier::environments::{

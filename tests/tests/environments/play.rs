@@ -9,13 +9,13 @@ use std::sync::{Arc, OnceLock};
 use veriplay_core::{CodeTask, Execute, Role, ScriptedPolicy, ScriptedRequest, Status};
 use veriplay_sandbox::OutcomeCache;
 use veriplay_sandbox::Sandbox;
+use veriplay_self_challenge::{
+    ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeMetrics, SelfChallengeSettings, ToolBudget,
+    ToolEnvironment, ToolTask,
+};
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::game_state::GameState;
-use veriplay_selfplay::games::self_challenge::{
-    ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeMetrics, SelfChallengeSettings, ToolBudget,
-    ToolEnvironment,
-};
 use veriplay_selfplay::play::{StepContext, StepOutput};
 use veriplay_selfplay::records;
 use veriplay_selfplay::settings::{LearnFrom, ProposerMode, SharedSettings};
@@ -60,8 +60,8 @@ fn worlds() -> Vec<ToolEnvironment> {
     vec![world("orders")]
 }
 
-fn evaluation() -> Vec<EvalTask<CodeTask>> {
-    vec![EvalTask { row: "orders".to_owned(), task: task("orders/refund_the_rest").clone() }]
+fn evaluation() -> Vec<EvalTask<ToolTask>> {
+    vec![EvalTask { row: "orders".to_owned(), task: ToolTask(task("orders/refund_the_rest").clone()) }]
 }
 
 type Game = SelfPlay<SelfChallenge>;
@@ -80,10 +80,10 @@ fn given() -> CodeTask {
     CodeTask { task_id: "given/0".to_owned(), ..task }
 }
 
-type State = GameState<CodeTask>;
+type State = GameState<ToolTask>;
 type Record = records::Record<SelfChallenge>;
-type ChallengeRecord = records::ProposalRecord<ChallengeRequest, CodeTask, Vec<String>>;
-type TaskRecord = records::TaskRecord<CodeTask, ()>;
+type ChallengeRecord = records::ProposalRecord<ChallengeRequest, ToolTask, Vec<String>>;
+type TaskRecord = records::TaskRecord<ToolTask, ()>;
 type Step = StepOutput<SelfChallengeMetrics, Record>;
 
 /// The state before step 0.
@@ -101,7 +101,7 @@ fn once(game: &Game, policy: &ScriptedPolicy) -> Step {
 
 /// The tasks that challengers made, as the pool has them.
 fn proposed(state: &State) -> Vec<&CodeTask> {
-    state.pool.entries().iter().filter(|entry| !entry.seed).map(|entry| &entry.task).collect()
+    state.pool.entries().iter().filter(|entry| !entry.seed).map(|entry| &*entry.task).collect()
 }
 
 /// Challengers say one of `proposals` each, executors one of `codes`; a place in a list is the place among those asked.

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use veriplay_absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks};
 use veriplay_core::{Execute, Proposal, Reward, Role, ScriptedPolicy, Status, TaskType, Value};
 use veriplay_selfplay::advantages::{AdvantageEstimator, AdvantageMemory, AdvantageRow};
 use veriplay_selfplay::curricula::Curriculum;
@@ -10,7 +11,6 @@ use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::external::ExternalError;
 use veriplay_selfplay::facts::StepSummary;
 use veriplay_selfplay::game::Game;
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks};
 use veriplay_selfplay::methods::Methods;
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::monitors::Monitor;
@@ -22,7 +22,7 @@ use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::Guard;
 
 const ABSOLUTE_ZERO: &str = concat!(
-    include_str!("../../../crates/selfplay/tests/main/settings.toml"),
+    include_str!("../../../crates/games/absolute_zero/tests/main/settings.toml"),
     r#"
 format = "compact"
 reward = "quickstart"
@@ -185,7 +185,7 @@ fn drafts(task_type: TaskType) -> Box<dyn Iterator<Item = Proposal>> {
 #[test]
 fn methods_of_ones_own_play_absolute_zero() {
     let config = absolute_zero().with(|c| c.shared = SharedSettings { group_size: 2, ..settings() });
-    let gate = toml::from_str(include_str!("../../../crates/selfplay/tests/main/gate.toml")).unwrap();
+    let gate = toml::from_str(include_str!("../../../crates/games/absolute_zero/tests/main/gate.toml")).unwrap();
     let source = AbsoluteZeroTasks {
         gate,
         seed_drafts: Box::new(|task_type, _| drafts(task_type)),

@@ -6,7 +6,7 @@ use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Pack
 
 /// Crates, and what their examples may depend on besides: the sandbox that they run on, and the readers of public rows.
 const OF_EXAMPLES: &[(&str, &str)] = &[
-    ("veriplay-selfplay", "veriplay-sandbox"),
+    ("veriplay-absolute-zero", "veriplay-sandbox"),
     ("veriplay-verifier", "veriplay-sandbox"),
     ("veriplay-verifier", "veriplay-corpus"),
 ];

@@ -14,11 +14,6 @@ use veriplay_sandbox::OutcomeCache;
 use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::game_state::GameState;
-use veriplay_selfplay::games::sol_ver::prompts::{SolVerFormat, by_name};
-use veriplay_selfplay::games::sol_ver::{
-    AgreementRound, DpoReference, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection,
-    SnippetRequest, SolVer, SolVerConfig, SolVerMetrics, SolVerSettings, TrainFrom,
-};
 use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::{Batch, StepContext};
 use veriplay_selfplay::preferences::UpdateSchedule;
@@ -26,6 +21,11 @@ use veriplay_selfplay::records::{self, LogRecord};
 use veriplay_selfplay::settings::{ProposerMode, SharedSettings};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::task_pool::Source;
+use veriplay_sol_ver::prompts::{SolVerFormat, by_name};
+use veriplay_sol_ver::{
+    AgreementRound, DpoReference, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection,
+    SnippetRequest, SolVer, SolVerConfig, SolVerMetrics, SolVerSettings, TrainFrom,
+};
 use veriplay_verifier::agreement::{AgreementRules, SuiteQuality, TestSuite};
 
 use super::cheats::{Cheat, Target, cheats};
@@ -230,7 +230,7 @@ fn batches_are_imitation_first_then_preference_with_prompts_side_by_side() {
     assert!(pairs(&step)[0].pairs.iter().all(is_pair));
     // At another temperature its log-probabilities are not the policy's own.
     let warm = config().with(|c| c.shared.solver_temperature = 0.9);
-    assert!(warm.needs_reference() && !config().needs_reference());
+    assert!(needs_reference(&warm) && !needs_reference(&config()));
     let step = once(warm, &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
     assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none()));
 }
@@ -331,13 +331,17 @@ fn problems_that_the_start_model_stated_are_enough_without_a_proposer() {
     assert!(refused.starts_with("`game.proposer` is `none`"), "{refused}");
 }
 
+fn needs_reference(config: &SolVerConfig) -> bool {
+    config.own.needs_reference(&config.shared)
+}
+
 #[test]
 fn the_reference_of_pairs_is_an_option() {
     let with = |reference| config().with(|c| c.own.dpo_reference = reference);
-    assert!(!with(DpoReference::Sampler).needs_reference());
+    assert!(!needs_reference(&with(DpoReference::Sampler)));
     for reference in [DpoReference::Start, DpoReference::Sft] {
-        assert!(with(reference).needs_reference());
-        assert!(!with(reference).with(|c| c.own.objective = LearningObjective::Sft).needs_reference());
+        assert!(needs_reference(&with(reference)));
+        assert!(!needs_reference(&with(reference).with(|c| c.own.objective = LearningObjective::Sft)));
         let step = once(with(reference), &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
         assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none()), "the learner has it");
     }

@@ -11,14 +11,16 @@ use veriplay_console::json_file::write_new_file;
 use veriplay_console::progress::{self, shell_word};
 use veriplay_core::SCHEMA_VERSION;
 
+use veriplay_games::effective_config::{Difference, EffectiveConfig, configuration_path};
+use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::builtin_configs::{self, BUILTIN_CONFIGS, BuiltinConfig};
 use veriplay_run::config::{from_toml, parse_game_name, read_with_settings};
 use veriplay_run::device::DeviceArguments;
-use veriplay_run::effective_config::{Difference, EffectiveConfig, configuration_path};
-use veriplay_run::games::{GameAction, NamedFile, WarmupExamples, run_for_named_in};
+use veriplay_run::named_files::NamedFile;
 use veriplay_run::play::start_checks;
 use veriplay_run::play_config::{PlayConfig, is_recipe};
 use veriplay_run::warmup::Recipe;
+use veriplay_run::warmup_examples::WarmupExamples;
 
 /// Write, show, check or compare configurations
 #[derive(Debug, Args)]

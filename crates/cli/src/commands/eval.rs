@@ -14,16 +14,18 @@ use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::splits::EvalSet;
 
+use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::builtin_configs;
 use veriplay_run::config::read_with_settings;
 use veriplay_run::device::{self, DeviceArguments};
-use veriplay_run::games::{GameAction, WarmupExamples, eval_set_parser, open_game, run_for_named_in};
+use veriplay_run::game_setup::{eval_set_parser, open_game};
 use veriplay_run::memory;
 use veriplay_run::model;
 use veriplay_run::model::Model;
 use veriplay_run::play::{evaluate_with_bar, table_text};
 use veriplay_run::play_config::PlayConfig;
 use veriplay_run::suites::{self, MeasuredModel, SuiteReport, SuiteSampling};
+use veriplay_run::warmup_examples::WarmupExamples;
 
 /// The options of public sets, which those of a game's tasks exclude. Beside an option that excludes `suite`, clap does not ask for it.
 const SUITE_OPTIONS: [&str; 10] =

@@ -8,9 +8,10 @@ use veriplay_console::isolation::Isolation;
 use veriplay_console::limits::at_least_one;
 use veriplay_console::progress::{self, counted};
 
+use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::config::{default_out, read_text, read_with_settings};
 use veriplay_run::device::{self, DeviceArguments};
-use veriplay_run::games::{GameAction, GameSetup, WarmupExamples, open_game, run_for_named_in};
+use veriplay_run::game_setup::{GameSetup, open_game};
 use veriplay_run::memory;
 use veriplay_run::model;
 use veriplay_run::play::{Session, Validation, plugins, report};
@@ -19,6 +20,7 @@ use veriplay_run::proposer;
 use veriplay_run::rollout_server::RolloutServerConfig;
 use veriplay_run::rundir::RunDir;
 use veriplay_run::suites::SuiteMeasurements;
+use veriplay_run::warmup_examples::WarmupExamples;
 
 /// Run self-play and measure what it changed
 #[derive(Debug, Args)]

@@ -14,11 +14,13 @@ use veriplay_core::SCHEMA_VERSION;
 use veriplay_selfplay::play::ReplayReport;
 use veriplay_selfplay::replay::LogCheck;
 
+use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::config::read_text;
-use veriplay_run::games::{GameAction, WarmupExamples, open_game, run_for_named_in};
+use veriplay_run::game_setup::open_game;
 use veriplay_run::judged_images;
 use veriplay_run::play_config::PlayConfig;
 use veriplay_run::rundir::RunDir;
+use veriplay_run::warmup_examples::WarmupExamples;
 
 /// Lines judged together.
 const BLOCK: usize = 512;

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use veriplay_console::exit::{ExitCode, Failure};
 
+use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::config::read_text;
 use veriplay_run::device::DeviceArguments;
-use veriplay_run::games::{GameAction, WarmupExamples, run_for_named_in};
 use veriplay_run::play_config::PlayConfig;
 use veriplay_run::warmup::{Recipe, audit, warm_up};
+use veriplay_run::warmup_examples::WarmupExamples;
 
 /// Train a tokenizer and a start model on executed programs
 #[derive(Debug, Args)]

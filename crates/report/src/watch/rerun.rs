@@ -12,8 +12,9 @@ use anyhow::Context;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::json_file::read_text;
-use veriplay_run::games::{GameAction, WarmupExamples, run_for_named_in};
+use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::play_config::PlayConfig;
+use veriplay_run::warmup_examples::WarmupExamples;
 use veriplay_selfplay::play::ReplayReport;
 use veriplay_selfplay::records::Record;
 

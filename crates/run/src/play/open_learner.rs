@@ -9,7 +9,7 @@ use veriplay_console::progress;
 use veriplay_learner::{Learner, ModelConfig};
 
 use crate::device;
-use crate::games::GameSetup;
+use crate::game_setup::GameSetup;
 use crate::memory;
 use crate::model;
 use crate::play_config::PlayConfig;

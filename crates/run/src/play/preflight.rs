@@ -9,7 +9,7 @@ use veriplay_selfplay::environment::Environment;
 use super::evaluation::Validation;
 use super::open_learner::start_learner;
 use super::session::refuse_sft;
-use crate::games::{GameSetup, open_game};
+use crate::game_setup::{GameSetup, open_game};
 use crate::model;
 use crate::play_config::PlayConfig;
 use crate::proposer::OtherProposer;

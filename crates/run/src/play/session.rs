@@ -34,7 +34,7 @@ use super::timing::{StepTotals, whole_lines};
 use super::trackio::TrackioInbox;
 use super::trainer::{ExternalTrainer, Standing};
 use crate::executor::GameExecutor;
-use crate::games::{self, GameSetup};
+use crate::game_setup::{self, GameSetup};
 use crate::judged_images;
 use crate::model;
 use crate::play_config::PlayConfig;
@@ -334,7 +334,7 @@ fn open_game<S: GameSetup>(
     config: &PlayConfig<S>,
     workers: Isolation,
 ) -> Result<(GameExecutor, EvaluatedGame<S::Game>), Failure> {
-    let (executor, mut game) = games::open_game(&config.setup, workers)?;
+    let (executor, mut game) = game_setup::open_game(&config.setup, workers)?;
     let timeout = Duration::from_secs(config.run.exec_timeout_s);
     plugins::connect(&mut game, PluginContext { game: S::NAME, seed: config.run.seed, timeout })?;
     let validation = Validation::open(&config.setup, workers, &game)?;

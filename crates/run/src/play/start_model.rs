@@ -6,7 +6,7 @@
 use veriplay_console::exit::{ExitCode, Failure};
 use veriplay_learner::{Learner, LearnerOptions};
 
-use crate::games::GameSetup;
+use crate::game_setup::GameSetup;
 use crate::model::FoundModel;
 use crate::play_config::PlayConfig;
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use veriplay_selfplay::games::absolute_zero::prompts;
 use veriplay_selfplay::monitors::MONITORS;
 use veriplay_selfplay::{advantages, curricula, intrinsic, rewards};
 
@@ -67,23 +66,10 @@ fn every_curriculum_is_registered_and_documented() {
 }
 
 #[test]
-fn every_prompt_format_is_registered_and_documented() {
-    assert_eq!(faults("games/absolute_zero/prompts", &prompts::names(), &["Layout", "Why", "Example"]), [""; 0]);
-}
-
-#[test]
 fn every_monitor_is_registered_and_documented() {
     let names: Vec<&str> = MONITORS.iter().map(|monitor| monitor.name()).collect();
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
     assert_eq!(faults("monitors", &names, &["What it measures", "Why", "Example"]), [""; 0]);
-}
-
-#[test]
-fn every_game_is_documented() {
-    // The cli tests that each file is in its list.
-    let files = files("games");
-    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(faults("games", &names, &["One step", "Invariants"]), [""; 0]);
 }
 
 #[test]
@@ -99,12 +85,11 @@ fn a_missing_line_doc_or_heading_is_found() {
 
 #[test]
 fn names_are_unique_and_found_by_name() {
-    for names in [rewards::names(), advantages::names(), curricula::names(), intrinsic::names(), prompts::names()] {
+    for names in [rewards::names(), advantages::names(), curricula::names(), intrinsic::names()] {
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
     }
     assert!(rewards::names().iter().all(|name| rewards::by_name(name).unwrap().name() == *name));
     assert!(advantages::names().iter().all(|name| advantages::by_name(name).unwrap().name() == *name));
     assert!(curricula::names().iter().all(|name| curricula::by_name(name).unwrap().name() == *name));
-    assert!(prompts::names().iter().all(|name| prompts::by_name(name).unwrap().name() == *name));
-    assert!(rewards::by_name("Azr").is_none() && advantages::by_name("").is_none() && prompts::by_name("x").is_none());
+    assert!(rewards::by_name("Azr").is_none() && advantages::by_name("").is_none());
 }

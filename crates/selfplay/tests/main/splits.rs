@@ -5,7 +5,10 @@ use veriplay_core::Digest;
 use veriplay_python::fingerprint::{functions, program_fingerprint};
 use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT, Overlap, text_fingerprint};
 
-use crate::support::adds;
+/// The program that adds `n`.
+fn adds(n: i64) -> String {
+    format!("def f(x):\n    return x + {n}")
+}
 
 const SUM: &str = "def total(xs):\n    result = 0\n    for x in xs:\n        result += x\n    return result\n";
 

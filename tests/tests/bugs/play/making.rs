@@ -1,7 +1,7 @@
 //! Bugs of a step: the model's in each mode, mutants, and refused ones; the reward of each.
 
+use veriplay_bug_repair::{BugOrigin, InjectionMode, TestCommandSource};
 use veriplay_core::{Role, ScriptedPolicy, ScriptedRequest, Status};
-use veriplay_selfplay::games::bug_repair::{BugOrigin, InjectionMode, TestCommandSource};
 use veriplay_selfplay::play::Batch;
 use veriplay_selfplay::records::LogRecord;
 use veriplay_verifier::bugs::Weakening;

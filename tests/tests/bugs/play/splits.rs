@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use veriplay_bug_repair::{BugRepair, BugRepairConfig, BugTask, InjectionMode, Repositories, Repository};
 use veriplay_core::{Digest, Role, ScriptedPolicy, ScriptedRequest, Status, TextFiles};
 use veriplay_python::fingerprint::functions;
 use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::games::bug_repair::{
-    BugRepair, BugRepairConfig, BugTask, InjectionMode, Repositories, Repository,
-};
 use veriplay_selfplay::records::LogRecord;
 use veriplay_selfplay::splits::HELD_OUT;
 use veriplay_verifier::bugs::{BugArtifact, FileMap};

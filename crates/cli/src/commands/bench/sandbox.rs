@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use veriplay_absolute_zero::setup::AbsoluteZeroSetup;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::isolation;
 use veriplay_console::json_file::write_atomically;
@@ -23,7 +24,6 @@ use veriplay_lab::bench::worker::WrongResults;
 use veriplay_lab::bench::workload::{self, Workload, WorkloadFiles};
 use veriplay_lab::bench::{Machine, MemoryReport, find_node, find_python};
 use veriplay_run::builtin_configs;
-use veriplay_run::games::AbsoluteZeroSetup;
 use veriplay_run::play_config::PlayConfig;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::ProposalGate;

@@ -9,7 +9,7 @@ use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::StepContext;
 
 use super::Session;
-use crate::games::GameSetup;
+use crate::game_setup::GameSetup;
 use crate::play::evaluation::evaluate_with_bar;
 use crate::play::trainer::Purpose;
 use crate::suites::{MeasuredModel, SuiteScores};

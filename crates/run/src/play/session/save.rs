@@ -5,7 +5,7 @@ use veriplay_console::progress;
 use veriplay_core::SCHEMA_VERSION;
 
 use super::Session;
-use crate::games::GameSetup;
+use crate::game_setup::GameSetup;
 use crate::rundir::PlayState;
 
 impl<S: GameSetup> Session<S> {

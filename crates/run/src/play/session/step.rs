@@ -10,7 +10,7 @@ use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::{Measurement, PlayError, StepContext};
 
 use super::Session;
-use crate::games::GameSetup;
+use crate::game_setup::GameSetup;
 use crate::numbers::named_numbers;
 use crate::play::plugins;
 use crate::play::timing::Timing;

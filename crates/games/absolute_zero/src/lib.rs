@@ -1,0 +1,376 @@
+//! `absolute_zero` (arXiv 2505.03335): one policy proposes programs with inputs, and solves what execution made of them.
+//!
+//! # One step
+//! Proposers write programs with inputs: triplets for deduction, for abduction and, where a run has error tasks, for these, and lists of
+//! inputs to programs of the pool for induction. What the gate lets through is executed, and becomes tasks: predict the output, find an
+//! input, name the exception, write the program.
+//! Solvers answer them, and their solve rates reward the proposers. [`veriplay_selfplay::driver`] has the rest.
+//!
+//! # Invariants
+//! No proposal with a program that is evaluated on is valid ([`veriplay_selfplay::splits`]). A solver's prompt never contains what only the judge may
+//! see. The reward of a duplicate is never more than that of its original when the original is refused.
+
+mod composites;
+mod config;
+mod judge;
+mod metrics;
+pub mod prompts;
+mod proposers;
+pub mod setup;
+
+use std::collections::HashMap;
+use std::ops::Deref;
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{
+    Attempt, Digest, Execute, Prompt, Proposal, Question, Task, TaskType, Value, content_hash, program_hash,
+};
+use veriplay_verifier::{Format, ProposalGate, format_by_name};
+
+use prompts::PromptFormat;
+use veriplay_selfplay::admission::Admission;
+use veriplay_selfplay::environment::{
+    Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, Proposer,
+    SamplingCall, Stage, TaskEpisode,
+};
+use veriplay_selfplay::facts::StepFacts;
+use veriplay_selfplay::game::Game;
+use veriplay_selfplay::judgement::{Never, Seeds};
+use veriplay_selfplay::play::{PlayError, StepContext};
+use veriplay_selfplay::randomness::derive_seed;
+use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
+use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::step::{Proposing, Step};
+use veriplay_selfplay::task_content::TaskContent;
+use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskPool};
+
+pub use config::{AbsoluteZeroConfig, AbsoluteZeroSettings};
+pub use judge::draft_tasks;
+pub use metrics::{AbsoluteZeroMetrics, ProposalCounts, RoleMetrics, Triplets, step_metrics};
+
+/// Its name in configurations: a value of `plays`.
+pub const NAME: &str = "absolute_zero";
+
+/// Drafts of one task type, in an order drawn by a seed.
+pub type ProposalDrafts = Box<dyn Iterator<Item = Proposal>>;
+
+/// Where a run's tasks come from.
+pub struct AbsoluteZeroTasks {
+    /// When a proposal is valid, and what every job may use.
+    pub gate: ProposalGate,
+    /// Drafts of the training split, by task type and seed.
+    pub seed_drafts: Box<dyn Fn(TaskType, u64) -> ProposalDrafts + Send + Sync>,
+    /// Seed tasks of each type.
+    pub seeds_per_type: usize,
+    /// Proposals of each type that the start model makes; the valid ones are supervised examples.
+    pub sft_per_type: usize,
+    /// Tasks that prompts show with their answers, `examples` of each type and one more: the same in every prompt of a run.
+    pub examples: Vec<Task>,
+    /// The tasks the policy is evaluated on.
+    pub evaluation: Vec<Task>,
+}
+
+/// The game, set up.
+pub struct AbsoluteZero {
+    base: GameBase<TripletTask>,
+    own: AbsoluteZeroSettings,
+    tasks: AbsoluteZeroTasks,
+    format: &'static dyn PromptFormat,
+    responses: &'static dyn Format,
+}
+
+/// A request to a proposer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AbsoluteZeroRequest {
+    /// The kind of task.
+    pub task_type: TaskType,
+    /// The program an induction proposer is given.
+    pub given: Option<String>,
+    /// The functions that the program must call; none in most proposals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub helpers: Vec<String>,
+}
+
+impl AbsoluteZero {
+    /// Sets the game up; `guard` holds the programs that are evaluated on.
+    ///
+    /// # Errors
+    /// The first key of `config` that has no meaning, with its value and what is allowed.
+    ///
+    /// # Panics
+    /// Never: a checked config names a format.
+    pub fn new(config: AbsoluteZeroConfig, mut tasks: AbsoluteZeroTasks, guard: Guard) -> Result<Self, PlayError> {
+        config.check()?;
+        let AbsoluteZeroConfig { shared: settings, own } = config;
+        let format = prompts::by_name(&settings.format).expect("a checked config names a format");
+        let responses =
+            format_by_name(&settings.format).expect("every prompt format has a verifier format of its name");
+        let row = |task: TripletTask| EvalTask { row: task.kind().to_owned(), task };
+        let evaluation = std::mem::take(&mut tasks.evaluation).into_iter().map(TripletTask).map(row).collect();
+        Ok(Self { base: GameBase { settings, guard, evaluation }, own, tasks, format, responses })
+    }
+
+    /// The prompt that asks a solver, behind the examples of its type. A question is no example of itself.
+    fn solver_prompt(&self, question: &Question) -> Prompt {
+        let others = self.examples(question.task_type()).filter(|example| *example != question);
+        self.format.solver_prompt(question, &others.take(self.base.settings.examples).collect::<Vec<_>>())
+    }
+
+    /// Whether steps have tasks of a type.
+    fn plays(&self, task_type: TaskType) -> bool {
+        self.own.task_types.contains(&task_type)
+    }
+
+    /// The answered examples of prompts of one type: one more than are shown.
+    fn examples(&self, task_type: TaskType) -> impl Iterator<Item = &Question> {
+        self.tasks.examples.iter().filter(move |task| task.question.task_type() == task_type).map(|task| &task.question)
+    }
+
+    /// `count` seed tasks of each type that the run has. None holds what is evaluated on.
+    fn seeds(&self, execute: &dyn Execute, seed: u64, count: usize) -> Result<Vec<Vec<TripletTask>>, PlayError> {
+        let of_type = |task_type| {
+            let drafts = (self.tasks.seed_drafts)(task_type, seed);
+            let tasks = draft_tasks(execute, &self.tasks.gate, &self.base.guard, drafts, count)?;
+            Ok(tasks.into_iter().map(TripletTask).collect())
+        };
+        self.own.types_with_tasks().into_iter().map(of_type).collect()
+    }
+
+    /// For each type first its proposals of this step up to their cap, then seeds and earlier proposals. Fewer than `tasks_per_type`
+    /// when the pool has no more.
+    pub fn choose_tasks(&self, choice: &mut TaskChoice<'_, TripletTask>) {
+        for kind in self.kinds() {
+            let fresh = choice.take(choice.fresh(|task| task.kind() == kind), self.own.fresh_cap());
+            let of_kind = |seed| choice.entries(|entry| entry.seed == seed && entry.task.kind() == kind);
+            let (seeds, earlier) = (of_kind(true), of_kind(false));
+            let count = self.own.tasks_per_type - fresh;
+            // `seed_share` of them seeds, and more of either where the other has too few.
+            let wanted = (self.own.seed_share * count as f64).round() as usize;
+            let seed_count = wanted.max(count.saturating_sub(earlier.len())).min(seeds.len());
+            for (entries, count) in [(seeds, seed_count), (earlier, count - seed_count)] {
+                let candidates = choice.by_curriculum(entries);
+                choice.take(candidates, count);
+            }
+        }
+    }
+}
+
+impl Environment for AbsoluteZero {
+    type Task = TripletTask;
+    type Request = AbsoluteZeroRequest;
+    type Episode = SingleTurn;
+    type ProposalDetail = Attempt;
+    type SolutionDetail = Attempt;
+    type Round = Never;
+    type Derivation = Never;
+
+    const CHOICE_PURPOSE: &'static str = "solver turns";
+    const KINDS: &'static [&'static str] =
+        &[TaskType::Deduction.name(), TaskType::Abduction.name(), TaskType::Induction.name(), TaskType::Error.name()];
+
+    fn base(&self) -> &GameBase<TripletTask> {
+        &self.base
+    }
+
+    fn proposer_episode(
+        &self,
+        _execute: &dyn Execute,
+        request: &AbsoluteZeroRequest,
+    ) -> Result<Option<SingleTurn>, PlayError> {
+        Ok(Some(self.proposer(request.clone(), Vec::new(), 1).episode))
+    }
+
+    fn judge_proposals(&self, execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>> {
+        self.judge_programs(execute, batch)
+    }
+
+    /// A copy of a refused proposal is refused too, or repeating a bad proposal would be rewarded more than making it once.
+    fn admissions(&self, judged: &[JudgedProposalOf<Self>]) -> Vec<Admission<TripletTask>> {
+        let own = |one: &JudgedProposalOf<Self>| match Admission::from_judgement(one) {
+            Admission::Dropped => Admission::Dropped,
+            _ if matches!(one.detail, Attempt::Malformed { .. }) => Admission::Malformed,
+            Admission::Malformed => Admission::Malformed,
+            _ if one.known => Admission::Duplicate,
+            admission => admission,
+        };
+        let mut originals: HashMap<Digest, &JudgedProposalOf<Self>> = HashMap::new();
+        let mut admissions = Vec::with_capacity(judged.len());
+        for one in judged {
+            let original = match &one.detail {
+                Attempt::Proposal(proposal) => *originals.entry(proposal_key(proposal)).or_insert(one),
+                _ => one,
+            };
+            admissions.push(match own(original) {
+                Admission::Admitted(_) if one.known && !std::ptr::eq(original, one) => Admission::Duplicate,
+                refused if one.known && !std::ptr::eq(original, one) => refused,
+                _ => own(one),
+            });
+        }
+        admissions
+    }
+
+    fn kinds(&self) -> Vec<&'static str> {
+        Self::KINDS
+            .iter()
+            .copied()
+            .zip(TaskType::ALL)
+            .filter(|(_, one)| self.plays(*one))
+            .map(|(kind, _)| kind)
+            .collect()
+    }
+
+    fn solver_episodes(
+        &self,
+        _execute: &dyn Execute,
+        _seeds: Seeds,
+        tasks: &[&TripletTask],
+    ) -> Vec<OpenedEpisode<Self>> {
+        tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.solver_prompt(&task.question))))).collect()
+    }
+
+    fn judge_solutions(
+        &self,
+        execute: &dyn Execute,
+        _seed: u64,
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<JudgedResponseOf<Self>> {
+        self.judge_answers(execute, solutions)
+    }
+
+    fn is_well_formed(&self, episode: &FinishedEpisode<SingleTurn>) -> bool {
+        episode.last().is_some_and(|rollout| self.responses.is_well_formed(&rollout.text))
+    }
+
+    fn chunk(&self, stage: Stage) -> usize {
+        match stage {
+            // Enough to fill a batch, few enough that judging overlaps sampling.
+            Stage::Solve => 32,
+            Stage::Evaluate | Stage::EvaluateGreedy => 100,
+            Stage::SftSolve | Stage::SftPropose | Stage::Propose => usize::MAX,
+        }
+    }
+
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
+        /// Keeps the supervised examples apart from the samples of step 0: those are scored, these are imitated.
+        const SFT: u64 = 0xa17c;
+        let of_role = |role: &str| derive_seed(run, step, &format!("sampling/{role}/{}", draw.group));
+        let seed = match draw.stage {
+            Stage::SftPropose => of_role("proposer").wrapping_add(SFT),
+            Stage::Propose => of_role("proposer"),
+            Stage::SftSolve | Stage::Solve => of_role("solver"),
+            Stage::Evaluate | Stage::EvaluateGreedy => run,
+        };
+        seed.wrapping_add(draw.chunk as u64)
+    }
+}
+
+impl Game for AbsoluteZero {
+    type Metrics = AbsoluteZeroMetrics;
+
+    fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
+        step.propose(|proposing| self.proposers(proposing))?;
+        let tasks = step.draw(|choice| self.choose_tasks(choice))?;
+        step.admit();
+        step.solve(tasks)?;
+        Ok(())
+    }
+
+    fn proposers(&self, proposing: &Proposing<'_, TripletTask>) -> Result<Vec<Proposer<Self>>, PlayError> {
+        Ok(self.draw_proposers(proposing))
+    }
+
+    /// Seeds go through the same gate as proposals.
+    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<TripletTask>, PlayError> {
+        let mut pool = TaskPool::default();
+        for tasks in self.seeds(context.execute, context.seed, self.tasks.seeds_per_type)? {
+            pool.add_seeds(tasks);
+        }
+        Ok(pool)
+    }
+
+    fn plays_without_proposers(&self) -> bool {
+        self.tasks.seeds_per_type > 0 || self.base.settings.seed_proposals > 0
+    }
+
+    fn metrics(&self, step: &StepFacts<Self>) -> AbsoluteZeroMetrics {
+        metrics::step_metrics(self, step)
+    }
+
+    /// On seeds: what is evaluated on is no part of a prompt of play.
+    fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
+        let seeds: Vec<TripletTask> = self.seeds(execute, 0, self.own.references.max(1))?.concat();
+        let of_type = |task_type: TaskType| seeds.iter().filter(move |task| task.kind() == task_type.name());
+        let preview = |task_type: TaskType| {
+            let references: Vec<&Question> =
+                of_type(task_type).take(self.own.references).map(|task| &task.question).collect();
+            let given = of_type(TaskType::Deduction).next().filter(|_| task_type == TaskType::Induction);
+            let given = given.map(|task| task.question.program());
+            let proposer = self.proposer_prompt(task_type, references, given, &[]);
+            let solver = of_type(task_type).next().map(|task| self.solver_prompt(&task.question));
+            let solver = solver.map(|prompt| (format!("solver, {}", task_type.name()), prompt));
+            std::iter::once((format!("proposer, {}", task_type.name()), proposer)).chain(solver)
+        };
+        Ok(self.own.types_with_tasks().into_iter().flat_map(preview).collect())
+    }
+}
+
+/// A task of solvers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TripletTask(pub Task);
+
+impl Deref for TripletTask {
+    type Target = Task;
+
+    fn deref(&self) -> &Task {
+        &self.0
+    }
+}
+
+impl PoolTask for TripletTask {
+    fn id(&self) -> Digest {
+        self.0.id()
+    }
+
+    fn key(&self) -> Digest {
+        match &self.question {
+            Question::Deduction { program, pair } => key(TaskType::Deduction, program, &[&pair.input]),
+            Question::Abduction { program, pair } => key(TaskType::Abduction, program, &[&pair.input]),
+            Question::Induction { visible, hidden, reference, .. } => {
+                let inputs: Vec<&Vec<Value>> = visible.iter().chain(hidden).map(|pair| &pair.input).collect();
+                key(TaskType::Induction, reference, &inputs)
+            }
+            Question::Error { program, input, .. } => key(TaskType::Error, program, &[input]),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        self.question.task_type().name()
+    }
+
+    fn content(&self) -> TaskContent {
+        let answer = match &self.question {
+            Question::Deduction { pair, .. } => Some(pair.output.to_string()),
+            Question::Abduction { pair, .. } => Some(Value::arguments_text(&pair.input)),
+            Question::Induction { .. } => None,
+            Question::Error { exception, .. } => Some(exception.clone()),
+        };
+        TaskContent::new(self.question.program(), answer)
+    }
+}
+
+/// Names a proposal by its task type, the [`program_hash`] of its program, and its inputs. Two proposals that differ only in layout,
+/// comments or message have the same key, and so has the task that is made of them.
+pub fn proposal_key(proposal: &Proposal) -> Digest {
+    match proposal {
+        Proposal::Triplet { task_type, program, input } => key(*task_type, program, &[input]),
+        Proposal::Inputs { program, inputs, .. } => {
+            key(TaskType::Induction, program, &inputs.iter().collect::<Vec<_>>())
+        }
+    }
+}
+
+fn key(task_type: TaskType, program: &str, inputs: &[&Vec<Value>]) -> Digest {
+    content_hash(&(task_type, program_hash(program), inputs))
+}

@@ -1,0 +1,126 @@
+//! Which proposers a step samples.
+
+use rand_chacha::ChaCha8Rng;
+use veriplay_core::{Prompt, Question, Task, TaskType};
+use veriplay_selfplay::environment::{Proposer, Stage};
+use veriplay_selfplay::randomness::{generator, weighted_sample};
+use veriplay_selfplay::rollout::SingleTurn;
+use veriplay_selfplay::step::Proposing;
+use veriplay_selfplay::task_pool::TaskPool;
+
+use super::prompts::ProposerRequest;
+use super::{AbsoluteZero, AbsoluteZeroRequest, TripletTask};
+
+impl AbsoluteZero {
+    /// The proposers of a step or of the supervised examples, by task type.
+    ///
+    /// Without references and composites, the proposals of a type but induction share one prompt. With K references each has its own draw from its
+    /// type's tasks. Each induction proposal is given a program of the deduction and abduction tasks; while there are none, there is no
+    /// such proposal.
+    pub(super) fn draw_proposers(&self, proposing: &Proposing<'_, TripletTask>) -> Vec<Proposer<Self>> {
+        let Proposing { context, pool, stage, step } = *proposing;
+        let (count, purpose) = match stage {
+            Stage::SftPropose if self.base.settings.sft_samples == 0 => (0, ""),
+            Stage::SftPropose => (self.tasks.sft_per_type, "bootstrap turns"),
+            _ => (self.own.proposals_per_type, "proposer turns"),
+        };
+        if count == 0 {
+            return Vec::new();
+        }
+        let (mut generator, mut proposers) = (generator(context.seed, step, purpose), Vec::new());
+        for task_type in [TaskType::Deduction, TaskType::Abduction].into_iter().filter(|one| self.plays(*one)) {
+            proposers.extend(self.triplet_proposers(pool, task_type, count, &mut generator));
+        }
+        if self.plays(TaskType::Induction) {
+            proposers.extend(self.input_proposers(pool, count, &mut generator));
+        }
+        if self.plays(TaskType::Error) {
+            proposers.extend(self.triplet_proposers(pool, TaskType::Error, count, &mut generator));
+        }
+        proposers
+    }
+
+    fn input_proposers(
+        &self,
+        pool: &TaskPool<TripletTask>,
+        count: usize,
+        generator: &mut ChaCha8Rng,
+    ) -> Vec<Proposer<Self>> {
+        // Where programs are few, each is given several times.
+        let programs = draw_programs(pool, count, generator);
+        let request = |program: &str| AbsoluteZeroRequest {
+            task_type: TaskType::Induction,
+            given: Some(program.to_owned()),
+            helpers: Vec::new(),
+        };
+        let given = programs.iter().cycle().take(count);
+        given.map(|program| self.proposer(request(program), Vec::new(), 1)).collect()
+    }
+
+    fn triplet_proposers(
+        &self,
+        pool: &TaskPool<TripletTask>,
+        task_type: TaskType,
+        count: usize,
+        generator: &mut ChaCha8Rng,
+    ) -> Vec<Proposer<Self>> {
+        let known: Vec<&Question> = pool.of_kind(task_type.name()).map(|entry| &entry.task.question).collect();
+        let shared = self.own.references == 0 && self.own.composite_share == 0.0;
+        if shared || known.is_empty() {
+            let request = AbsoluteZeroRequest { task_type, given: None, helpers: Vec::new() };
+            return vec![self.proposer(request, Vec::new(), count)];
+        }
+        let mut proposer = || {
+            let helpers = self.draw_helpers(pool, task_type.name(), generator);
+            let request = AbsoluteZeroRequest { task_type, given: None, helpers };
+            let known = known.iter().map(|question| (*question, 1.0)).collect();
+            self.proposer(request, weighted_sample(known, self.own.references, generator), 1)
+        };
+        (0..count).map(|_| proposer()).collect()
+    }
+
+    pub(super) fn proposer(
+        &self,
+        request: AbsoluteZeroRequest,
+        references: Vec<&Question>,
+        rollouts: usize,
+    ) -> Proposer<Self> {
+        let prompt = self.proposer_prompt(request.task_type, references, request.given.as_deref(), &request.helpers);
+        let kind = request.task_type.name();
+        Proposer { request, episode: SingleTurn::new(prompt), rollouts, kind }
+    }
+}
+
+impl AbsoluteZero {
+    /// The prompt that asks a proposer. Where no references are drawn, the examples of the type show what is asked for.
+    pub(super) fn proposer_prompt(
+        &self,
+        task_type: TaskType,
+        references: Vec<&Question>,
+        given: Option<&str>,
+        helpers: &[String],
+    ) -> Prompt {
+        let references = match references.is_empty() {
+            true => self.examples(task_type).take(self.base.settings.examples).collect(),
+            false => references,
+        };
+        let inputs = self.own.induction_inputs();
+        self.format.proposer_prompt(&ProposerRequest { task_type, references, given, helpers, inputs })
+    }
+}
+
+/// Up to `count` different programs of the deduction and abduction tasks.
+fn draw_programs<'a>(pool: &'a TaskPool<TripletTask>, count: usize, generator: &mut ChaCha8Rng) -> Vec<&'a str> {
+    let mut programs: Vec<&str> = pool.entries().iter().filter_map(|entry| returning_program(&entry.task)).collect();
+    programs.sort_unstable();
+    programs.dedup();
+    weighted_sample(programs.into_iter().map(|program| (program, 1.0)).collect(), count, generator)
+}
+
+/// The program of a deduction or abduction task. That of an error task need not return anywhere.
+fn returning_program(task: &Task) -> Option<&str> {
+    match &task.question {
+        Question::Deduction { program, .. } | Question::Abduction { program, .. } => Some(program),
+        Question::Induction { .. } | Question::Error { .. } => None,
+    }
+}

@@ -1,0 +1,148 @@
+//! From episodes to judgements: the artifact gate for challengers, verification functions for executors.
+
+use veriplay_core::{CodeTask, Digest, Dropped, Execute, Status, Verdict, content_hash};
+use veriplay_selfplay::admission::JudgedProposal;
+use veriplay_selfplay::environment::{JudgedProposalOf, JudgedResponseOf, ProposalBatch, TaskEpisode};
+use veriplay_selfplay::judgement::{JudgedResponse, Judging, rule_verdict, run_undecided};
+use veriplay_selfplay::multi_turn::EpisodeEnd;
+use veriplay_selfplay::rollout::FinishedEpisode;
+use veriplay_selfplay::splits::HELD_OUT;
+use veriplay_verifier::environments::{
+    ArtifactRequest, CompleteRequest, EpisodeRequest, complete, examine_artifacts, judge_episodes,
+};
+use veriplay_verifier::run_distinct;
+
+use super::episode::ToolEpisode;
+use super::{SelfChallenge, ToolEnvironment, task_key};
+use crate::ToolTask;
+
+/// The rule of challenges in which nothing was proposed.
+pub(super) const UNREADABLE: &str = "malformed";
+
+/// A proposal for the gate.
+struct Draft<'a> {
+    environment: &'a ToolEnvironment,
+    task: CodeTask,
+    known: bool,
+}
+
+/// A verdict, all rules that refuse the task, and the task.
+type Examination = (Verdict, Vec<String>, Option<CodeTask>);
+
+impl SelfChallenge {
+    /// Judges what challengers proposed. Nothing runs for what is evaluated on.
+    pub(super) fn judge_challenges(
+        &self,
+        execute: &dyn Execute,
+        batch: ProposalBatch<'_, Self>,
+    ) -> Vec<JudgedProposalOf<Self>> {
+        let ProposalBatch { proposals, is_known } = batch;
+        let drafts = proposals.iter().enumerate();
+        let drafts = drafts.map(|(place, one)| self.draft(one.finished, |key| is_known(place, key)));
+        run_undecided(drafts, |open| self.examine(execute, open))
+    }
+
+    /// What the gate is to examine, or the judgement where it need not.
+    fn draft(
+        &self,
+        finished: &FinishedEpisode<ToolEpisode>,
+        is_known: impl FnOnce(&Digest) -> bool,
+    ) -> Judging<Draft<'_>, JudgedProposalOf<Self>> {
+        if let Some(fault) = &finished.dropped {
+            return Judging::Decided(judged(Err(fault.clone()), false));
+        }
+        let Some(task) = finished.episode.workspace().proposed() else {
+            return Judging::Decided(judged(Ok(nothing_proposed(&finished.episode)), false));
+        };
+        let environment = match self.find_environment(&task.environment) {
+            Ok(environment) => environment,
+            Err(unknown) => return Judging::Decided(judged(Err(unknown), false)),
+        };
+        let known = is_known(&task_key(task));
+        match self.base.guard.refuse_task(&task.instruction, &task.solution) {
+            Some(verdict) => {
+                Judging::Decided(judged(Ok((verdict, vec![HELD_OUT.to_owned()], Some(task.clone()))), known))
+            }
+            None => Judging::Open(Draft { environment, task: task.clone(), known }),
+        }
+    }
+
+    /// The gate's judgements, on tasks completed first where the prompt format leaves that to us.
+    fn examine(&self, execute: &dyn Execute, drafts: &[Draft<'_>]) -> Vec<JudgedProposalOf<Self>> {
+        let whole = self.completed(execute, drafts);
+        let requests = drafts.iter().zip(&whole).map(|(draft, task)| {
+            let (environment, known) = (&draft.environment.environment, draft.known);
+            Judging::from(task.as_ref().map_err(Clone::clone).map(|task| ArtifactRequest { environment, task, known }))
+        });
+        let examined = run_undecided(requests, |open| examine_artifacts(execute, &self.gate, open));
+        let all = drafts.iter().zip(whole).zip(examined);
+        all.map(|((draft, task), examined)| {
+            let rules = |rules: Vec<&str>| rules.into_iter().map(str::to_owned).collect();
+            judged(examined.map(|one| (one.verdict, rules(one.rules), task.ok())), draft.known)
+        })
+        .collect()
+    }
+
+    fn completed(&self, execute: &dyn Execute, drafts: &[Draft<'_>]) -> Vec<Result<CodeTask, Dropped>> {
+        if !self.format.is_single_turn() {
+            return drafts.iter().map(|draft| Ok(draft.task.clone())).collect();
+        }
+        let requests = drafts
+            .iter()
+            .map(|draft| CompleteRequest { environment: &draft.environment.environment, task: &draft.task });
+        complete(execute, &self.gate, &requests.collect::<Vec<_>>())
+    }
+
+    /// Judges executors by their calls and answers, whether or not they came to an end; what comes to the same calls and answer is judged
+    /// once.
+    pub(super) fn judge_executions(
+        &self,
+        execute: &dyn Execute,
+        seed: u64,
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<JudgedResponseOf<Self>> {
+        let key = |request: &EpisodeRequest<'_>| {
+            content_hash(&(&request.environment.name, request.verify, request.calls, request.answer))
+        };
+        let requests = solutions.iter().map(|(task, finished)| Judging::from(self.request(task, finished, seed)));
+        let verdicts =
+            run_undecided(requests, |open| run_distinct(open, key, |distinct| judge_episodes(execute, distinct)));
+        verdicts.into_iter().map(|verdict| JudgedResponse { verdict, detail: () }).collect()
+    }
+
+    fn request<'a>(
+        &'a self,
+        task: &'a CodeTask,
+        finished: &'a FinishedEpisode<ToolEpisode>,
+        seed: u64,
+    ) -> Result<EpisodeRequest<'a>, Dropped> {
+        if let Some(dropped) = &finished.dropped {
+            return Err(dropped.clone());
+        }
+        Ok(EpisodeRequest {
+            environment: &self.find_environment(&task.environment)?.environment,
+            verify: &task.verify,
+            calls: finished.episode.workspace().calls(),
+            answer: finished.episode.workspace().answer(),
+            image: &self.gate.image,
+            limits: self.gate.limits,
+            seed,
+        })
+    }
+}
+
+fn judged(examined: Result<Examination, Dropped>, known: bool) -> JudgedProposalOf<SelfChallenge> {
+    match examined {
+        Ok((verdict, detail, task)) => {
+            JudgedProposal { verdict: Ok(verdict), task: task.map(ToolTask), known, guess_rate: None, detail }
+        }
+        Err(dropped) => {
+            JudgedProposal { verdict: Err(dropped), task: None, known, guess_rate: None, detail: Vec::new() }
+        }
+    }
+}
+
+fn nothing_proposed(episode: &ToolEpisode) -> Examination {
+    let verdict = rule_verdict(Status::Malformed, UNREADABLE, episode.end().map_or("", EpisodeEnd::name));
+    (Verdict { total: 1, ..verdict }, vec![UNREADABLE.to_owned()], None)
+}

@@ -1,0 +1,185 @@
+//! `sol_ver`: its configuration, its snippets and held-out problems, and its warm-up examples.
+
+mod snippets;
+mod tasks;
+mod warmup;
+
+use serde::{Deserialize, Serialize};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
+use veriplay_console::isolation::Isolation;
+use veriplay_console::progress::counted;
+use veriplay_run::config::LearnConfig;
+use veriplay_run::executor::GameExecutor;
+use veriplay_run::game_setup::{GameSetup, StepTokens, guard_and_evaluation};
+use veriplay_run::named_files::NamedFile;
+use veriplay_run::suites::SuiteSchedule;
+use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::settings::SharedSettings;
+use veriplay_selfplay::splits::EvalSet;
+use veriplay_verifier::agreement::AgreementRules;
+
+use crate::{DpoReference, LearningObjective, NAME, SolVer, SolVerConfig, TrainFrom, add_problem_to_guard};
+use tasks::{SolVerEvalConfig, SolVerTaskConfig};
+
+/// `[game]`, `[agreement]`, `[tasks]` and `[eval]`, as `configs/sol-ver-quickstart.toml` shows them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SolVerSetup {
+    /// The game.
+    game: SolVerConfig,
+    /// When codes and tests agree enough to be learned from.
+    agreement: AgreementRules,
+    /// Where snippets and held-out problems come from.
+    tasks: SolVerTaskConfig,
+    /// How the policy is evaluated.
+    eval: SolVerEvalConfig,
+}
+
+impl GameSetup for SolVerSetup {
+    type Game = SolVer;
+    const NAME: &'static str = NAME;
+    const TABLES: &'static [&'static str] = &["game", "agreement", "tasks", "eval"];
+
+    fn shared_settings(&self) -> &SharedSettings {
+        &self.game.shared
+    }
+
+    fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
+        self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)?;
+        self.agreement.check().or_fail(ExitCode::Input)?;
+        GameExecutor::check_image("agreement.image", &self.agreement.image)?;
+        if self.eval.problems == 0 {
+            return Err(bad_value("eval.problems", &self.eval.problems, "at least 1"));
+        }
+        if self.refreshes_reference() && learn.needs_reference() {
+            return Err(bad_value(
+                "game.dpo_reference",
+                &"sft",
+                "`start`, because `learn.kl` is held to the start model",
+            ));
+        }
+        learn.check_temperature("game.verifier_temperature", self.game.own.verifier_temperature)
+    }
+
+    /// A pair is two responses behind one prompt, which stay together.
+    fn step_tokens(&self, context: usize) -> StepTokens {
+        let (game, shared) = (&self.game.own, &self.game.shared);
+        let longest_response = shared.solver_max_tokens.max(game.verifier_max_tokens).max(shared.proposer_max_tokens);
+        // Of a pair, both responses behind one prompt.
+        let of_stage = |batch: usize, responses: usize| batch * (context + responses * longest_response);
+        let (sft, dpo) = (of_stage(game.sft.batch, 1), of_stage(game.dpo.batch, 2));
+        let total = match game.objective {
+            LearningObjective::Sft => sft,
+            LearningObjective::Dpo => dpo,
+            LearningObjective::SftDpo => sft.max(dpo),
+            LearningObjective::PolicyGradient => {
+                let codes = context + shared.group_size * shared.solver_max_tokens;
+                let suites = game.candidates * (context + game.suites * game.verifier_max_tokens);
+                let of_problem = codes + suites;
+                game.problems * (context + of_problem)
+                    + game.earlier_problems * of_problem
+                    + shared.sft_samples * context
+            }
+        };
+        let has_pairs = matches!(game.objective, LearningObjective::Dpo | LearningObjective::SftDpo);
+        let longest = if has_pairs { context + longest_response } else { context };
+        StepTokens { total, longest, longest_response }
+    }
+
+    fn suite_schedule(&self) -> SuiteSchedule<'_> {
+        self.eval.suite_schedule()
+    }
+
+    fn eval_set(&self) -> EvalSet {
+        self.eval.set
+    }
+
+    fn evaluate_on(&mut self, set: EvalSet) {
+        self.eval.set = set;
+    }
+
+    fn tasks_every(&self) -> Option<u64> {
+        self.eval.tasks_every
+    }
+
+    fn eval_seed(&self) -> u64 {
+        self.tasks.eval_seed
+    }
+
+    fn needs_reference(&self) -> bool {
+        self.game.own.needs_reference(&self.game.shared)
+    }
+
+    fn takes_sampler_as_reference(&self) -> bool {
+        let makes_pairs = matches!(self.game.own.objective, LearningObjective::SftDpo | LearningObjective::Dpo);
+        makes_pairs && !self.needs_reference()
+    }
+
+    fn refreshes_reference(&self) -> bool {
+        self.needs_reference() && self.game.own.dpo_reference == DpoReference::Sft
+    }
+
+    fn trains_from_start(&self) -> bool {
+        self.game.own.train_from == TrainFrom::Start
+    }
+
+    fn named_files(&self) -> Result<Vec<NamedFile>, Failure> {
+        let mut files = self.tasks.snippets.named_files()?;
+        files.extend(self.tasks.problems.named_file());
+        Ok(files)
+    }
+
+    fn describe_step(&self) -> Vec<String> {
+        let (game, codes) = (&self.game.own, self.game.shared.group_size);
+        let (suites, stages) = (
+            game.candidates * game.suites,
+            match game.objective {
+                LearningObjective::Sft => "imitation",
+                LearningObjective::Dpo => "preference",
+                LearningObjective::SftDpo => "imitation, then preference",
+                LearningObjective::PolicyGradient => "policy gradient",
+            },
+        );
+        let learned = match game.objective {
+            LearningObjective::PolicyGradient => "learned from the rewards of what codes and tests decide".to_owned(),
+            _ => format!("learned from what codes and tests agree on (selection `{}`)", game.selection.name()),
+        };
+        let weights = match game.train_from {
+            TrainFrom::Previous => "",
+            TrainFrom::Start => "; each step trains the start model anew, on what all steps so far have made",
+        };
+        vec![
+            format!(
+                "a step: {}, for each {}, and {} of tests for each of {} of the codes",
+                counted(game.problems, "problem"),
+                counted(codes, "code"),
+                counted(game.suites, "suite"),
+                game.candidates
+            ),
+            format!(
+                "jobs of a step: about {}, and as many for mutants and scans",
+                game.problems * (2 * codes + suites)
+            ),
+            format!("{learned}, by {stages}{weights}"),
+        ]
+    }
+
+    fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<SolVer>), Failure> {
+        let executor = GameExecutor::open(&self.agreement.image, None, workers)?;
+        let limits = self.agreement.limits;
+        let snippets = self.tasks.snippets.pool()?;
+        let tasks_of =
+            |set| self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, executor.runner());
+        let (guard, evaluation) = guard_and_evaluation(
+            (self.eval.suite_schedule().guard()?, self.eval.set),
+            tasks_of,
+            |guard, set, _, task| {
+                add_problem_to_guard(guard, set, task);
+            },
+        )?;
+        let count = self.game.shared.example_count();
+        let examples = self.tasks.examples(&self.eval, count, limits, executor.runner())?;
+        let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, evaluation, guard)?;
+        let game = game.with_examples(examples)?;
+        Ok((executor, SelfPlay::new(game)))
+    }
+}

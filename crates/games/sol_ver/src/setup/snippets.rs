@@ -1,0 +1,213 @@
+//! The pool of code that proposers start from: generated programs, or functions and classes of Python files.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::json_file::read_whole_text;
+use veriplay_corpus::{Grammar, ProgramStream, Split};
+use veriplay_repository::StoredRepository;
+
+use veriplay_run::named_files::NamedFile;
+
+/// Where snippets come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum SnippetSource {
+    /// The tiny generator.
+    Generator {
+        /// The mix of families, as the grammar names it.
+        mix: String,
+        /// How many, all different.
+        count: usize,
+        /// Seeds them: the same for every run.
+        seed: u64,
+    },
+    /// Every function and class at the margin of every `.py` file in a folder and below.
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Minimum characters of a snippet.
+        min_chars: usize,
+        /// Maximum characters of a snippet.
+        max_chars: usize,
+    },
+    /// The same of packages that `veriplay corpus add-repo` has fetched, without their tests.
+    Packages {
+        /// `NAME==VERSION`, or directories, as for `repositories.training` of `bug_repair`.
+        names: Vec<String>,
+        /// Minimum characters of a snippet.
+        min_chars: usize,
+        /// Maximum characters of a snippet.
+        max_chars: usize,
+    },
+}
+
+impl SnippetSource {
+    /// What it names that is not part of the program.
+    pub(super) fn named_files(&self) -> Result<Vec<NamedFile>, Failure> {
+        match self {
+            Self::Generator { .. } => Ok(Vec::new()),
+            Self::Folder { path, .. } => {
+                let advice = "put `.py` files there, or name another folder".to_owned();
+                Ok(vec![NamedFile::new("tasks.snippets.path", path, advice)])
+            }
+            Self::Packages { names, .. } => NamedFile::repositories("tasks.snippets.names", names),
+        }
+    }
+
+    /// The pool, in a fixed order, no two alike.
+    pub(super) fn pool(&self) -> Result<Vec<String>, Failure> {
+        match self {
+            Self::Generator { mix, count, seed } => generated(mix, *count, *seed),
+            Self::Folder { path, min_chars, max_chars } => in_folder(path, *min_chars, *max_chars),
+            Self::Packages { names, min_chars, max_chars } => in_packages(names, *min_chars, *max_chars),
+        }
+    }
+}
+
+fn generated(mix: &str, count: usize, seed: u64) -> Result<Vec<String>, Failure> {
+    let grammar = Grammar::built_in();
+    let programs = ProgramStream::new(&grammar, Split::Train, mix, seed).or_fail(ExitCode::Input)?;
+    let mut seen = HashSet::new();
+    // A small mix repeats itself for ever: so many draws find what there is.
+    let drawn = programs.map(|generated| generated.program).take(50 * count);
+    let pool: Vec<String> = drawn.filter(|program| seen.insert(program.clone())).take(count).collect();
+    check_enough(pool.len(), count, "snippets").map(|()| pool)
+}
+
+fn in_folder(folder: &Path, min_chars: usize, max_chars: usize) -> Result<Vec<String>, Failure> {
+    let mut files = Vec::new();
+    python_files(folder, &mut files)?;
+    files.sort();
+    let read = |file: &PathBuf| {
+        read_whole_text(file)
+            .with_context(|| format!("cannot read the snippets of `{}`", file.display()))
+            .or_fail(ExitCode::Input)
+    };
+    let texts: Vec<String> = files.iter().map(read).collect::<Result<_, _>>()?;
+    let hint = "`tasks.snippets.path` names a folder with `.py` files; paths are relative to where the command runs";
+    distinct_definitions(&texts, (min_chars, max_chars), &folder.display().to_string(), hint)
+}
+
+fn in_packages(names: &[String], min_chars: usize, max_chars: usize) -> Result<Vec<String>, Failure> {
+    let mut texts = Vec::new();
+    for name in names {
+        let files = StoredRepository::open(name)?.package.texts().into_iter();
+        texts.extend(files.filter(|(path, _)| is_code(path)).map(|(_, text)| text));
+    }
+    let hint = "`tasks.snippets.names` lists packages that `veriplay corpus add-repo` has fetched";
+    distinct_definitions(&texts, (min_chars, max_chars), &names.join("`, `"), hint)
+}
+
+/// Whether a file of a package holds code that is no test.
+fn is_code(path: &str) -> bool {
+    path.ends_with(".py") && !path.split('/').any(|part| part.starts_with("test") || part == "conftest.py")
+}
+
+/// The definitions of these lengths, each once, in the order of the texts.
+fn distinct_definitions(
+    texts: &[String],
+    (min_chars, max_chars): (usize, usize),
+    source: &str,
+    hint: &'static str,
+) -> Result<Vec<String>, Failure> {
+    let mut seen = HashSet::new();
+    let fits = |part: &String| (min_chars..=max_chars).contains(&part.chars().count());
+    let parts = texts.iter().flat_map(|text| definitions(text)).filter(fits);
+    let pool: Vec<String> = parts.filter(|part| seen.insert(part.clone())).collect();
+    if pool.is_empty() {
+        let what = format!("there is no function or class of {min_chars} to {max_chars} characters in `{source}`");
+        return Err(Failure::message(ExitCode::Input, what).hint(hint));
+    }
+    Ok(pool)
+}
+
+fn python_files(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("cannot list the folder of snippets `{}`", folder.display()))
+        .or_fail(ExitCode::Input)?;
+    for entry in entries {
+        let path = entry.or_fail(ExitCode::Input)?.path();
+        if path.is_dir() {
+            python_files(&path, found)?;
+        } else if path.extension().is_some_and(|extension| extension == "py") {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The functions and classes at the margin, decorators included. By lines: a text that is no Python gives no wrong answer that matters,
+/// as a snippet is only shown.
+fn definitions(text: &str) -> Vec<String> {
+    let mut parts: Vec<Vec<&str>> = Vec::new();
+    let mut open = false;
+    for line in text.lines() {
+        let at_margin = line.starts_with(|first: char| !first.is_whitespace() && first != '#' && first != ')');
+        let begins = ["def ", "class ", "async def ", "@"].iter().any(|opening| line.starts_with(opening));
+        let decorated = open && parts.last().is_some_and(|part| part.iter().all(|line| line.starts_with('@')));
+        if begins && !decorated {
+            parts.push(Vec::new());
+        }
+        open = if at_margin { begins } else { open };
+        if let Some(part) = parts.last_mut().filter(|_| open) {
+            part.push(line);
+        }
+    }
+    parts.into_iter().map(|part| part.join("\n").trim_end().to_owned()).collect()
+}
+
+/// Refuses a source that gives fewer than are wanted.
+pub(super) fn check_enough(found: usize, wanted: usize, what: &str) -> Result<(), Failure> {
+    if found >= wanted {
+        return Ok(());
+    }
+    let what = format!("there are only {found} of {wanted} {what}");
+    Err(Failure::message(ExitCode::Input, what)
+        .hint("ask for fewer in `[tasks]` and `[eval]`, or name a larger source"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_and_classes_at_the_margin_are_snippets() {
+        let text = "import os\n\n@cache\n@other\ndef one(x):\n    return x\n\n# a remark\nLIMIT = 3\n    \nclass Two:\n    def three(self):\n        pass\n\n\nasync def four():\n    pass\nprint(1)\n";
+        let found = definitions(text);
+        assert_eq!(
+            found,
+            [
+                "@cache\n@other\ndef one(x):\n    return x\n\n# a remark",
+                "class Two:\n    def three(self):\n        pass",
+                "async def four():\n    pass"
+            ]
+        );
+        assert_eq!(definitions("x = 1\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_code_of_a_package_is_in_the_pool_and_its_tests_are_not() {
+        for path in ["toolz/curried/__init__.py", "src/attr/_make.py", "contest.py"] {
+            assert!(is_code(path), "{path}");
+        }
+        for path in ["toolz/tests/helpers.py", "test_one.py", "tests/a.py", "src/conftest.py", "README.md"] {
+            assert!(!is_code(path), "{path}");
+        }
+        let unknown = in_packages(&["no-such-package==0.0.1".to_owned()], 80, 4_000).expect_err("it is not fetched");
+        assert!(unknown.to_string().contains("no-such-package"), "{unknown}");
+    }
+
+    #[test]
+    fn a_folder_gives_its_snippets_in_one_order_and_an_empty_one_is_refused() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../task-corpus/environments");
+        let pool = in_folder(&folder, 80, 4_000).expect("there is code");
+        assert!(pool.len() > 20, "{}", pool.len());
+        assert_eq!(in_folder(&folder, 80, 4_000).expect("there is code"), pool);
+        let refused = in_folder(&folder, 1 << 20, 1 << 21).expect_err("none is so long").to_string();
+        assert!(refused.contains("environments") && refused.contains("hint:"), "{refused}");
+    }
+}
