@@ -13,6 +13,7 @@ use veriplay_run::game_setup::GameSetup;
 use veriplay_run::warmup_examples::WarmupExamples;
 use veriplay_self_challenge::setup::SelfChallengeSetup;
 use veriplay_sol_ver::setup::SolVerSetup;
+use veriplay_svs::SvsSetup;
 
 /// Something that can be done with any game.
 pub trait GameAction {
@@ -39,7 +40,7 @@ macro_rules! games {
     };
 }
 
-games!(AbsoluteZeroSetup, BugRepairSetup, SelfChallengeSetup, SolVerSetup);
+games!(AbsoluteZeroSetup, BugRepairSetup, SelfChallengeSetup, SolVerSetup, SvsSetup);
 
 /// Runs an action for the game that the configuration in `text` names; `origin` says where it is from.
 pub fn run_for_named_in<A: GameAction>(text: &str, origin: &Path, action: A) -> Result<A::Output, Failure> {

@@ -40,6 +40,7 @@ builtin_configs!(
     "sol-ver-quickstart",
     "sol-ver-qwen",
     "sol-ver-warmup",
+    "svs-quickstart",
     "warmup",
 );
 

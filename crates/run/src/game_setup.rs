@@ -32,9 +32,20 @@ macro_rules! eval_config {
             $visibility prompt_templates: Vec<String>,
         }
 
-        impl $name {
-            /// The public sets that are measured in a run.
-            $visibility fn suite_schedule(&self) -> $crate::suites::SuiteSchedule<'_> {
+        impl $crate::game_setup::EvalKeys for $name {
+            fn set(&self) -> veriplay_selfplay::splits::EvalSet {
+                self.set
+            }
+
+            fn set_mut(&mut self) -> &mut veriplay_selfplay::splits::EvalSet {
+                &mut self.set
+            }
+
+            fn tasks_every(&self) -> Option<u64> {
+                self.tasks_every
+            }
+
+            fn suite_schedule(&self) -> $crate::suites::SuiteSchedule<'_> {
                 let Self { suites, every, limit, data, prompt_templates, .. } = self;
                 let (every, limit, data) = (*every, *limit, data.as_deref());
                 $crate::suites::SuiteSchedule { every, suites, limit, data, prompt_templates }
@@ -43,9 +54,10 @@ macro_rules! eval_config {
     };
 }
 
+use std::path::Path;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use veriplay_console::exit::{Failure, bad_value};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::progress;
@@ -60,14 +72,34 @@ use crate::executor::GameExecutor;
 use crate::named_files::{self, NamedFile};
 use crate::suites::SuiteSchedule;
 
+/// The keys of `[eval]` that every game has; [`eval_config!`] declares a table with them.
+pub trait EvalKeys {
+    /// The evaluation set.
+    fn set(&self) -> EvalSet;
+
+    /// The same, to be chosen.
+    fn set_mut(&mut self) -> &mut EvalSet;
+
+    /// Steps between two evaluations on the validation set in a run.
+    fn tasks_every(&self) -> Option<u64>;
+
+    /// The public sets that are measured in a run.
+    fn suite_schedule(&self) -> SuiteSchedule<'_>;
+}
+
 /// What a configuration says of one game, in addition to what every run has.
-pub trait GameSetup: Clone + Serialize + DeserializeOwned {
+pub trait GameSetup: Clone + Serialize {
     /// What it becomes.
     type Game: Game;
+    /// Its table `[eval]`.
+    type Eval: EvalKeys;
     /// The configuration's `plays`.
     const NAME: &'static str;
     /// The tables that are the game's own.
     const TABLES: &'static [&'static str];
+
+    /// Parses its tables; those of others are passed over.
+    fn parse(text: &str, origin: &Path) -> Result<Self, Failure>;
 
     /// The settings that it shares with other games.
     fn shared_settings(&self) -> &SharedSettings;
@@ -78,17 +110,11 @@ pub trait GameSetup: Clone + Serialize + DeserializeOwned {
     /// The most that one step trains on, where a prompt and its response may have `context` tokens together.
     fn step_tokens(&self, context: usize) -> StepTokens;
 
-    /// The public sets that are measured in a run.
-    fn suite_schedule(&self) -> SuiteSchedule<'_>;
+    /// Its table `[eval]`.
+    fn eval(&self) -> &Self::Eval;
 
-    /// The evaluation set.
-    fn eval_set(&self) -> EvalSet;
-
-    /// Chooses the evaluation set.
-    fn evaluate_on(&mut self, set: EvalSet);
-
-    /// Steps between two evaluations on the validation set in a run.
-    fn tasks_every(&self) -> Option<u64>;
+    /// The same, to be changed.
+    fn eval_mut(&mut self) -> &mut Self::Eval;
 
     /// Seeds the samples of a measurement: the same for every run.
     fn eval_seed(&self) -> u64;
@@ -128,13 +154,13 @@ pub trait GameSetup: Clone + Serialize + DeserializeOwned {
 /// Opens a game, and says so first: its tasks are made by running programs, which takes seconds, or minutes where images are built for them.
 pub fn open_game<S: GameSetup>(setup: &S, workers: Isolation) -> Result<(GameExecutor, SelfPlay<S::Game>), Failure> {
     named_files::refuse_missing(&setup.named_files()?)?;
-    progress::say(format!("making the {} tasks of `{}`", setup.eval_set().label(), S::NAME));
+    progress::say(format!("making the {} tasks of `{}`", setup.eval().set().label(), S::NAME));
     setup.open(workers)
 }
 
 /// Refuses to evaluate every no steps.
 pub fn check_tasks_every(setup: &impl GameSetup) -> Result<(), Failure> {
-    match setup.tasks_every() {
+    match setup.eval().tasks_every() {
         Some(0) => Err(bad_value("eval.tasks_every", &0, "at least 1")),
         _ => Ok(()),
     }

@@ -21,6 +21,7 @@ pub mod programs;
 pub mod proposer;
 pub mod rollout_server;
 pub mod rundir;
+pub mod scripted_setup;
 pub mod suites;
 pub mod warmup;
 pub mod warmup_examples;

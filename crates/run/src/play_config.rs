@@ -8,6 +8,7 @@ use veriplay_console::exit::{ExitCode, Failure, bad_value};
 use veriplay_learner::ScheduleShape;
 
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
+use crate::game_setup::EvalKeys;
 use crate::game_setup::{GameSetup, check_tasks_every};
 use crate::model;
 use crate::proposer;
@@ -28,7 +29,7 @@ impl<S: GameSetup> PlayConfig<S> {
         refuse_recipe(text, origin)?;
         // Before missing keys, because a misspelt key is both.
         refuse_unknown_keys(text, origin, &[RunConfig::KEYS, S::TABLES].concat())?;
-        Ok(Self { run: from_toml(text, origin)?, setup: from_toml(text, origin)? })
+        Ok(Self { run: from_toml(text, origin)?, setup: S::parse(text, origin)? })
     }
 
     /// As [`PlayConfig::parse`], of a file.
@@ -60,7 +61,7 @@ impl<S: GameSetup> PlayConfig<S> {
     pub fn checks(&self) -> [Result<(), Failure>; 6] {
         [
             self.run.validate().and_then(|()| self.check_sampler_reference()).and_then(|()| self.check_train_from()),
-            self.setup.suite_schedule().validate(),
+            self.setup.eval().suite_schedule().validate(),
             check_tasks_every(&self.setup),
             proposer::check(&self.run, self.setup.shared_settings()),
             self.run.learn.check_sampling(self.setup.shared_settings()),

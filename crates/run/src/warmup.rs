@@ -18,6 +18,7 @@ use veriplay_selfplay::splits::{EvalItem, EvalSet, Guard};
 
 use crate::config::{LearnConfig, default_game, from_toml, refuse_renamed_keys, refuse_unknown_keys};
 use crate::device::{self, DeviceArguments};
+use crate::game_setup::EvalKeys;
 use crate::model;
 use crate::warmup_examples::{ExampleConfig, Examples, WarmupExamples};
 
@@ -140,7 +141,7 @@ impl<T: WarmupExamples> Recipe<T> {
             &[&run, &ExampleConfig::<T::Data, T::Batch>::TABLES[..], T::TABLES].concat(),
         )?;
         let mut recipe =
-            Self { run: from_toml(text, origin)?, examples: from_toml(text, origin)?, setup: from_toml(text, origin)? };
+            Self { run: from_toml(text, origin)?, examples: from_toml(text, origin)?, setup: T::parse(text, origin)? };
         device.apply(&mut recipe.run.learn.device, &mut recipe.run.learn.precision);
         recipe.validate()?;
         Ok(recipe)
@@ -148,14 +149,14 @@ impl<T: WarmupExamples> Recipe<T> {
 
     fn validate(&self) -> Result<(), Failure> {
         self.run.validate::<T>()?;
-        self.setup.suite_schedule().validate()?;
+        self.setup.eval().suite_schedule().validate()?;
         T::check_examples(&self.examples)?;
         self.setup.validate(&self.run.learn)
     }
 
     /// Opens what warm-up opens: the start model on its device, and the game with its tasks. It trains nothing.
     pub fn start_checks(mut self) -> [Result<(), Failure>; 2] {
-        self.setup.evaluate_on(EvalSet::Validation);
+        *self.setup.eval_mut().set_mut() = EvalSet::Validation;
         let model = device::check(&self.run.learn.learner_options()).and_then(|()| self.run.open_model::<T>());
         [model.map(drop), self.setup.open(Isolation::Thread).map(drop)]
     }
@@ -172,7 +173,7 @@ impl<T: WarmupExamples> Recipe<T> {
 /// Trains from scratch, and saves the checkpoint to `out` after each evaluation. Examples that hold what the recipe's game
 /// measures are left out.
 pub fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> Result<(), Failure> {
-    recipe.setup.evaluate_on(EvalSet::Validation);
+    *recipe.setup.eval_mut().set_mut() = EvalSet::Validation;
     let Recipe { run, examples, setup } = &recipe;
     device::check(&run.learn.learner_options())?;
     let (executor, game) = setup.open(Isolation::Thread)?;
@@ -206,7 +207,7 @@ pub fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> Result<(
 
 /// Trains nothing: lists the examples that warm-up trains on and that contain what a run of `measuring` evaluates on.
 pub fn audit<T: WarmupExamples>(mut recipe: Recipe<T>, measuring: &T) -> Result<(), Failure> {
-    recipe.setup.evaluate_on(EvalSet::Validation);
+    *recipe.setup.eval_mut().set_mut() = EvalSet::Validation;
     let (_, warmed_up) = recipe.setup.open(Isolation::Thread)?;
     let (executor, game) = measuring.open(Isolation::Thread)?;
     let source = T::source(&recipe.examples.data, recipe.run.seed, executor.runner())?;

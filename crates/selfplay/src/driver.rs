@@ -8,7 +8,7 @@ use veriplay_core::{Execute, Prompt, Role};
 
 use crate::environment::{Environment, Stage};
 use crate::facts::StepFacts;
-use crate::game::Game;
+use crate::game::{Game, OwnScript, Script};
 use crate::game_state::GameState;
 use crate::methods::Methods;
 use crate::play::{PlayError, StepContext, StepOutput};
@@ -24,6 +24,7 @@ use crate::training_signal::{StepLearning, TrainingSignal};
 pub struct SelfPlay<G> {
     /// The game.
     pub game: G,
+    script: Box<dyn Script<G>>,
     /// How it is played.
     pub methods: Methods,
 }
@@ -32,17 +33,6 @@ pub struct SelfPlay<G> {
 pub type Output<G> = StepOutput<<G as Game>::Metrics, Record<G>>;
 
 impl<E: Environment> SelfPlay<E> {
-    /// The game with the methods that its settings name.
-    pub fn new(game: E) -> Self {
-        let methods = Methods::named_by(game.settings());
-        Self { game, methods }
-    }
-
-    /// The game with other methods, such as ones that are in no registry.
-    pub const fn with_methods(game: E, methods: Methods) -> Self {
-        Self { game, methods }
-    }
-
     /// What may not be trained on: everything of the validation and the held-out set.
     pub fn guard(&self) -> &Guard {
         self.game.guard()
@@ -54,6 +44,23 @@ impl<E: Environment> SelfPlay<E> {
 }
 
 impl<G: Game> SelfPlay<G> {
+    /// The game with its own script and the methods that its settings name.
+    pub fn new(game: G) -> Self {
+        let methods = Methods::named_by(game.settings());
+        Self::with_methods(game, methods)
+    }
+
+    /// The game with other methods, such as ones that are in no registry.
+    pub fn with_methods(game: G, methods: Methods) -> Self {
+        Self { game, script: Box::new(OwnScript), methods }
+    }
+
+    /// The same under another script.
+    #[must_use]
+    pub fn with_script(self, script: Box<dyn Script<G>>) -> Self {
+        Self { script, ..self }
+    }
+
     /// Refuses settings under which nobody learns, or no step has a task.
     ///
     /// # Errors
@@ -120,7 +127,7 @@ impl<G: Game> SelfPlay<G> {
         step: u64,
     ) -> Result<Output<G>, PlayError> {
         let mut play = Step::new(self.stages(context), &*self.methods.curriculum, &mut state.pool, step);
-        self.game.step(&mut play)?;
+        self.script.step(&self.game, &mut play)?;
         let facts = play.finish();
         let learning = StepLearning { game: &self.game, methods: &self.methods, context, step };
         let TrainingSignal { scored, preferences } = learning.signal(state, &facts)?;

@@ -10,6 +10,24 @@ use crate::preferences::{Objective, Preferences};
 use crate::step::{Proposing, Step};
 use crate::task_pool::TaskPool;
 
+/// The order of a step of a game: the verbs that it calls. [`Game::step`] is the game's own; a loop over a game of another crate is one more.
+pub trait Script<G: Environment>: Send + Sync {
+    /// Plays a step of `game`.
+    ///
+    /// # Errors
+    /// As [`Game::step`].
+    fn step(&self, game: &G, step: &mut Step<'_, G>) -> Result<(), PlayError>;
+}
+
+/// The script that a game has itself.
+pub(crate) struct OwnScript;
+
+impl<G: Game> Script<G> for OwnScript {
+    fn step(&self, game: &G, step: &mut Step<'_, G>) -> Result<(), PlayError> {
+        game.step(step)
+    }
+}
+
 /// A game that can be played. Pure, as its environment is.
 pub trait Game: Environment {
     /// A step in numbers, for the log of events.
@@ -18,7 +36,7 @@ pub trait Game: Environment {
     /// Names the random numbers that the order of examples and pairs is drawn with.
     const PREFERENCE_PURPOSE: &'static str = "preferences";
 
-    /// The script: the verbs of a step in the order of the game.
+    /// The game's own script: the verbs of a step in its order.
     ///
     /// # Errors
     /// A fault of the policy. A host fault drops what it touched, and the step goes on.

@@ -18,6 +18,7 @@ use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::builtin_configs;
 use veriplay_run::config::read_with_settings;
 use veriplay_run::device::{self, DeviceArguments};
+use veriplay_run::game_setup::EvalKeys;
 use veriplay_run::game_setup::{eval_set_parser, open_game};
 use veriplay_run::memory;
 use veriplay_run::model;
@@ -136,7 +137,7 @@ impl GameAction for GameEvaluation<'_> {
         let args = self.args;
         let mut config = self.parse::<S>()?;
         if let Some(set) = args.set {
-            config.setup.evaluate_on(set);
+            *config.setup.eval_mut().set_mut() = set;
         }
         let played_on = config.run.learn.device;
         args.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
@@ -153,10 +154,10 @@ impl GameAction for GameEvaluation<'_> {
         let table = evaluate_with_bar(&game, &context)?;
         if args.json {
             let (schema_version, model) = (SCHEMA_VERSION, &*args.model);
-            let report = GameReport { schema_version, model, eval_set: config.setup.eval_set(), table: &table };
+            let report = GameReport { schema_version, model, eval_set: config.setup.eval().set(), table: &table };
             progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
         } else {
-            progress::data(table_text(config.setup.eval_set(), None, &table));
+            progress::data(table_text(config.setup.eval().set(), None, &table));
         }
         Ok(())
     }

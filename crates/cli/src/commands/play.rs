@@ -11,6 +11,7 @@ use veriplay_console::progress::{self, counted};
 use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::config::{default_out, read_text, read_with_settings};
 use veriplay_run::device::{self, DeviceArguments};
+use veriplay_run::game_setup::EvalKeys;
 use veriplay_run::game_setup::{GameSetup, open_game};
 use veriplay_run::memory;
 use veriplay_run::model;
@@ -123,10 +124,10 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
     proposer::describe(run, config.setup.shared_settings()).into_iter().for_each(progress::data);
     run.rollout_server.iter().map(RolloutServerConfig::describe).for_each(progress::data);
     plugins::describe(config.setup.shared_settings()).for_each(progress::data);
-    let suites = config.setup.suite_schedule();
+    let suites = config.setup.eval().suite_schedule();
     SuiteMeasurements::find(suites, PathBuf::new(), workers)?;
     suites.describe().into_iter().for_each(progress::data);
-    if let Some(every) = config.setup.tasks_every() {
+    if let Some(every) = config.setup.eval().tasks_every() {
         progress::data(format!("the validation set: every {}", counted(every, "step")));
     }
     // A model that cannot be opened is no reason to keep the prompts back.

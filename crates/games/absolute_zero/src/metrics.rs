@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use veriplay_core::{Attempt, FinishReason, Role, Status, TaskType};
-
-use crate::TripletTask;
 use veriplay_selfplay::admission::Admission;
 use veriplay_selfplay::environment::{Environment, ProposalEpisode, SolverEpisode};
 use veriplay_selfplay::facts::StepFacts;
@@ -13,6 +11,8 @@ use veriplay_selfplay::metrics::{SolveCount, learnable_share, mean_rate};
 use veriplay_selfplay::rollout::FinishedEpisode;
 use veriplay_selfplay::statistics::{mean, mean_over, share};
 use veriplay_selfplay::task_pool::{PoolTask, Source};
+
+use crate::TripletTask;
 
 /// One role on one task type. Rates are in [0, 1]; `None` where nothing was counted.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -79,7 +79,8 @@ impl AbsoluteZero {
         (0..count).map(|_| proposer()).collect()
     }
 
-    pub(super) fn proposer(
+    /// The proposer of a request, shown these references, and how often it is sampled.
+    pub fn proposer(
         &self,
         request: AbsoluteZeroRequest,
         references: Vec<&Question>,

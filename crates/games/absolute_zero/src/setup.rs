@@ -13,11 +13,11 @@ use veriplay_console::isolation::Isolation;
 use veriplay_console::progress::counted;
 use veriplay_core::{Execute, Task, TaskType};
 use veriplay_corpus::{Grammar, ProposalStream, Split};
-use veriplay_run::config::LearnConfig;
+use veriplay_run::config::{LearnConfig, from_toml};
 use veriplay_run::executor::GameExecutor;
+use veriplay_run::game_setup::EvalKeys;
 use veriplay_run::game_setup::{GameSetup, StepTokens, corpus_split, guard_and_evaluation};
 use veriplay_run::named_files::NamedFile;
-use veriplay_run::suites::SuiteSchedule;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::methods::Methods;
 use veriplay_selfplay::settings::SharedSettings;
@@ -94,8 +94,13 @@ veriplay_run::eval_config! {
 
 impl GameSetup for AbsoluteZeroSetup {
     type Game = AbsoluteZero;
+    type Eval = AbsoluteZeroEvalConfig;
     const NAME: &'static str = NAME;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
+
+    fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
+        from_toml(text, origin)
+    }
 
     fn shared_settings(&self) -> &SharedSettings {
         &self.game.shared
@@ -130,20 +135,12 @@ impl GameSetup for AbsoluteZeroSetup {
         StepTokens { total: solver + proposer, longest: context, longest_response }
     }
 
-    fn suite_schedule(&self) -> SuiteSchedule<'_> {
-        self.eval.suite_schedule()
+    fn eval(&self) -> &Self::Eval {
+        &self.eval
     }
 
-    fn eval_set(&self) -> EvalSet {
-        self.eval.set
-    }
-
-    fn evaluate_on(&mut self, set: EvalSet) {
-        self.eval.set = set;
-    }
-
-    fn tasks_every(&self) -> Option<u64> {
-        self.eval.tasks_every
+    fn eval_mut(&mut self) -> &mut Self::Eval {
+        &mut self.eval
     }
 
     fn eval_seed(&self) -> u64 {

@@ -14,11 +14,11 @@ use veriplay_core::{Digest, Language, Trust};
 use veriplay_corpus::BUILTIN_PREFIX;
 use veriplay_python::Python;
 use veriplay_repository::{RepoImages, RepoSandboxes, StoredRepository, read_bugs};
-use veriplay_run::config::LearnConfig;
+use veriplay_run::config::{LearnConfig, from_toml};
 use veriplay_run::executor::GameExecutor;
+use veriplay_run::game_setup::EvalKeys;
 use veriplay_run::game_setup::{GameSetup, StepTokens};
 use veriplay_run::named_files::NamedFile;
-use veriplay_run::suites::SuiteSchedule;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::methods::Methods;
@@ -100,7 +100,7 @@ struct BugFiles {
 
 veriplay_run::eval_config! {
     /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each bug.
-    struct BugRepairEvalConfig {
+    pub struct BugRepairEvalConfig {
         /// Seeds the samples, and which failing tests are hidden: the same for every run.
         seed: u64,
         /// Bugs at most, the first of the files.
@@ -110,8 +110,13 @@ veriplay_run::eval_config! {
 
 impl GameSetup for BugRepairSetup {
     type Game = BugRepair;
+    type Eval = BugRepairEvalConfig;
     const NAME: &'static str = NAME;
     const TABLES: &'static [&'static str] = &["game", "repositories", "bugs", "eval"];
+
+    fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
+        from_toml(text, origin)
+    }
 
     fn shared_settings(&self) -> &SharedSettings {
         &self.game.shared
@@ -134,20 +139,12 @@ impl GameSetup for BugRepairSetup {
         StepTokens { total: (solver + injector + shared.sft_samples) * context, longest: context, longest_response }
     }
 
-    fn suite_schedule(&self) -> SuiteSchedule<'_> {
-        self.eval.suite_schedule()
+    fn eval(&self) -> &Self::Eval {
+        &self.eval
     }
 
-    fn eval_set(&self) -> EvalSet {
-        self.eval.set
-    }
-
-    fn evaluate_on(&mut self, set: EvalSet) {
-        self.eval.set = set;
-    }
-
-    fn tasks_every(&self) -> Option<u64> {
-        self.eval.tasks_every
+    fn eval_mut(&mut self) -> &mut Self::Eval {
+        &mut self.eval
     }
 
     fn eval_seed(&self) -> u64 {

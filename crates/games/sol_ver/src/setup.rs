@@ -4,18 +4,19 @@ mod snippets;
 mod tasks;
 mod warmup;
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::progress::counted;
-use veriplay_run::config::LearnConfig;
+use veriplay_run::config::{LearnConfig, from_toml};
 use veriplay_run::executor::GameExecutor;
+use veriplay_run::game_setup::EvalKeys;
 use veriplay_run::game_setup::{GameSetup, StepTokens, guard_and_evaluation};
 use veriplay_run::named_files::NamedFile;
-use veriplay_run::suites::SuiteSchedule;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::settings::SharedSettings;
-use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::agreement::AgreementRules;
 
 use crate::{DpoReference, LearningObjective, NAME, SolVer, SolVerConfig, TrainFrom, add_problem_to_guard};
@@ -36,8 +37,13 @@ pub struct SolVerSetup {
 
 impl GameSetup for SolVerSetup {
     type Game = SolVer;
+    type Eval = SolVerEvalConfig;
     const NAME: &'static str = NAME;
     const TABLES: &'static [&'static str] = &["game", "agreement", "tasks", "eval"];
+
+    fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
+        from_toml(text, origin)
+    }
 
     fn shared_settings(&self) -> &SharedSettings {
         &self.game.shared
@@ -85,20 +91,12 @@ impl GameSetup for SolVerSetup {
         StepTokens { total, longest, longest_response }
     }
 
-    fn suite_schedule(&self) -> SuiteSchedule<'_> {
-        self.eval.suite_schedule()
+    fn eval(&self) -> &Self::Eval {
+        &self.eval
     }
 
-    fn eval_set(&self) -> EvalSet {
-        self.eval.set
-    }
-
-    fn evaluate_on(&mut self, set: EvalSet) {
-        self.eval.set = set;
-    }
-
-    fn tasks_every(&self) -> Option<u64> {
-        self.eval.tasks_every
+    fn eval_mut(&mut self) -> &mut Self::Eval {
+        &mut self.eval
     }
 
     fn eval_seed(&self) -> u64 {

@@ -9,6 +9,7 @@ use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::{PlayError, StepContext};
 use veriplay_selfplay::splits::EvalSet;
 
+use crate::game_setup::EvalKeys;
 use crate::game_setup::{GameSetup, open_game};
 
 /// Evaluates a policy, with a bar over the episodes.
@@ -36,12 +37,12 @@ impl<E: Environment> Validation<E> {
         workers: Isolation,
         of_run: &SelfPlay<E>,
     ) -> Result<Option<Self>, Failure> {
-        let Some(every) = setup.tasks_every() else { return Ok(None) };
-        let game = match setup.eval_set() {
+        let Some(every) = setup.eval().tasks_every() else { return Ok(None) };
+        let game = match setup.eval().set() {
             EvalSet::Validation => None,
             EvalSet::HeldOut => {
                 let mut setup = setup.clone();
-                setup.evaluate_on(EvalSet::Validation);
+                *setup.eval_mut().set_mut() = EvalSet::Validation;
                 // The images are the same, so the run's executor serves both.
                 Some(open_game(&setup, workers)?.1)
             }

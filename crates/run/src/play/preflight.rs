@@ -9,6 +9,7 @@ use veriplay_selfplay::environment::Environment;
 use super::evaluation::Validation;
 use super::open_learner::start_learner;
 use super::session::refuse_sft;
+use crate::game_setup::EvalKeys;
 use crate::game_setup::{GameSetup, open_game};
 use crate::model;
 use crate::play_config::PlayConfig;
@@ -18,7 +19,7 @@ use crate::suites::SuiteMeasurements;
 /// Opens what a run opens: the files of public sets, the start model on its device, and the game with its tasks and prompts. It samples
 /// nothing, and starts neither a trainer nor a plug-in.
 pub fn start_checks<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> [Result<(), Failure>; 3] {
-    let suites = SuiteMeasurements::find(config.setup.suite_schedule(), PathBuf::new(), workers).map(drop);
+    let suites = SuiteMeasurements::find(config.setup.eval().suite_schedule(), PathBuf::new(), workers).map(drop);
     let models = check_models(config);
     // The game guards what the sets ask: it would look for missing files again, and fetch in vain again.
     let game = if suites.is_ok() { check_game(config, workers) } else { Ok(()) };

@@ -34,6 +34,7 @@ use super::timing::{StepTotals, whole_lines};
 use super::trackio::TrackioInbox;
 use super::trainer::{ExternalTrainer, Standing};
 use crate::executor::GameExecutor;
+use crate::game_setup::EvalKeys;
 use crate::game_setup::{self, GameSetup};
 use crate::judged_images;
 use crate::model;
@@ -241,7 +242,7 @@ impl<S: GameSetup> Session<S> {
             steps,
             resumed_at: start.step,
             seconds: of_steps.seconds,
-            eval_set: self.config.setup.eval_set(),
+            eval_set: self.config.setup.eval().set(),
             eval: BeforeAfter { before, after },
             suites,
             valid_proposal_rate: self.totals.valid_rate(),
@@ -353,7 +354,7 @@ fn find_suites<S: GameSetup>(
     dir: &RunDir,
     workers: Isolation,
 ) -> Result<SuiteMeasurements, Failure> {
-    let suites = SuiteMeasurements::find(config.setup.suite_schedule(), dir.path("suites"), workers)?;
+    let suites = SuiteMeasurements::find(config.setup.eval().suite_schedule(), dir.path("suites"), workers)?;
     suites.check_same_files()?;
     Ok(suites)
 }

@@ -46,7 +46,7 @@ pub(crate) enum HeldOutSource {
 
 veriplay_run::eval_config! {
     /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
-    pub(super) struct SelfChallengeEvalConfig {
+    pub struct SelfChallengeEvalConfig {
         /// Tasks of each row of generated ones; those written by hand are all of them.
         tasks: usize,
     }

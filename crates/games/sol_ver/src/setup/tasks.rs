@@ -58,7 +58,7 @@ pub(crate) enum ProblemSource {
 
 veriplay_run::eval_config! {
     /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each problem.
-    pub(super) struct SolVerEvalConfig {
+    pub struct SolVerEvalConfig {
         /// Number of evaluation problems.
         problems: usize,
     }

@@ -9,6 +9,7 @@ use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::StepContext;
 
 use super::Session;
+use crate::game_setup::EvalKeys;
 use crate::game_setup::GameSetup;
 use crate::play::evaluation::evaluate_with_bar;
 use crate::play::trainer::Purpose;
@@ -53,7 +54,7 @@ impl<S: GameSetup> Session<S> {
     }
 
     pub(super) fn evaluate(&self, model: &str) -> Result<EvalTable, Failure> {
-        progress::say(format!("evaluating {model} on the {} set", self.config.setup.eval_set().label()));
+        progress::say(format!("evaluating {model} on the {} set", self.config.setup.eval().set().label()));
         let started = Instant::now();
         self.actor.set_purpose(self.step, Purpose::Evaluate);
         let table = evaluate_with_bar(&self.game, &self.eval_context())?;

@@ -1,0 +1,149 @@
+//! A script over a game of another crate: the tables of that game, and what the script's own say.
+
+use std::path::Path;
+
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use veriplay_console::exit::Failure;
+use veriplay_console::isolation::Isolation;
+use veriplay_core::PolicyError;
+use veriplay_learner::{Tokenizer, TokenizerError};
+use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::game::Script;
+use veriplay_selfplay::settings::SharedSettings;
+
+use crate::config::{LearnConfig, from_toml};
+use crate::executor::GameExecutor;
+use crate::game_setup::{GameSetup, StepTokens};
+use crate::named_files::NamedFile;
+use crate::programs::ProgramRunner;
+use crate::warmup_examples::{ExampleConfig, Examples, WarmupExamples};
+
+/// The tables of a script.
+pub trait ScriptSetup: Clone + Serialize + DeserializeOwned {
+    /// The game that it is a script of.
+    type Base: GameSetup;
+    /// The configuration's `plays`.
+    const NAME: &'static str;
+    /// The tables of the game and of the script.
+    const TABLES: &'static [&'static str];
+
+    /// Checks what types cannot.
+    fn validate(&self, base: &Self::Base) -> Result<(), Failure>;
+
+    /// The most that one step trains on beyond what the game's own script does, in tokens.
+    fn more_tokens(&self, base: &Self::Base, context: usize) -> usize;
+
+    /// Describes what a step generates, runs and rewards, for people: a line each.
+    fn describe_step(&self, base: &Self::Base) -> Vec<String>;
+
+    /// The script.
+    fn script(&self) -> Box<dyn Script<<Self::Base as GameSetup>::Game>>;
+}
+
+/// A game under a script.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScriptedSetup<S: ScriptSetup> {
+    /// The tables of the game.
+    #[serde(flatten)]
+    pub base: S::Base,
+    /// The tables of the script.
+    #[serde(flatten)]
+    pub own: S,
+}
+
+impl<S: ScriptSetup> GameSetup for ScriptedSetup<S> {
+    type Game = <S::Base as GameSetup>::Game;
+    type Eval = <S::Base as GameSetup>::Eval;
+    const NAME: &'static str = S::NAME;
+    const TABLES: &'static [&'static str] = S::TABLES;
+
+    fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
+        Ok(Self { base: S::Base::parse(text, origin)?, own: from_toml(text, origin)? })
+    }
+
+    fn shared_settings(&self) -> &SharedSettings {
+        self.base.shared_settings()
+    }
+
+    fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
+        self.base.validate(learn)?;
+        self.own.validate(&self.base)
+    }
+
+    fn step_tokens(&self, context: usize) -> StepTokens {
+        let tokens = self.base.step_tokens(context);
+        StepTokens { total: tokens.total + self.own.more_tokens(&self.base, context), ..tokens }
+    }
+
+    fn eval(&self) -> &Self::Eval {
+        self.base.eval()
+    }
+
+    fn eval_mut(&mut self) -> &mut Self::Eval {
+        self.base.eval_mut()
+    }
+
+    fn eval_seed(&self) -> u64 {
+        self.base.eval_seed()
+    }
+
+    fn named_files(&self) -> Result<Vec<NamedFile>, Failure> {
+        self.base.named_files()
+    }
+
+    fn needs_reference(&self) -> bool {
+        self.base.needs_reference()
+    }
+
+    fn takes_sampler_as_reference(&self) -> bool {
+        self.base.takes_sampler_as_reference()
+    }
+
+    fn refreshes_reference(&self) -> bool {
+        self.base.refreshes_reference()
+    }
+
+    fn trains_from_start(&self) -> bool {
+        self.base.trains_from_start()
+    }
+
+    fn describe_step(&self) -> Vec<String> {
+        self.own.describe_step(&self.base)
+    }
+
+    fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<Self::Game>), Failure> {
+        let (executor, game) = self.base.open(workers)?;
+        Ok((executor, game.with_script(self.own.script())))
+    }
+}
+
+/// The examples of the game.
+impl<S: ScriptSetup<Base: WarmupExamples>> WarmupExamples for ScriptedSetup<S> {
+    type Data = <S::Base as WarmupExamples>::Data;
+    type Batch = <S::Base as WarmupExamples>::Batch;
+    type Source = <S::Base as WarmupExamples>::Source;
+
+    fn tokenizer() -> Result<Tokenizer, TokenizerError> {
+        S::Base::tokenizer()
+    }
+
+    fn check_examples(config: &ExampleConfig<Self::Data, Self::Batch>) -> Result<(), Failure> {
+        S::Base::check_examples(config)
+    }
+
+    fn source(data: &Self::Data, seed: u64, runner: ProgramRunner<'_>) -> Result<Self::Source, Failure> {
+        S::Base::source(data, seed, runner)
+    }
+
+    fn draw_examples(
+        &self,
+        config: &ExampleConfig<Self::Data, Self::Batch>,
+        source: &Self::Source,
+        rng: &mut ChaCha8Rng,
+        examples: &mut Examples<'_>,
+    ) -> Result<(), PolicyError> {
+        self.base.draw_examples(config, source, rng, examples)
+    }
+}
