@@ -1,5 +1,6 @@
 //! Training batches, and the report of an update.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -100,6 +101,25 @@ pub struct Update {
     /// The loss's own metrics, as means over tokens or over pairs, under verl's names where verl has the metric; and of episodes of several
     /// turns the share of later turns that were computed as one sequence with the turn before. Empty for the default loss on single turns.
     pub metrics: BTreeMap<&'static str, f64>,
+}
+
+/// What a learner had learned at some time; only it knows what is inside.
+pub struct Snapshot(Box<dyn Any>);
+
+impl Snapshot {
+    /// Of this state.
+    #[must_use]
+    pub fn new(state: impl Any) -> Self {
+        Self(Box::new(state))
+    }
+
+    /// The state, where it has this type.
+    ///
+    /// # Errors
+    /// It is another learner's.
+    pub fn state<T: Any>(&self) -> Result<&T, LearnError> {
+        self.0.downcast_ref().ok_or_else(|| LearnError::Backend("a snapshot of another learner".to_owned()))
+    }
 }
 
 /// A fault of the learner or of its batch. The weights are then unchanged.

@@ -38,7 +38,7 @@ pub use hash::{Digest, DigestError, content_hash, mix_seed};
 pub use job::{Callee, Entry, Interactor, Job, Preload, is_under_any};
 pub use language::Language;
 pub use layer::{Layer, LayerError, LayerMount, LayerRoot, LayerStack};
-pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch, Update};
+pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, Snapshot, TrainBatch, Update};
 pub use limits::{LimitKind, LimitOverrides, Limits};
 pub use outcome::{CallResult, Exit, GuestError, Interaction, InteractionEnd, Outcome, OutcomeError};
 pub use patch::{Edits, FileChange, Fuzz, Patch, PatchError, PatchProblem, TextFiles};
@@ -56,7 +56,7 @@ pub use reward::Reward;
 pub use run_report::{RunReport, exit_word};
 pub use scripted::{ScriptedPolicy, ScriptedRequest};
 pub use task::{IoPair, Provenance, Question, Task, TaskType};
-pub use traits::{Execute, ExecuteError, Learn, Policy};
+pub use traits::{Execute, ExecuteError, Learn, Policy, Trainable};
 pub use value::{
     DecodeError, EncodeCaps, LiteralError, MAX_LITERAL_BYTES, NumpyType, Object, PythonClass, Value, most_text_weight,
     record_weight, text_weight,

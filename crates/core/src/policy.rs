@@ -8,16 +8,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::TaskType;
 
-/// The role that the model plays in a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
+/// The role that the model plays in a prompt: a name in snake case. A game may have others than these three.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Role(&'static str);
+
+impl Role {
     /// Invents tasks.
-    Proposer,
+    pub const PROPOSER: Self = Self("proposer");
     /// Attempts them.
-    Solver,
+    pub const SOLVER: Self = Self("solver");
     /// Writes tests for attempts, where a game has that role.
-    Verifier,
+    pub const VERIFIER: Self = Self("verifier");
+
+    /// Another role, such as `Role::new("writer")`.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
+
+    /// Its name, as configurations and logs have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
 }
 
 /// Number of updates since the start checkpoint, which is version 0.
@@ -26,7 +40,7 @@ pub enum Role {
 pub struct PolicyVersion(pub u64);
 
 /// A prompt for the policy to continue.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Prompt {
     /// The role it addresses.
     pub role: Role,
@@ -316,6 +330,14 @@ impl fmt::Display for LengthLimit {
 /// A fault of the policy or of its input.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
+    /// There is no such policy beside this one.
+    #[error("there is no policy `{name}`: there are {}", shown(.known))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
     /// The prompt leaves no room for a response.
     #[error("prompt {index} has {tokens} tokens and its response up to {response}, and {limit}")]
     PromptTooLong {
@@ -375,4 +397,9 @@ mod tests {
         }
         assert_eq!(LengthLimit::of_context(96), limit(None));
     }
+}
+
+/// Names in code marks.
+fn shown(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { format!("`{}`", names.join("`, `")) }
 }

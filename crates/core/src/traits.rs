@@ -1,6 +1,10 @@
 //! The traits behind which an executor, a policy or a learner can be swapped.
 
-use crate::{Job, LearnError, Outcome, PolicyError, PreferenceBatch, Prompt, Rollout, Sampling, TrainBatch, Update};
+use std::rc::Rc;
+
+use crate::{
+    Job, LearnError, Outcome, PolicyError, PreferenceBatch, Prompt, Rollout, Sampling, Snapshot, TrainBatch, Update,
+};
 
 /// Runs one untrusted [`Job`]. Blocking, and callable from many threads.
 pub trait Execute: Sync {
@@ -57,6 +61,19 @@ pub trait Policy {
     fn has_room(&self, _prompt: &Prompt, _max_tokens: usize) -> bool {
         true
     }
+
+    /// The names of other policies that can be sampled beside this one, such as kept checkpoints, oldest first.
+    fn others(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The other policy of that name.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be opened.
+    fn other(&self, name: &str) -> Result<Rc<dyn Policy>, PolicyError> {
+        Err(PolicyError::Unknown { name: name.to_owned(), known: self.others() })
+    }
 }
 
 /// Learns from weighted samples, and from pairs.
@@ -72,4 +89,21 @@ pub trait Learn {
     /// # Errors
     /// As [`Learn::update`].
     fn prefer(&mut self, batch: &PreferenceBatch, learning_rate: f64) -> Result<Update, LearnError>;
+
+    /// What it has learned so far, so that steps that are only tried can be undone.
+    ///
+    /// # Errors
+    /// The backend fails, or the weights are elsewhere.
+    fn snapshot(&self) -> Result<Snapshot, LearnError>;
+
+    /// Goes back to a snapshot of its own: weights, optimizer and version.
+    ///
+    /// # Errors
+    /// As [`Learn::snapshot`], or it is another learner's.
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), LearnError>;
 }
+
+/// A policy that learns.
+pub trait Trainable: Policy + Learn {}
+
+impl<T: Policy + Learn> Trainable for T {}

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use veriplay_core::{
     Learn, LearnError, Policy, PolicyError, PolicyVersion, PreferenceBatch, Prompt, PromptContent, Rollout, Sampling,
-    TrainBatch, Update,
+    Snapshot, TrainBatch, Update,
 };
 
 use crate::chat::{Chat, ChatError, ChatTemplate, seconds_of};
@@ -458,6 +458,16 @@ impl Learn for Learner {
     fn prefer(&mut self, batch: &PreferenceBatch, learning_rate: f64) -> Result<Update, LearnError> {
         self.sampler.forget();
         self.trainer.prefer(&self.model, batch, learning_rate)
+    }
+
+    fn snapshot(&self) -> Result<Snapshot, LearnError> {
+        self.trainer.snapshot(&self.model).map(Snapshot::new)
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), LearnError> {
+        self.sampler.forget();
+        self.forget_handed_over();
+        self.trainer.restore(&self.model, snapshot.state()?)
     }
 }
 

@@ -192,6 +192,28 @@ impl Trainer {
     }
 }
 
+/// What a trainer has learned at some time.
+pub(crate) struct TrainerSnapshot {
+    weights: Weights,
+    optimizer: OptimizerState,
+    version: PolicyVersion,
+}
+
+/// Snapshots.
+impl Trainer {
+    pub(crate) fn snapshot(&self, model: &Model) -> Result<TrainerSnapshot, LearnError> {
+        let weights = model.weights.snapshot().map_err(learn_error)?;
+        Ok(TrainerSnapshot { weights, optimizer: self.optimizer.clone(), version: self.version })
+    }
+
+    pub(crate) fn restore(&mut self, model: &Model, snapshot: &TrainerSnapshot) -> Result<(), LearnError> {
+        let restore = |spec: &TensorSpec| model.weights.var(&spec.name)?.set(snapshot.weights.var(&spec.name)?);
+        self.trainable.iter().try_for_each(restore).map_err(learn_error)?;
+        (self.optimizer, self.version) = (snapshot.optimizer.clone(), snapshot.version);
+        Ok(())
+    }
+}
+
 /// The reference.
 impl Trainer {
     /// Makes these weights the reference.

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
 use veriplay_console::json_file::read_whole_text;
-use veriplay_core::Role;
 use veriplay_learner::{
     DeviceSpec, Kl, KlPlace, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape,
 };
+use veriplay_selfplay::rollout::Part;
 use veriplay_selfplay::settings::SharedSettings;
 
 use crate::builtin_configs::{self, QUICKSTART};
@@ -50,6 +50,9 @@ pub struct RunConfig {
     /// The project of trackio that they are written for too, into its inbox. Absent means none.
     #[serde(default)]
     pub trackio: Option<String>,
+    /// What an alarm of a monitor does. Absent means that it is logged.
+    #[serde(default)]
+    pub on_alarm: OnAlarm,
     /// Seconds that a plug-in may take to an answer. Absent means ten minutes.
     #[serde(default = "default_exec_timeout")]
     pub exec_timeout_s: u64,
@@ -58,6 +61,17 @@ pub struct RunConfig {
     pub rollout_server: Option<RolloutServerConfig>,
     /// How the policy is trained.
     pub learn: LearnConfig,
+}
+
+/// What an alarm of a monitor does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnAlarm {
+    /// It stands in the log of events, and on stderr.
+    #[default]
+    Log,
+    /// The run stops behind the step, with a checkpoint.
+    Stop,
 }
 
 /// The game of a configuration without the key `plays`.
@@ -369,6 +383,7 @@ impl RunConfig {
         "checkpoints_kept",
         "tensorboard",
         "trackio",
+        "on_alarm",
         "exec_timeout_s",
         "rollout_server",
         "learn",
@@ -423,11 +438,11 @@ impl LearnConfig {
     /// Rejects sampling of a step that the loss does not support. A role that learns nothing may sample as it likes.
     pub fn check_sampling(&self, shared: &SharedSettings) -> Result<(), Failure> {
         let temperatures = [
-            (Role::Proposer, "game.proposer_temperature", shared.proposer_temperature),
-            (Role::Solver, "game.solver_temperature", shared.solver_temperature),
+            (Part::Proposal, "game.proposer_temperature", shared.proposer_temperature),
+            (Part::Solution, "game.solver_temperature", shared.solver_temperature),
         ];
-        for (role, key, temperature) in temperatures {
-            if shared.role_weight(role) > 0.0 {
+        for (part, key, temperature) in temperatures {
+            if shared.role_weight(part, part.role()) > 0.0 {
                 self.check_temperature(key, temperature)?;
             }
         }

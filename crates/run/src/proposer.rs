@@ -43,13 +43,13 @@ pub struct PolicyByRole<'a> {
 
 impl Policy for PolicyByRole<'_> {
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let proposes = prompts.iter().any(|prompt| prompt.role == Role::Proposer);
+        let proposes = prompts.iter().any(|prompt| prompt.role == Role::PROPOSER);
         let policy = if proposes { self.proposer } else { self.others };
         policy.generate(prompts, sampling)
     }
 
     fn has_room(&self, prompt: &Prompt, max_tokens: usize) -> bool {
-        let policy = if prompt.role == Role::Proposer { self.proposer } else { self.others };
+        let policy = if prompt.role == Role::PROPOSER { self.proposer } else { self.others };
         policy.has_room(prompt, max_tokens)
     }
 }
@@ -103,7 +103,7 @@ mod tests {
             rollouts[0][0].text.clone()
         };
         let both = PolicyByRole { proposer: &start, others: &learner };
-        let roles = [Role::Proposer, Role::Solver, Role::Verifier];
+        let roles = [Role::PROPOSER, Role::SOLVER, Role::VERIFIER];
         assert_eq!(roles.map(|role| said(&both, role)), ["start", "learner", "learner"]);
         let alone = OtherProposer(None);
         assert_eq!(roles.map(|role| said(&alone.beside(&learner), role)), ["learner"; 3]);

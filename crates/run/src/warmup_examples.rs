@@ -89,7 +89,7 @@ impl<'a> Examples<'a> {
     }
 
     fn encode(&self, text: &str) -> Result<Vec<u32>, PolicyError> {
-        self.learner.encode_prompt(&Prompt::new(Role::Solver, text))
+        self.learner.encode_prompt(&Prompt::new(Role::SOLVER, text))
     }
 
     fn push(&mut self, prompt: Vec<u32>, question: Vec<u32>, answer: &str) -> Result<(), PolicyError> {

@@ -31,10 +31,26 @@ pub struct AdvantageRow {
     pub role: Role,
     /// The kind of task, in the word of the game.
     pub kind: &'static str,
-    /// Rollouts with the same group, role and kind are comparable: they answered the same question.
+    /// Rollouts with the same group, role, kind and turn are comparable: they answered the same question.
     pub group: usize,
+    /// The turn, where turns are rewarded apart; else 0.
+    pub turn: usize,
     /// The total reward.
     pub reward: f64,
+    /// What the game's script says of the episode.
+    pub notes: EpisodeNotes,
+}
+
+/// What a script may say of an episode for an estimator. Those that look at rewards alone pass it over.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct EpisodeNotes {
+    /// What it behaves like: episodes of one question with the same number do the same, as far as probes tell
+    /// ([`veriplay_verifier::signature`]).
+    pub cluster: Option<u64>,
+    /// What a proposal is built like: a number of its game's.
+    pub class: Option<u64>,
+    /// How far its judgement is trusted, in [0, 1]; `None` means wholly.
+    pub trust: Option<f64>,
 }
 
 impl AdvantageRow {
@@ -42,8 +58,8 @@ impl AdvantageRow {
         (self.role, self.kind)
     }
 
-    const fn question(&self) -> (Role, &'static str, usize) {
-        (self.role, self.kind, self.group)
+    const fn question(&self) -> (Role, &'static str, usize, usize) {
+        (self.role, self.kind, self.group, self.turn)
     }
 }
 

@@ -13,6 +13,7 @@ use serde::Serialize;
 use veriplay_core::Digest;
 
 use crate::external::ExternalError;
+use crate::memory::Memory;
 use crate::metrics::SolveCount;
 use crate::registry::registry;
 use crate::task_pool::{PoolEntry, PoolTask, Source};
@@ -76,9 +77,26 @@ pub trait Curriculum: Send + Sync {
         _step: u64,
         tasks: &[CurriculumTask<'_>],
         learnable_weight: f64,
+        _memory: &Memory,
     ) -> Result<Vec<f64>, ExternalError> {
         Ok(tasks.iter().map(|task| self.weight(task.last, learnable_weight)).collect())
     }
+
+    /// Notes what came of a task that was drawn, for the weights of later steps.
+    fn note(&self, _drawn: &DrawnTask, _memory: &mut Memory) {}
+}
+
+/// What came of a task that was drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DrawnTask {
+    /// Its kind of task.
+    pub kind: &'static str,
+    /// Where it comes from.
+    pub source: Source,
+    /// How often it was solved.
+    pub solved: SolveCount,
+    /// The mean of |advantage| over its solvers' episodes: how much was learned from it. 0 where no advantages are computed.
+    pub mean_advantage: f64,
 }
 
 impl<C: Curriculum + ?Sized> Curriculum for &C {
@@ -95,8 +113,13 @@ impl<C: Curriculum + ?Sized> Curriculum for &C {
         step: u64,
         tasks: &[CurriculumTask<'_>],
         learnable_weight: f64,
+        memory: &Memory,
     ) -> Result<Vec<f64>, ExternalError> {
-        (**self).weights(step, tasks, learnable_weight)
+        (**self).weights(step, tasks, learnable_weight, memory)
+    }
+
+    fn note(&self, drawn: &DrawnTask, memory: &mut Memory) {
+        (**self).note(drawn, memory);
     }
 }
 

@@ -4,16 +4,21 @@
 //! No IO and no clock; one other thread, which judges while this one samples, and whose timing changes nothing. The same game, state, seed and
 //! step give the same result. A dropped episode is no part of a solve rate, a reward, a mean or a batch.
 
-use veriplay_core::{Execute, Prompt, Role};
+use std::collections::BTreeMap;
 
+use veriplay_core::{Execute, Prompt};
+
+use crate::after_update::{AfterUpdate, UpdatedPolicy};
 use crate::environment::{Environment, Stage};
 use crate::facts::StepFacts;
 use crate::game::{Game, OwnScript, Script};
 use crate::game_state::GameState;
 use crate::methods::Methods;
+use crate::monitors::Alarm;
 use crate::play::{PlayError, StepContext, StepOutput};
 use crate::preparation::{seed_pool, sft_examples};
 use crate::records::Record;
+use crate::rollout::Part;
 use crate::settings::{ProposerMode, invalid_value};
 use crate::splits::Guard;
 use crate::stages::Stages;
@@ -27,6 +32,20 @@ pub struct SelfPlay<G> {
     script: Box<dyn Script<G>>,
     /// How it is played.
     pub methods: Methods,
+}
+
+/// The update of a step, for what a script does behind it.
+pub struct StepUpdate<'a> {
+    /// The policy, updated.
+    pub policy: UpdatedPolicy<'a>,
+    /// Runs jobs.
+    pub execute: &'a dyn Execute,
+    /// The run's seed.
+    pub seed: u64,
+    /// The step.
+    pub step: u64,
+    /// The learning rate of the update.
+    pub learning_rate: f64,
 }
 
 /// The output of a step of a game.
@@ -67,10 +86,10 @@ impl<G: Game> SelfPlay<G> {
     /// The setting, and what it may be.
     pub fn check(&self) -> Result<(), PlayError> {
         let settings = self.game.settings();
-        let verifier = self.game.verifier().map(|_| Role::Verifier);
-        let mut roles = [Role::Proposer, Role::Solver].into_iter().chain(verifier);
+        let verifier = self.game.verifier().map(|_| Part::Verification);
+        let mut parts = [Part::Proposal, Part::Solution].into_iter().chain(verifier);
         let imitates = settings.sft_samples > 0 && settings.sft_weight > 0.0;
-        if !imitates && !roles.any(|role| settings.learns(role)) {
+        if !imitates && !parts.any(|part| settings.learns(part, part.role())) {
             let allowed = "no other role learns either: give one a weight above `0`";
             return Err(invalid_value("solver_weight", settings.solver_weight, allowed).within("game").into());
         }
@@ -126,24 +145,75 @@ impl<G: Game> SelfPlay<G> {
         state: &mut GameState<G::Task>,
         step: u64,
     ) -> Result<Output<G>, PlayError> {
-        let mut play = Step::new(self.stages(context), &*self.methods.curriculum, &mut state.pool, step);
+        let mut play = Step::new(self.stages(context), &*self.methods.curriculum, state, step);
         self.script.step(&self.game, &mut play)?;
         let facts = play.finish();
         let learning = StepLearning { game: &self.game, methods: &self.methods, context, step };
         let TrainingSignal { scored, preferences } = learning.signal(state, &facts)?;
         let facts = StepFacts { scored, preferences, ..facts };
         let batches = learning.batches(state, &facts);
+        for drawn in facts.drawn_tasks() {
+            self.methods.curriculum.note(&drawn, &mut state.curriculum);
+        }
         let (propose, solve) =
             (self.game.seeds(Stage::Propose, context.seed, step), self.game.seeds(Stage::Solve, context.seed, step));
         let summary = facts.summary();
         Ok(StepOutput {
             batches,
             metrics: self.game.metrics(&facts),
-            monitors: self.methods.monitors.iter().map(|monitor| (monitor.name(), monitor.measure(&summary))).collect(),
+            monitors: self
+                .methods
+                .monitors
+                .iter()
+                .filter_map(|one| Some((one.name(), one.measure(&summary)?)))
+                .collect(),
+            numbers: facts.numbers.clone(),
             counts: summary.counts,
             rewarded: facts.rewarded(),
             records: facts.records(step, propose, solve),
         })
+    }
+
+    /// Has the script do what it does behind the update of step `step`. Returns the numbers that it states, by name.
+    ///
+    /// # Errors
+    /// A fault of the policy or of the learner.
+    pub fn after_update<'a>(
+        &'a self,
+        update: StepUpdate<'a>,
+        state: &'a mut GameState<G::Task>,
+    ) -> Result<BTreeMap<String, f64>, PlayError> {
+        let StepUpdate { policy, execute, seed, step, learning_rate } = update;
+        let GameState { pool, deferred, .. } = state;
+        let numbers = BTreeMap::new();
+        let mut after = AfterUpdate {
+            game: &self.game,
+            policy,
+            execute,
+            seed,
+            step,
+            learning_rate,
+            pool,
+            deferred,
+            numbers,
+            measured: 0,
+        };
+        self.script.after_update(&self.game, &mut after)?;
+        Ok(after.numbers)
+    }
+
+    /// Shows the monitors a step that was learned from: all its numbers, by the names that the log of events has. Returns their alarms.
+    pub fn watch(&self, state: &mut GameState<G::Task>, step: u64, numbers: &BTreeMap<String, f64>) -> Vec<Alarm> {
+        let mut alarms = Vec::new();
+        for monitor in &self.methods.monitors {
+            let mut memory = state.monitors.remove(monitor.name()).unwrap_or_default();
+            let what = monitor.watch(step, numbers, &mut memory);
+            alarms.extend(what.map(|what| Alarm { monitor: monitor.name(), what }));
+            if !memory.is_empty() {
+                state.monitors.insert(monitor.name().to_owned(), memory);
+            }
+        }
+        alarms
     }
 
     /// Prompts as a run would ask them, with what each is.

@@ -14,7 +14,7 @@ use crate::admission::{Admission, IsKnown, JudgedProposal};
 use crate::judgement::{JudgedResponse, ProposalPosition, RoundFacts, Seeds};
 use crate::play::PlayError;
 use crate::randomness::derive_seed;
-use crate::rollout::{Episode, FinishedEpisode};
+use crate::rollout::{Episode, FinishedEpisode, Part};
 use crate::settings::SharedSettings;
 use crate::splits::Guard;
 use crate::task_pool::PoolTask;
@@ -150,8 +150,8 @@ pub trait Environment: Sync + Sized {
 
     /// Seeds the policy's samples.
     fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
-        let role = if draw.role == Role::Verifier { "verify " } else { "" };
-        derive_seed(run, step, &format!("{role}{}/chunk {}/round {}", draw.stage.name(), draw.chunk, draw.round))
+        let part = if draw.part == Part::Verification { "verify " } else { "" };
+        derive_seed(run, step, &format!("{part}{}/chunk {}/round {}", draw.stage.name(), draw.chunk, draw.round))
     }
 
     /// Seeds what episodes and judges run.
@@ -171,6 +171,8 @@ pub enum Stage {
     Propose,
     /// Solvers of a step, then the verifiers of their responses.
     Solve,
+    /// Solvers that a script measures the policy with, behind the update of a step.
+    AfterUpdate,
     /// Solvers and verifiers of an evaluation, at temperature 1.
     Evaluate,
     /// Solvers and verifiers of an evaluation, greedy.
@@ -185,6 +187,7 @@ impl Stage {
             Stage::SftPropose => "sft propose",
             Stage::Propose => "propose",
             Stage::Solve => "solve",
+            Stage::AfterUpdate => "after update",
             Stage::Evaluate => "evaluate",
             Stage::EvaluateGreedy => "evaluate greedy",
         }
@@ -196,8 +199,8 @@ impl Stage {
 pub struct SamplingCall {
     /// The stage.
     pub stage: Stage,
-    /// Who is sampled in it.
-    pub role: Role,
+    /// What is sampled in it.
+    pub part: Part,
     /// Rollouts for each prompt.
     pub group: usize,
     /// Number of the chunk within the stage.
@@ -312,6 +315,8 @@ pub struct VerifierSettings {
 
 /// A judged proposer's episode.
 pub struct ProposalEpisode<E: Environment> {
+    /// The role that played it.
+    pub role: Role,
     /// The request.
     pub request: E::Request,
     /// The kind of task requested.
@@ -328,6 +333,8 @@ pub struct ProposalEpisode<E: Environment> {
 
 /// A judged solver's episode; its source is its task.
 pub struct SolverEpisode<E: Environment> {
+    /// The role that played it.
+    pub role: Role,
     /// The episode.
     pub finished: FinishedEpisode<E::Episode>,
     /// The judgement.
@@ -336,6 +343,8 @@ pub struct SolverEpisode<E: Environment> {
 
 /// A judged verifier's episode.
 pub struct VerifierEpisode<E: Environment> {
+    /// The role that played it.
+    pub role: Role,
     /// The task, by its place among the step's.
     pub task: usize,
     /// The response it is about, by its place among the task's.

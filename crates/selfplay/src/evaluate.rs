@@ -1,11 +1,12 @@
 //! Evaluates the policy on tasks that it is not trained on. Verifiers, where the game has them, work on the greedy response to each task.
 
-use veriplay_core::{Digest, Role};
+use veriplay_core::Digest;
 
 use crate::driver::SelfPlay;
 use crate::environment::{Environment, JudgedRound, RoundRequest, SamplingCall, SolverEpisode, Stage};
 use crate::eval_table::{EpisodeVerdict, EvalTable};
 use crate::play::{PlayError, StepContext};
+use crate::rollout::Part;
 use crate::stages::StageCall;
 use crate::task_pool::StepTask;
 
@@ -106,7 +107,7 @@ impl<E: Environment> SelfPlay<E> {
         let episodes: Vec<(usize, E::Episode)> =
             rounds.iter().enumerate().map(episode).collect::<Result<_, PlayError>>()?;
         let mut sample = |stage: Stage, group: usize| {
-            let draw = SamplingCall { stage, role: Role::Verifier, group, chunk: 0, round: 0 };
+            let draw = SamplingCall { stage, part: Part::Verification, group, chunk: 0, round: 0 };
             self.stages(context).sample(StageCall::new(stage, 0), draw, episodes.clone(), ended)
         };
         let sampled = sample(Stage::Evaluate, self.game.settings().eval_samples)?;

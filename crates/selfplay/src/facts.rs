@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use veriplay_core::{Dropped, Prompt, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
+use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
 
+use crate::advantages::EpisodeNotes;
+use crate::curricula::DrawnTask;
 use crate::environment::{Environment, JudgedDerivation, ProposalEpisode, SolverEpisode, VerifierEpisode};
 use crate::judgement::{RoundFacts, Seeds};
 use crate::metrics::{SolveCount, is_right};
@@ -12,10 +14,10 @@ use crate::preferences::{Preferences, Response};
 use crate::records::{
     AttemptRecord, DerivedRecord, EpisodeRecord, LogRecord, ProposalRecord, Record, TaskRecord, VerificationRecord,
 };
-use crate::rollout::{Episode, FinishedEpisode};
+use crate::rollout::{Episode, FinishedEpisode, Part};
 use crate::scoring::ScoredEpisode;
 use crate::splits::HELD_OUT;
-use crate::statistics::mean_over;
+use crate::statistics::{mean, mean_over};
 use crate::task_pool::{PoolTask, Source, StepTask};
 
 /// The facts of a step.
@@ -46,6 +48,38 @@ pub struct StepFacts<E: Environment> {
     pub preferences: Preferences,
     /// How many tasks of the pool were proposed, after the step.
     pub pool_proposals: usize,
+    /// Rewards that the script gave itself, in place of the scheme's.
+    pub given: BTreeMap<Response, GivenReward>,
+    /// What the script says of episodes, for estimators.
+    pub notes: BTreeMap<Response, EpisodeNotes>,
+    /// Episodes of earlier steps that get their reward now.
+    pub released: Vec<ReleasedEpisode>,
+    /// Numbers of the step, by name: what the script says of it beside its metrics.
+    pub numbers: BTreeMap<String, f64>,
+}
+
+/// An episode of an earlier step that gets its reward now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReleasedEpisode {
+    /// Its role.
+    pub role: Role,
+    /// Its kind of task.
+    pub kind: &'static str,
+    /// Its turns, with the log-probabilities of the policy that sampled them.
+    pub turns: Vec<(Prompt, Rollout)>,
+    /// Its reward.
+    pub reward: Reward,
+}
+
+/// A reward that a script gives itself.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GivenReward {
+    /// To the whole episode.
+    Episode(Reward),
+    /// To each of its turns.
+    Turns(Vec<f64>),
+    /// None: nothing is learned from it.
+    Nothing,
 }
 
 impl<E: Environment> Default for StepFacts<E> {
@@ -64,6 +98,10 @@ impl<E: Environment> Default for StepFacts<E> {
             scored: Vec::new(),
             preferences: Preferences::default(),
             pool_proposals: 0,
+            given: BTreeMap::new(),
+            notes: BTreeMap::new(),
+            released: Vec::new(),
+            numbers: BTreeMap::new(),
         }
     }
 }
@@ -119,16 +157,16 @@ impl<'a> EpisodeSummary<'a> {
 impl<E: Environment> StepFacts<E> {
     /// The lines of the log: proposals, what was derived, then tasks.
     pub(crate) fn records(&self, step: u64, propose: Seeds, solve: Seeds) -> Vec<Record<E>> {
-        let by_episode: HashMap<(Role, usize), &ScoredEpisode> =
-            self.scored.iter().map(|scored| ((scored.role, scored.index), scored)).collect();
-        let scored = |role: Role, index: usize| by_episode.get(&(role, index)).copied();
+        let by_episode: HashMap<(Part, usize), &ScoredEpisode> =
+            self.scored.iter().map(|scored| ((scored.part, scored.index), scored)).collect();
+        let scored = |part: Part, index: usize| by_episode.get(&(part, index)).copied();
         let proposal = |(index, one): (usize, &ProposalEpisode<E>)| {
             LogRecord::Proposal(Box::new(ProposalRecord {
                 schema_version: SCHEMA_VERSION,
                 index,
                 proposed: one.proposed,
                 request: one.request.clone(),
-                episode: EpisodeRecord::new(&one.finished, scored(Role::Proposer, index)),
+                episode: EpisodeRecord::new(&one.finished, scored(Part::Proposal, index)),
                 seeds: propose,
                 judged: one.judged.clone(),
             }))
@@ -155,11 +193,11 @@ impl<E: Environment> StepFacts<E> {
             })
             .collect();
         for (index, one) in self.solutions.iter().enumerate() {
-            let episode = EpisodeRecord::new(&one.finished, scored(Role::Solver, index));
+            let episode = EpisodeRecord::new(&one.finished, scored(Part::Solution, index));
             tasks[one.finished.source].attempts.push(AttemptRecord { episode, judged: one.judged.clone() });
         }
         for (index, one) in self.verifications.iter().enumerate() {
-            let episode = EpisodeRecord::new(&one.finished, scored(Role::Verifier, index));
+            let episode = EpisodeRecord::new(&one.finished, scored(Part::Verification, index));
             let (candidate, judged) = (one.candidate, one.judged.clone());
             tasks[one.task].verifications.push(VerificationRecord { candidate, episode, judged });
         }
@@ -194,18 +232,14 @@ impl<E: Environment> StepFacts<E> {
 
     /// The step as monitors see it.
     pub(crate) fn summary(&self) -> StepSummary<'_> {
-        let proposals = self
-            .proposals
-            .iter()
-            .map(|one| EpisodeSummary::new(Role::Proposer, &one.finished, one.judged.verdict.as_ref()));
-        let solutions = self
-            .solutions
-            .iter()
-            .map(|one| EpisodeSummary::new(Role::Solver, &one.finished, one.judged.verdict.as_ref()));
+        let proposals =
+            self.proposals.iter().map(|one| EpisodeSummary::new(one.role, &one.finished, one.judged.verdict.as_ref()));
+        let solutions =
+            self.solutions.iter().map(|one| EpisodeSummary::new(one.role, &one.finished, one.judged.verdict.as_ref()));
         let verifications = self
             .verifications
             .iter()
-            .map(|one| EpisodeSummary::new(Role::Verifier, &one.finished, one.judged.verdict.as_ref()));
+            .map(|one| EpisodeSummary::new(one.role, &one.finished, one.judged.verdict.as_ref()));
         let tasks = self.tasks.iter().zip(&self.solved);
         let task = |(asked, solved): (&StepTask<E::Task>, &SolveCount)| TaskSummary {
             kind: asked.task.kind(),
@@ -222,18 +256,39 @@ impl<E: Environment> StepFacts<E> {
     }
 
     /// The turns of an episode.
-    pub(crate) fn turns(&self, role: Role, index: usize) -> &[(Prompt, Rollout)] {
-        match role {
-            Role::Proposer => &self.proposals[index].finished.turns,
-            Role::Solver => &self.solutions[index].finished.turns,
-            Role::Verifier => &self.verifications[index].finished.turns,
+    pub(crate) fn turns(&self, response: Response) -> &[(Prompt, Rollout)] {
+        match response.part {
+            Part::Proposal => &self.proposals[response.index].finished.turns,
+            Part::Solution => &self.solutions[response.index].finished.turns,
+            Part::Verification => &self.verifications[response.index].finished.turns,
+            Part::Deferred => &self.released[response.index].turns,
+        }
+    }
+
+    /// The kind of task that an episode is about.
+    pub(crate) fn kind(&self, response: Response) -> &'static str {
+        match response.part {
+            Part::Proposal => self.proposals[response.index].kind,
+            Part::Solution => self.tasks[self.solutions[response.index].finished.source].task.kind(),
+            Part::Verification => self.tasks[self.verifications[response.index].task].task.kind(),
+            Part::Deferred => self.released[response.index].kind,
+        }
+    }
+
+    /// The role that an episode has.
+    pub(crate) fn role(&self, response: Response) -> Role {
+        match response.part {
+            Part::Proposal => self.proposals[response.index].role,
+            Part::Solution => self.solutions[response.index].role,
+            Part::Verification => self.verifications[response.index].role,
+            Part::Deferred => self.released[response.index].role,
         }
     }
 
     /// The rewards of rollouts that their trainer numbers.
     pub(crate) fn rewarded(&self) -> Vec<RewardedRollout> {
         let of_episode = |scored: &'_ ScoredEpisode| -> Vec<RewardedRollout> {
-            let turns = self.turns(scored.role, scored.index).iter().enumerate();
+            let turns = self.turns(scored.response()).iter().enumerate();
             let rewarded = turns.filter_map(|(turn, (_, rollout))| {
                 Some(RewardedRollout {
                     rollout: rollout.id?,
@@ -253,7 +308,24 @@ impl<E: Environment> StepFacts<E> {
 
     /// A response: the last turn of its episode.
     pub fn rollout(&self, response: Response) -> Option<&Rollout> {
-        self.turns(response.role, response.index).last().map(|(_, rollout)| rollout)
+        self.turns(response).last().map(|(_, rollout)| rollout)
+    }
+
+    /// What came of each task that solvers attempted, for the curriculum.
+    pub(crate) fn drawn_tasks(&self) -> Vec<DrawnTask> {
+        let mut advantages: Vec<Vec<f64>> = self.tasks.iter().map(|_| Vec::new()).collect();
+        for scored in self.scored.iter().filter(|scored| scored.part == Part::Solution) {
+            advantages[self.solutions[scored.index].finished.source].push(scored.advantage.abs());
+        }
+        let tasks = self.tasks.iter().zip(&self.solved).zip(advantages);
+        tasks
+            .map(|((asked, solved), advantages)| DrawnTask {
+                kind: asked.task.kind(),
+                source: asked.source,
+                solved: *solved,
+                mean_advantage: mean(&advantages).unwrap_or_default(),
+            })
+            .collect()
     }
 
     /// How often each task that is wanted was solved.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use veriplay_core::{Execute, Prompt};
 
+use crate::after_update::AfterUpdate;
 use crate::environment::{Environment, Proposer};
 use crate::facts::StepFacts;
 use crate::play::{PlayError, StepContext};
@@ -17,6 +18,14 @@ pub trait Script<G: Environment>: Send + Sync {
     /// # Errors
     /// As [`Game::step`].
     fn step(&self, game: &G, step: &mut Step<'_, G>) -> Result<(), PlayError>;
+
+    /// What it does when the update of a step is done.
+    ///
+    /// # Errors
+    /// A fault of the policy or of the learner. The run then goes on from its last checkpoint.
+    fn after_update(&self, _game: &G, _after: &mut AfterUpdate<'_, G>) -> Result<(), PlayError> {
+        Ok(())
+    }
 }
 
 /// The script that a game has itself.

@@ -1,8 +1,12 @@
 //! What a game carries from step to step.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::advantages::AdvantageMemory;
+use crate::memory::Memory;
 use crate::preferences::TrainingData;
 use crate::scoring::SftExample;
 use crate::task_pool::{PoolTask, TaskPool};
@@ -16,6 +20,15 @@ pub struct GameState<T> {
     pub pool: TaskPool<T>,
     /// The start model's own valid responses: examples of the SFT regulariser.
     pub sft_examples: Vec<SftExample>,
+    /// What the curriculum remembers, where it does.
+    #[serde(default, skip_serializing_if = "Memory::is_empty")]
+    pub curriculum: Memory,
+    /// What monitors remember, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub monitors: BTreeMap<String, Memory>,
+    /// What a step left for later ones.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub deferred: BTreeMap<String, Value>,
     /// What the advantage estimator remembers, where it does.
     #[serde(default, skip_serializing_if = "AdvantageMemory::is_empty")]
     pub memory: AdvantageMemory,
@@ -29,6 +42,9 @@ impl<T> Default for GameState<T> {
         Self {
             pool: TaskPool::default(),
             sft_examples: Vec::new(),
+            curriculum: Memory::default(),
+            monitors: BTreeMap::new(),
+            deferred: BTreeMap::new(),
             memory: AdvantageMemory::default(),
             training_data: TrainingData::default(),
         }

@@ -10,6 +10,7 @@
 
 pub mod admission;
 pub mod advantages;
+pub mod after_update;
 pub mod curricula;
 pub mod direct_answer;
 pub mod driver;
@@ -21,9 +22,11 @@ pub mod external;
 pub mod facts;
 pub mod game;
 pub mod game_state;
+mod held;
 pub mod intervals;
 pub mod intrinsic;
 pub mod judgement;
+pub mod memory;
 pub mod methods;
 pub mod metrics;
 pub mod monitors;

@@ -336,6 +336,7 @@ impl StreamNames {
             Stage::SftPropose | Stage::Propose => self.proposer,
             Stage::SftSolve => self.sft_solver,
             Stage::Solve => self.solver,
+            Stage::AfterUpdate => "after the update",
             Stage::Evaluate => "evaluation",
             Stage::EvaluateGreedy => "greedy evaluation",
         }
@@ -357,7 +358,7 @@ impl StreamNames {
         let seed = |purpose: &str| derive_seed(self.stage_seed(stage, run), step, purpose);
         match stage {
             Stage::SftPropose | Stage::Propose => Seeds { tools: seed(self.proposer_tools), ..Seeds::default() },
-            Stage::SftSolve | Stage::Solve | Stage::Evaluate | Stage::EvaluateGreedy => {
+            Stage::SftSolve | Stage::Solve | Stage::AfterUpdate | Stage::Evaluate | Stage::EvaluateGreedy => {
                 let of_role = |purpose: &str| seed(&format!("{}/{purpose}", self.role(stage)));
                 Seeds { tools: of_role(self.solver_tools), judge: of_role(self.judge), ..Seeds::default() }
             }

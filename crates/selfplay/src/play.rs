@@ -33,6 +33,8 @@ pub struct StepOutput<M, R> {
     pub records: Vec<R>,
     /// Numbers of monitors, by name.
     pub monitors: BTreeMap<&'static str, Measurement>,
+    /// What the script says of the step, by name.
+    pub numbers: BTreeMap<String, f64>,
     /// Sums for the summary.
     pub counts: OutcomeCounts,
     /// The rewards of rollouts that their trainer numbers, in the order of roles and episodes.

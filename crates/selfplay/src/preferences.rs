@@ -5,11 +5,12 @@
 
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{PreferenceBatch, PreferencePair, Role, Rollout, RolloutId, Sample, TrainBatch};
+use veriplay_core::{PreferenceBatch, PreferencePair, Rollout, RolloutId, Sample, TrainBatch};
 
 use crate::play::Batch;
 use crate::prompt_groups::PromptGroups;
 use crate::randomness::generator;
+use crate::rollout::Part;
 
 /// The training objective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,11 +61,11 @@ impl UpdateSchedule {
     }
 }
 
-/// A response of a step: its role, and its place among the step's episodes of the role.
+/// A response of a step: the part that its episode plays, and its place among the step's episodes of that part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Response {
-    /// The role.
-    pub role: Role,
+    /// The part.
+    pub part: Part,
     /// The place.
     pub index: usize,
 }
@@ -100,11 +101,11 @@ pub struct Preferences {
 
 impl Preferences {
     /// With the weight of each role on what it made; nothing is left of a role of weight 0.
-    pub(crate) fn weighed(mut self, of_role: impl Fn(Role) -> f64) -> Self {
-        self.examples.retain(|one| of_role(one.response.role) > 0.0);
-        self.pairs.retain(|pair| of_role(pair.chosen.role) > 0.0);
-        self.examples.iter_mut().for_each(|one| one.weight *= of_role(one.response.role));
-        self.pairs.iter_mut().for_each(|pair| pair.weight *= of_role(pair.chosen.role));
+    pub(crate) fn weighed(mut self, weight: impl Fn(Response) -> f64) -> Self {
+        self.examples.retain(|one| weight(one.response) > 0.0);
+        self.pairs.retain(|pair| weight(pair.chosen) > 0.0);
+        self.examples.iter_mut().for_each(|one| one.weight *= weight(one.response));
+        self.pairs.iter_mut().for_each(|pair| pair.weight *= weight(pair.chosen));
         self
     }
 }

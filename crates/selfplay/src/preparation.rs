@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{Role, Status};
+use veriplay_core::Status;
 
 use crate::environment::Stage;
 use crate::game::Game;
 use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
-use crate::rollout::FinishedEpisode;
+use crate::rollout::{FinishedEpisode, Part};
 use crate::scoring::SftExample;
 use crate::stages::{StageCall, Stages};
 use crate::step::Proposing;
@@ -91,7 +91,7 @@ pub(crate) fn sft_examples<G: Game>(
     let asked = game.solver_episodes(context.execute, game.seeds(Stage::SftSolve, context.seed, 0), &own);
     let (mut tasks, mut episodes) = (Vec::new(), Vec::new());
     for (task, episode) in own.into_iter().zip(asked) {
-        if let Some(episode) = episode?.filter(|one| stages.has_room(Role::Solver, one)) {
+        if let Some(episode) = episode?.filter(|one| stages.has_room(Part::Solution, one)) {
             tasks.push(StepTask::seed(task));
             episodes.push(episode);
         }

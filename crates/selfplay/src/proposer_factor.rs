@@ -3,10 +3,10 @@
 //! A reward says how hard a task is; a factor says what else makes it worth more or less, such as how much it repeats others. It
 //! multiplies, so that no factor makes a worthless task worth something. Invariant: it is applied before a control shuffles the rewards.
 
-use veriplay_core::{Reward, Role};
+use veriplay_core::Reward;
 
 use crate::external::ExternalError;
-use crate::rewards::EpisodeFacts;
+use crate::rewards::{EpisodeFacts, EpisodeResult};
 
 /// A proposer's episode that has a reward.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +35,7 @@ pub(crate) fn apply(
 ) -> Result<(), ExternalError> {
     let (mut places, mut proposals) = (Vec::new(), Vec::new());
     for (place, (episode, reward)) in episodes.iter().zip(&*rewards).enumerate() {
-        if let (Role::Proposer, Some(reward)) = (episode.role, reward) {
+        if let (EpisodeResult::Proposal(_), Some(reward)) = (episode.result, reward) {
             places.push(place);
             proposals.push(RewardedProposal { episode: *episode, reward });
         }

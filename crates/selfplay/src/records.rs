@@ -8,7 +8,7 @@ use crate::admission::JudgedProposal;
 use crate::environment::Environment;
 use crate::judgement::{JudgedResponse, Never, ProposalPosition, Seeds};
 use crate::rollout::{Episode, FinishedEpisode, TurnRecord};
-use crate::scoring::ScoredEpisode;
+use crate::scoring::{ScoredEpisode, ScoredTurn};
 use crate::task_pool::Source;
 
 /// One line of the log of rollouts: everything its verdicts were made of, so that `replay` can make them again.
@@ -50,6 +50,9 @@ pub struct EpisodeRecord {
     pub reward: Option<Reward>,
     /// Its advantage.
     pub advantage: Option<f64>,
+    /// Each turn, where they were rewarded apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turn_rewards: Vec<ScoredTurn>,
 }
 
 impl EpisodeRecord {
@@ -60,6 +63,7 @@ impl EpisodeRecord {
             fuel: finished.episode.fuel(),
             reward: scored.map(|scored| scored.reward.clone()),
             advantage: scored.map(|scored| scored.advantage),
+            turn_rewards: scored.map(|scored| scored.turns.clone()).unwrap_or_default(),
         }
     }
 }

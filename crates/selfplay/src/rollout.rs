@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{
-    Dropped, FinishReason, Policy, PolicyError, PolicyVersion, Prompt, Rollout, SampledTurn, Sampling,
+    Dropped, FinishReason, Policy, PolicyError, PolicyVersion, Prompt, Role, Rollout, SampledTurn, Sampling,
 };
 
 use crate::play::PlayError;
@@ -26,6 +26,30 @@ pub trait Episode: Clone + Send + Sync {
     /// Fuel that its tools have used.
     fn fuel(&self) -> u64 {
         0
+    }
+}
+
+/// The part that an episode plays in a step, whatever its role is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// It proposes a task.
+    Proposal,
+    /// It attempts one.
+    Solution,
+    /// It checks an attempt.
+    Verification,
+    /// It is of an earlier step, and gets its reward now.
+    Deferred,
+}
+
+impl Part {
+    /// The role that plays it where a script names no other.
+    pub const fn role(self) -> Role {
+        match self {
+            Self::Proposal | Self::Deferred => Role::PROPOSER,
+            Self::Solution => Role::SOLVER,
+            Self::Verification => Role::VERIFIER,
+        }
     }
 }
 

@@ -6,11 +6,14 @@
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Prompt, Reward, Role, Rollout, Sample, TrainBatch};
 
-use crate::advantages::{AdvantageEstimator, AdvantageMemory, AdvantageRow};
+use crate::advantages::{AdvantageEstimator, AdvantageMemory, AdvantageRow, EpisodeNotes};
+use crate::preferences::Response;
 use crate::prompt_groups::PromptGroups;
 use crate::randomness::{generator, weighted_sample};
 use crate::rewards::{self, RewardScheme};
+use crate::rollout::Part;
 use crate::settings::{Aggregation, LearnFrom, SharedSettings, ZeroAdvantage};
+use crate::statistics::mean;
 
 impl Aggregation {
     /// The weight of a token of an episode of `tokens`.
@@ -34,57 +37,119 @@ impl Aggregation {
 /// An episode with its reward.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredEpisode {
+    /// The part that it plays.
+    pub part: Part,
+    /// Index among the step's episodes of that part.
+    pub index: usize,
     /// Its role.
     pub role: Role,
-    /// Index among the step's episodes of the role.
-    pub index: usize,
     /// Its kind of task.
     pub kind: &'static str,
     /// Episodes of one group answered the same question.
     pub group: usize,
-    /// The reward; under the control `random`, another episode's.
+    /// The reward; under the control `random`, another episode's. Of an episode whose turns are rewarded apart, their sum.
     pub reward: Reward,
-    /// The advantage.
+    /// The advantage; of an episode whose turns are rewarded apart, their mean.
     pub advantage: f64,
     /// The advantage times the weight of the role: what the learner multiplies −log p with. 0 for a role that does not learn.
+    pub weight: f64,
+    /// Each turn, where a script rewarded them apart; else empty, and all turns have the episode's advantage.
+    pub turns: Vec<ScoredTurn>,
+    /// What the script says of it.
+    pub notes: EpisodeNotes,
+}
+
+/// A turn with a reward of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScoredTurn {
+    /// The reward.
+    pub reward: f64,
+    /// The advantage.
+    pub advantage: f64,
+    /// The advantage times the weight of the role.
     pub weight: f64,
 }
 
 impl ScoredEpisode {
-    pub(crate) const fn new(role: Role, index: usize, kind: &'static str, group: usize, reward: Reward) -> Self {
-        Self { role, index, kind, group, reward, advantage: 0.0, weight: 0.0 }
+    /// Where it stands in its step.
+    pub const fn response(&self) -> Response {
+        Response { part: self.part, index: self.index }
     }
 
-    fn row(&self) -> AdvantageRow {
-        AdvantageRow { role: self.role, kind: self.kind, group: self.group, reward: self.reward.total() }
+    /// The weight of one of its turns.
+    fn turn_weight(&self, turn: usize) -> f64 {
+        self.turns.get(turn).map_or(self.weight, |turn| turn.weight)
+    }
+
+    /// Whether something of it is learned.
+    fn has_weight(&self) -> bool {
+        self.weight != 0.0 || self.turns.iter().any(|turn| turn.weight != 0.0)
+    }
+
+    /// What an estimator sees of it: a row, or one for each turn.
+    fn rows(&self) -> Vec<AdvantageRow> {
+        let Self { role, kind, group, notes, .. } = *self;
+        let row = |turn, reward| AdvantageRow { role, kind, group, turn, reward, notes };
+        match self.turns.as_slice() {
+            [] => vec![row(0, self.reward.total())],
+            turns => turns.iter().enumerate().map(|(turn, one)| row(turn, one.reward)).collect(),
+        }
+    }
+
+    /// Takes the advantages of its rows, times `weight`.
+    fn take(&mut self, advantages: &[f64], weight: f64) {
+        self.advantage = mean(advantages).unwrap_or_default();
+        self.weight = self.advantage * weight;
+        for (turn, advantage) in self.turns.iter_mut().zip(advantages) {
+            (turn.advantage, turn.weight) = (*advantage, advantage * weight);
+        }
     }
 }
 
-/// Fills in advantages and weights; shuffles the rewards of each (role, kind) batch first where the scheme is a control.
-pub(crate) fn assign_advantages(
-    scored: &mut [ScoredEpisode],
-    settings: &SharedSettings,
-    (reward, advantage): (&dyn RewardScheme, &dyn AdvantageEstimator),
-    kinds: &[&'static str],
-    memory: &mut AdvantageMemory,
-    (seed, step): (u64, u64),
-) {
-    if reward.shuffled() {
-        let mut generator = generator(seed, step, "shuffled rewards");
-        for role in [Role::Proposer, Role::Solver, Role::Verifier] {
-            for kind in kinds {
-                let batch = scored.iter_mut().filter(|scored| (scored.role, scored.kind) == (role, *kind));
+/// How rewards become advantages.
+pub(crate) struct Scoring<'a> {
+    pub(crate) settings: &'a SharedSettings,
+    pub(crate) reward: &'a dyn RewardScheme,
+    pub(crate) advantage: &'a dyn AdvantageEstimator,
+    pub(crate) kinds: &'a [&'static str],
+    /// The run's seed.
+    pub(crate) seed: u64,
+    pub(crate) step: u64,
+}
+
+impl Scoring<'_> {
+    /// Fills in advantages and weights; shuffles the rewards of each (role, kind) batch first where the scheme is a control.
+    pub(crate) fn assign_advantages(&self, scored: &mut [ScoredEpisode], memory: &mut AdvantageMemory) {
+        if self.reward.shuffled() {
+            self.shuffle_rewards(scored);
+        }
+        let rows: Vec<Vec<AdvantageRow>> = scored.iter().map(ScoredEpisode::rows).collect();
+        let all: Vec<AdvantageRow> = rows.iter().flatten().copied().collect();
+        let advantages = match self.settings.learn_from {
+            LearnFrom::Advantages => self.advantage.advantages(&all, memory),
+            LearnFrom::Successes => all.iter().map(|row| f64::from(u8::from(row.reward > 0.0))).collect(),
+        };
+        let mut left = advantages.as_slice();
+        for (scored, rows) in scored.iter_mut().zip(&rows) {
+            let (own, others) = left.split_at(rows.len());
+            scored.take(own, self.settings.role_weight(scored.part, scored.role));
+            left = others;
+        }
+    }
+
+    fn shuffle_rewards(&self, scored: &mut [ScoredEpisode]) {
+        let mut generator = generator(self.seed, self.step, "shuffled rewards");
+        // Roles in the order of their parts: those that every game has, then others.
+        let mut roles: Vec<(Part, Role)> = scored.iter().map(|one| (one.part, one.role)).collect();
+        roles.sort_unstable_by_key(|(part, role)| (*part, *role != part.role(), *role));
+        roles.dedup();
+        for (part, role) in roles {
+            for kind in self.kinds {
+                let batch = scored.iter_mut().filter(|one| (one.part, one.role, one.kind) == (part, role, *kind));
                 rewards::shuffle(batch.map(|scored| &mut scored.reward).collect(), &mut generator);
             }
         }
-    }
-    let rows: Vec<AdvantageRow> = scored.iter().map(ScoredEpisode::row).collect();
-    let advantages = match settings.learn_from {
-        LearnFrom::Advantages => advantage.advantages(&rows, memory),
-        LearnFrom::Successes => rows.iter().map(|row| f64::from(u8::from(row.reward > 0.0))).collect(),
-    };
-    for (scored, advantage) in scored.iter_mut().zip(advantages) {
-        (scored.advantage, scored.weight) = (advantage, advantage * settings.role_weight(scored.role));
     }
 }
 
@@ -105,22 +170,25 @@ pub(crate) fn train_batch<'a>(
     let tokens = |turns: &Turns| turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum::<usize>();
     let (aggregation, keep_zeros) = (settings.aggregation, settings.zero_advantage == ZeroAdvantage::Keep);
     let (mut groups, mut numbers) = (PromptGroups::default(), 0_u32..);
-    let learned = scored.iter().filter(|one| settings.learns(one.role) && (keep_zeros || one.weight != 0.0));
+    let learned = scored.iter().filter(|one| settings.learns(one.part, one.role) && (keep_zeros || one.has_weight()));
     for (scored, number) in learned.zip(numbers.by_ref()) {
         let turns = turns(scored);
         let scale = aggregation.scale(tokens(turns));
         // Nothing can be learned from a response without tokens, such as a server's that does not tell them.
-        let rollouts = turns.iter().map(|(_, rollout)| rollout).filter(|rollout| rollout.is_trainable());
-        let rollouts: Vec<&Rollout> = rollouts.collect();
-        let Some(first) = rollouts.first() else { continue };
-        for rollout in &rollouts {
+        let rollouts = turns.iter().map(|(_, rollout)| rollout).enumerate();
+        let rollouts = rollouts.filter(|(turn, rollout)| {
+            rollout.is_trainable() && (keep_zeros || scored.turns.is_empty() || scored.turn_weight(*turn) != 0.0)
+        });
+        let rollouts: Vec<(usize, &Rollout)> = rollouts.collect();
+        let Some((_, first)) = rollouts.first() else { continue };
+        for (turn, rollout) in &rollouts {
             let sample = |prompt| Sample {
                 behaviour: (!rollout.logprobs.is_empty()).then(|| rollout.logprobs.clone()),
                 scale,
                 imitate: settings.learn_from == LearnFrom::Successes,
                 rollout: rollout.id,
                 episode: (rollouts.len() > 1).then_some(number),
-                ..Sample::new(prompt, rollout.tokens.clone(), scored.weight as f32)
+                ..Sample::new(prompt, rollout.tokens.clone(), scored.turn_weight(*turn) as f32)
             };
             groups.add_behind(&first.prompt_tokens, &rollout.prompt_tokens, sample);
         }
@@ -141,7 +209,7 @@ pub(crate) fn train_batch<'a>(
         return None;
     }
     let (counted, max_tokens) = denominator_episodes(scored, settings);
-    let counts = |scored: &&&ScoredEpisode| settings.learn_from == LearnFrom::Advantages || scored.weight != 0.0;
+    let counts = |scored: &&&ScoredEpisode| settings.learn_from == LearnFrom::Advantages || scored.has_weight();
     let mut lengths: Vec<usize> = counted.iter().filter(counts).map(|scored| tokens(turns(scored))).collect();
     if lengths.iter().sum::<usize>() == 0 {
         // Nothing but supervised examples and proposals: the batch's own responses count.
@@ -155,12 +223,14 @@ pub(crate) fn train_batch<'a>(
 /// The episodes that a loss is a mean over, and how long their responses may be: those of solvers and verifiers that learn, and those of
 /// proposers where nobody else learns.
 fn denominator_episodes<'a>(scored: &'a [ScoredEpisode], settings: &SharedSettings) -> (Vec<&'a ScoredEpisode>, usize) {
-    let answers = |one: &&ScoredEpisode| one.role != Role::Proposer && settings.learns(one.role);
+    let answers = |one: &&ScoredEpisode| {
+        !matches!(one.part, Part::Proposal | Part::Deferred) && settings.learns(one.part, one.role)
+    };
     let answers: Vec<&ScoredEpisode> = scored.iter().filter(answers).collect();
-    if !answers.is_empty() || settings.learns(Role::Solver) {
+    if !answers.is_empty() || settings.learns(Part::Solution, Role::SOLVER) {
         return (answers, settings.solver_max_tokens);
     }
-    let proposals = scored.iter().filter(|one| one.role == Role::Proposer);
+    let proposals = scored.iter().filter(|one| one.part == Part::Proposal);
     (proposals.collect(), settings.proposer_max_tokens)
 }
 

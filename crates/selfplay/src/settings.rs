@@ -11,6 +11,7 @@ use veriplay_core::Role;
 use crate::advantages::AdvantageEstimator;
 use crate::metrics::LEAST_SAMPLES;
 
+use crate::rollout::Part;
 use crate::{advantages, curricula, external, intrinsic, rewards};
 
 /// The keys of `[game]`: those that every game has, and the game's own.
@@ -121,6 +122,8 @@ shared_settings! {
     solver_weight: f64 = 1.0,
     /// As `solver_weight`, for the verifier of games that have one.
     verifier_weight: f64 = 1.0,
+    /// How roles that are no proposer, solver or verifier are sampled and weighed, by name. What is absent is as for the part that they play.
+    roles: BTreeMap<String, RoleSettings> = BTreeMap::new(),
     /// Tasks of each kind that the pool holds before step 0, of which the start model proposes what is missing.
     seed_proposals: usize = 0,
     /// Softmax temperature of proposers.
@@ -158,19 +161,21 @@ shared_settings! {
 }
 
 impl SharedSettings {
-    /// The weight of a role's samples, examples and pairs: 0 where nothing is learned from them.
-    pub const fn role_weight(&self, role: Role) -> f64 {
-        match (role, self.proposer) {
-            (Role::Proposer, ProposerMode::Train) => self.proposer_weight,
-            (Role::Proposer, ProposerMode::Frozen | ProposerMode::None) => 0.0,
-            (Role::Solver, _) => self.solver_weight,
-            (Role::Verifier, _) => self.verifier_weight,
-        }
+    /// The weight of a role's samples, examples and pairs: 0 where nothing is learned from them. A role that `roles` does not name has that of
+    /// its part.
+    pub fn role_weight(&self, part: Part, role: Role) -> f64 {
+        let own = self.roles.get(role.name()).and_then(|own| own.weight);
+        own.unwrap_or_else(|| match (part, self.proposer) {
+            (Part::Proposal | Part::Deferred, ProposerMode::Train) => self.proposer_weight,
+            (Part::Proposal | Part::Deferred, ProposerMode::Frozen | ProposerMode::None) => 0.0,
+            (Part::Solution, _) => self.solver_weight,
+            (Part::Verification, _) => self.verifier_weight,
+        })
     }
 
     /// Whether something is learned from a role's episodes.
-    pub(crate) fn learns(&self, role: Role) -> bool {
-        self.role_weight(role) > 0.0
+    pub(crate) fn learns(&self, part: Part, role: Role) -> bool {
+        self.role_weight(part, role) > 0.0
     }
 
     /// Checks every key. `formats` are the names of the game's prompt formats; `rewarded` says whether its objective uses rewards.
@@ -226,6 +231,14 @@ impl SharedSettings {
             ("top_p", f64::from(self.top_p), f64::from(f32::MIN_POSITIVE), 1.0),
             ("min_p", f64::from(self.min_p), 0.0, 1.0),
         ])?;
+        for own in self.roles.values() {
+            check_counts(&[("roles", own.max_tokens.unwrap_or(1), 1, 1 << 20)])?;
+            let temperature = f64::from(own.temperature.unwrap_or_default());
+            check_numbers(&[
+                ("roles", own.weight.unwrap_or_default(), 0.0, 1_000.0),
+                ("roles", temperature, 0.0, 10.0),
+            ])?;
+        }
         if self.stop.iter().any(String::is_empty) {
             return Err(invalid_value("stop", "", "a stop string has at least one character"));
         }
@@ -300,6 +313,18 @@ impl SharedSettings {
 /// Whether a method is a program outside.
 fn is_program(name: &str) -> bool {
     external::command(name).is_some_and(|command| !command.is_empty())
+}
+
+/// How one role is sampled and weighed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoleSettings {
+    /// Multiplies the advantages of its episodes.
+    pub weight: Option<f64>,
+    /// Softmax temperature.
+    pub temperature: Option<f32>,
+    /// Maximum tokens of a response, the end token included.
+    pub max_tokens: Option<usize>,
 }
 
 /// Whether the proposer plays, and learns.

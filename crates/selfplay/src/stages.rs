@@ -12,7 +12,8 @@ use crate::environment::{
 use crate::judgement::{JudgedResponse, ProposalPosition, Seeds};
 use crate::pipeline::run_pipelined;
 use crate::play::{PlayError, StepContext};
-use crate::rollout::{Episode, FinishedEpisode, PolicySampler, run_episodes};
+use crate::randomness::derive_seed;
+use crate::rollout::{Episode, FinishedEpisode, Part, PolicySampler, run_episodes};
 use crate::settings::SharedSettings;
 use crate::task_pool::StepTask;
 
@@ -27,13 +28,15 @@ pub(crate) struct Stages<'a, E> {
 pub(crate) struct StageCall {
     pub(crate) stage: Stage,
     pub(crate) step: u64,
+    /// The role that is sampled, where it is not the part's own.
+    pub(crate) role: Option<Role>,
     /// Number of its first chunk: a stage that a step plays again goes on counting, so that nothing is sampled with the same seed twice.
     pub(crate) first_chunk: usize,
 }
 
 impl StageCall {
     pub(crate) const fn new(stage: Stage, step: u64) -> Self {
-        Self { stage, step, first_chunk: 0 }
+        Self { stage, step, role: None, first_chunk: 0 }
     }
 }
 
@@ -63,7 +66,7 @@ impl<E: Environment> Stages<'_, E> {
     /// It has room for none: then it is the settings that ask too much, and not the references that a prompt happens to show.
     pub(crate) fn retain_with_room(&self, proposers: &mut Vec<Proposer<E>>) -> Result<usize, PlayError> {
         let all = proposers.len();
-        proposers.retain(|one| self.has_room(Role::Proposer, &one.episode));
+        proposers.retain(|one| self.has_room(Part::Proposal, &one.episode));
         if all > 0 && proposers.is_empty() {
             let what = format!(
                 "no prompt of a proposer fits into the model's context, or into `learn.options.max_length` where that is less, with \
@@ -77,21 +80,27 @@ impl<E: Environment> Stages<'_, E> {
     }
 
     /// Whether the policy has room for the first prompt of an episode and its response.
-    pub(crate) fn has_room(&self, role: Role, episode: &E::Episode) -> bool {
-        let max_tokens = self.role_sampling(role).max_tokens;
+    pub(crate) fn has_room(&self, part: Part, episode: &E::Episode) -> bool {
+        let max_tokens = self.sampling(part, None).max_tokens;
         episode.prompt().is_none_or(|prompt| self.context.policy.has_room(&prompt, max_tokens))
     }
 
-    fn role_sampling(&self, role: Role) -> RoleSampling {
+    /// How a part is sampled, as the settings say of its role.
+    fn sampling(&self, part: Part, role: Option<Role>) -> RoleSampling {
         let settings = self.game.settings();
-        match (role, self.game.verifier()) {
-            (Role::Proposer, _) => {
+        let RoleSampling { temperature, max_tokens } = match (part, self.game.verifier()) {
+            (Part::Proposal | Part::Deferred, _) => {
                 RoleSampling { temperature: settings.proposer_temperature, max_tokens: settings.proposer_max_tokens }
             }
-            (Role::Verifier, Some(verifier)) => verifier.sampling,
-            (Role::Solver | Role::Verifier, _) => {
+            (Part::Verification, Some(verifier)) => verifier.sampling,
+            (Part::Solution | Part::Verification, _) => {
                 RoleSampling { temperature: settings.solver_temperature, max_tokens: settings.solver_max_tokens }
             }
+        };
+        let own = role.and_then(|role| settings.roles.get(role.name()));
+        RoleSampling {
+            temperature: own.and_then(|own| own.temperature).unwrap_or(temperature),
+            max_tokens: own.and_then(|own| own.max_tokens).unwrap_or(max_tokens),
         }
     }
 
@@ -120,8 +129,8 @@ impl<E: Environment> Stages<'_, E> {
             chunks,
             |ProposerChunk { chunk, first, proposers }| {
                 let episodes = (first..).zip(proposers.iter().map(|one| one.episode.clone()));
-                let (role, group) = (Role::Proposer, proposers[0].rollouts);
-                let draw = SamplingCall { stage: call.stage, role, group, chunk, round: 0 };
+                let (part, group) = (Part::Proposal, proposers[0].rollouts);
+                let draw = SamplingCall { stage: call.stage, part, group, chunk, round: 0 };
                 Ok::<_, PlayError>((chunk, self.sample(call, draw, episodes.collect(), &mut |_| {})?))
             },
             |(chunk, finished)| judge.judge_proposals(chunk, proposers, finished, known),
@@ -138,7 +147,7 @@ impl<E: Environment> Stages<'_, E> {
         ended: &mut dyn FnMut(usize),
     ) -> Result<Vec<FinishedEpisode<E::Episode>>, PlayError> {
         let (settings, tools) = (self.game.settings(), self.seeds(call).tools);
-        let RoleSampling { temperature, max_tokens } = self.role_sampling(draw.role);
+        let RoleSampling { temperature, max_tokens } = self.sampling(draw.part, call.role);
         let all = Sampling { stop: settings.stop.clone(), ..Sampling::new(max_tokens) };
         let sampling = match draw.stage {
             Stage::Evaluate => all,
@@ -148,7 +157,11 @@ impl<E: Environment> Stages<'_, E> {
                 Sampling { temperature, top_k, top_p, min_p, ..all }
             }
         };
-        let seed = |round| self.game.sampling_seed(self.context.seed, call.step, &SamplingCall { round, ..draw });
+        let seed = |round| {
+            let seed = self.game.sampling_seed(self.context.seed, call.step, &SamplingCall { round, ..draw });
+            // Not every game's seed depends on the chunk: a stage that is played again has seeds of its own in any case.
+            if call.first_chunk == 0 { seed } else { derive_seed(seed, call.first_chunk as u64, "played again") }
+        };
         let mut sampler = PolicySampler { policy: self.context.policy, sampling, seed: &seed };
         let mut over = 0;
         let all = run_episodes(first, draw.group, &mut sampler, |all| {
@@ -188,12 +201,14 @@ impl<E: Environment> Stages<'_, E> {
             |chunk| {
                 let first = episodes.by_ref().take(size).collect();
                 let chunk = call.first_chunk + chunk;
-                let draw = SamplingCall { stage, role: Role::Solver, group, chunk, round: 0 };
+                let draw = SamplingCall { stage, part: Part::Solution, group, chunk, round: 0 };
                 self.sample(call, draw, first, ended)
             },
             |finished| judge_solutions(game, execute, seed, finished, |source| &tasks[source].task),
         )?;
-        Ok(judged.into_iter().flatten().collect())
+        let mut solutions: Vec<SolverEpisode<E>> = judged.into_iter().flatten().collect();
+        solutions.iter_mut().for_each(|one| one.role = call.role.unwrap_or(one.role));
+        Ok(solutions)
     }
 
     /// Samples the verifiers of chosen responses, given by their places among each task's, and judges the rounds. Every task has solvers'
@@ -218,14 +233,14 @@ impl<E: Environment> Stages<'_, E> {
                 let own = verifiers.iter().enumerate().filter(|(_, one)| (first..first + size).contains(&one.task));
                 let episodes = own.map(|(source, one)| (source, one.episode.clone())).collect();
                 let chunk = call.first_chunk + chunk;
-                let (role, group) = (Role::Verifier, settings.group);
-                let draw = SamplingCall { stage: call.stage, role, group, chunk, round: 0 };
+                let (part, group) = (Part::Verification, settings.group);
+                let draw = SamplingCall { stage: call.stage, part, group, chunk, round: 0 };
                 let finished = self.sample(call, draw, episodes, &mut |_| {})?;
                 Ok::<_, PlayError>((SolvedChunk { first, tasks }, finished))
             },
             |(solved, finished)| judge.judge_rounds(&solved, &verifiers, finished),
         )?;
-        Ok(apply_rounds(judged.into_iter().flatten(), &verifiers, solutions))
+        Ok(apply_rounds(call, judged.into_iter().flatten(), &verifiers, solutions))
     }
 
     fn verifiers(&self, solved: &[SolvedTask<'_, E>], chosen: Vec<Vec<usize>>) -> Vec<Verifier<E>> {
@@ -233,7 +248,7 @@ impl<E: Environment> Stages<'_, E> {
         for (task, ((asked, solutions), chosen)) in solved.iter().zip(chosen).enumerate() {
             verifiers.extend(chosen.into_iter().filter_map(|candidate| {
                 let episode = self.game.verifier_episode(asked, &solutions.get(candidate)?.finished)?;
-                self.has_room(Role::Verifier, &episode).then_some(Verifier { task, candidate, episode })
+                self.has_room(Part::Verification, &episode).then_some(Verifier { task, candidate, episode })
             }));
         }
         verifiers
@@ -269,7 +284,9 @@ impl<E: Environment> StageJudge<'_, E> {
         drop(to_judge);
         let admissions = self.game.admissions(&judged);
         let all = finished.into_iter().zip(judged).zip(admissions).enumerate();
+        let role = self.call.role.unwrap_or(Role::PROPOSER);
         all.map(|(offset, ((finished, judged), admission))| ProposalEpisode {
+            role,
             request: proposers[finished.source].request.clone(),
             kind: proposers[finished.source].kind,
             proposed: ProposalPosition { step, chunk, offset },
@@ -331,11 +348,16 @@ where
     let pairs: Vec<_> = finished.iter().map(|one| (task(one.source), one)).collect();
     let judged = game.judge_solutions(execute, seed, &pairs);
     drop(pairs);
-    finished.into_iter().zip(judged).map(|(finished, judged)| SolverEpisode { finished, judged }).collect()
+    finished
+        .into_iter()
+        .zip(judged)
+        .map(|(finished, judged)| SolverEpisode { role: Role::SOLVER, finished, judged })
+        .collect()
 }
 
 /// Gives every response the judgement of its round.
 fn apply_rounds<E: Environment>(
+    call: StageCall,
     judged: impl Iterator<Item = VerifiedRound<E>>,
     verifiers: &[Verifier<E>],
     solutions: &mut [SolverEpisode<E>],
@@ -347,7 +369,7 @@ fn apply_rounds<E: Environment>(
         rounds.push(round.round);
         verifications.extend(finished.into_iter().zip(round.verifications).map(|(finished, judged)| {
             let Verifier { task, candidate, .. } = verifiers[finished.source];
-            VerifierEpisode { task, candidate, finished, judged }
+            VerifierEpisode { role: call.role.unwrap_or(Role::VERIFIER), task, candidate, finished, judged }
         }));
     }
     solutions.iter_mut().zip(of_solvers).for_each(|(one, judged)| one.judged = judged);

@@ -5,16 +5,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::rc::Rc;
 
-use veriplay_core::{Digest, Execute, Role, Status};
+use serde_json::Value;
+use veriplay_core::{Digest, Execute, Policy, Reward, Role, Status};
 
+use crate::advantages::EpisodeNotes;
 use crate::curricula::{Curriculum, CurriculumTask};
 use crate::environment::{Environment, JudgedDerivation, Proposer, Stage, VerifyOutput};
-use crate::facts::StepFacts;
+use crate::facts::{GivenReward, StepFacts};
+use crate::game_state::GameState;
+use crate::held::HeldEpisode;
 use crate::judgement::is_decided;
+use crate::memory::Memory;
 use crate::metrics::{SolveCount, solve_counts};
 use crate::play::{PlayError, StepContext};
+use crate::preferences::Response;
 use crate::randomness::generator;
+use crate::rollout::Part;
 use crate::settings::{ProposerMode, SharedSettings};
 use crate::stages::{SolvedTask, StageCall, Stages, solved_tasks};
 use crate::task_pool::{PrepareResults, StepTask, StepTasks, TaskChoice, TaskPool};
@@ -23,8 +31,12 @@ use crate::task_pool::{PrepareResults, StepTask, StepTasks, TaskChoice, TaskPool
 pub struct Step<'a, E: Environment> {
     stages: Stages<'a, E>,
     curriculum: &'a dyn Curriculum,
+    /// What the curriculum remembers.
+    memory: &'a mut Memory,
     number: u64,
     pool: &'a mut TaskPool<E::Task>,
+    /// What earlier steps left, and what this one leaves.
+    deferred: &'a mut BTreeMap<String, Value>,
     /// The keys of all tasks of the pool and of all proposals of the step.
     known: BTreeSet<Digest>,
     facts: StepFacts<E>,
@@ -47,6 +59,26 @@ struct Done {
     first_chunks: BTreeMap<usize, usize>,
     /// Prompts of verifiers.
     verifiers: usize,
+}
+
+/// Who plays a stage: a role, and the policy that is sampled.
+#[derive(Debug, Clone, Copy)]
+pub struct Player<'a> {
+    /// The role, which `game.roles` may say more of.
+    pub role: Role,
+    /// [`Player::LEARNER`], `start`, or a kept checkpoint such as `step-100`. Only what the learner sampled is learned from by ratios: leave out
+    /// the episodes of others, or imitate them.
+    pub policy: &'a str,
+}
+
+impl Player<'static> {
+    /// The policy that learns.
+    pub const LEARNER: &'static str = "learner";
+
+    /// A role of the policy that learns.
+    pub const fn learner(role: Role) -> Self {
+        Self { role, policy: Self::LEARNER }
+    }
 }
 
 /// Tasks that were drawn, each with the episode that its solvers begin.
@@ -74,16 +106,23 @@ pub struct Proposing<'a, T> {
     pub step: u64,
 }
 
+/// The same stages with another policy, where there is one.
+fn by<'s, E>(stages: &Stages<'s, E>, other: Option<&'s dyn Policy>) -> Stages<'s, E> {
+    let policy = other.unwrap_or(stages.context.policy);
+    Stages { game: stages.game, context: StepContext { policy, ..stages.context } }
+}
+
 impl<'a, E: Environment> Step<'a, E> {
     pub(crate) fn new(
         stages: Stages<'a, E>,
         curriculum: &'a dyn Curriculum,
-        pool: &'a mut TaskPool<E::Task>,
+        state: &'a mut GameState<E::Task>,
         number: u64,
     ) -> Self {
+        let GameState { pool, deferred, curriculum: memory, .. } = state;
         let known = pool.keys();
         let (facts, without_prompt, done) = (StepFacts::default(), BTreeSet::new(), Done::default());
-        Self { stages, curriculum, number, pool, known, facts, without_prompt, done }
+        Self { stages, curriculum, memory, number, pool, deferred, known, facts, without_prompt, done }
     }
 
     /// Its number; the first is 0.
@@ -120,15 +159,30 @@ impl<'a, E: Environment> Step<'a, E> {
         &mut self,
         proposers: impl FnOnce(&Proposing<'_, E::Task>) -> Result<Vec<Proposer<E>>, PlayError>,
     ) -> Result<Range<usize>, PlayError> {
+        self.propose_as(Player::learner(Role::PROPOSER), proposers)
+    }
+
+    /// As [`Step::propose`], by another role or another policy.
+    ///
+    /// # Errors
+    /// As [`Step::propose`], or there is no such policy.
+    pub fn propose_as(
+        &mut self,
+        player: Player<'_>,
+        proposers: impl FnOnce(&Proposing<'_, E::Task>) -> Result<Vec<Proposer<E>>, PlayError>,
+    ) -> Result<Range<usize>, PlayError> {
         let first = self.facts.proposals.len();
         if self.stages.game.settings().proposer == ProposerMode::None {
             return Ok(first..first);
         }
         let (stage, step) = (Stage::Propose, self.number);
         let mut proposers = proposers(&Proposing { context: self.stages.context, pool: self.pool, stage, step })?;
-        self.facts.proposers_without_prompt += self.stages.retain_with_room(&mut proposers)?;
-        let call = StageCall { first_chunk: self.done.chunks.0, ..StageCall::new(stage, step) };
-        let proposals = self.stages.propose(call, &proposers, &mut self.known)?;
+        let other = self.other_policy(player)?;
+        let stages = by(&self.stages, other.as_deref());
+        self.facts.proposers_without_prompt += stages.retain_with_room(&mut proposers)?;
+        let first_chunk = self.done.chunks.0;
+        let call = StageCall { first_chunk, role: Some(player.role), ..StageCall::new(stage, step) };
+        let proposals = stages.propose(call, &proposers, &mut self.known)?;
         self.done.chunks.0 = proposals.last().map_or(call.first_chunk, |last| last.proposed.chunk + 1);
         self.facts.proposals.extend(proposals);
         Ok(first..self.facts.proposals.len())
@@ -163,7 +217,7 @@ impl<'a, E: Environment> Step<'a, E> {
         let mut prepare = |tasks: &[&E::Task]| -> PrepareResults {
             let opened = game.solver_episodes(execute, seeds, tasks).into_iter();
             let mut keep = |episode: Option<E::Episode>| {
-                let episode = episode.filter(|one| stages.has_room(Role::Solver, one));
+                let episode = episode.filter(|one| stages.has_room(Part::Solution, one));
                 let askable = episode.is_some();
                 episodes.extend(episode);
                 askable
@@ -171,7 +225,8 @@ impl<'a, E: Environment> Step<'a, E> {
             opened.map(|episode| episode.map(&mut keep)).collect()
         };
         let entries: Vec<CurriculumTask<'_>> = pool.entries().iter().map(Into::into).collect();
-        let weights = self.curriculum.weights(self.number, &entries, game.settings().resample_learnable)?;
+        let weights =
+            self.curriculum.weights(self.number, &entries, game.settings().resample_learnable, self.memory)?;
         let weights = entries.iter().map(|task| task.id).zip(weights).collect();
         let purpose = match self.done.draws {
             0 => E::CHOICE_PURPOSE.to_owned(),
@@ -205,10 +260,20 @@ impl<'a, E: Environment> Step<'a, E> {
     /// # Errors
     /// A fault of the policy.
     pub fn solve(&mut self, drawn: DrawnTasks<E>) -> Result<Range<usize>, PlayError> {
+        self.solve_as(Player::learner(Role::SOLVER), drawn)
+    }
+
+    /// As [`Step::solve`], by another role or another policy.
+    ///
+    /// # Errors
+    /// As [`Step::solve`], or there is no such policy.
+    pub fn solve_as(&mut self, player: Player<'_>, drawn: DrawnTasks<E>) -> Result<Range<usize>, PlayError> {
         let DrawnTasks { tasks, episodes } = drawn;
         let first = self.facts.tasks.len();
-        let call = StageCall { first_chunk: self.done.chunks.1, ..StageCall::new(Stage::Solve, self.number) };
-        let mut solutions = self.stages.solve(call, &tasks, episodes, &mut |_| {})?;
+        let first_chunk = self.done.chunks.1;
+        let call = StageCall { first_chunk, role: Some(player.role), ..StageCall::new(Stage::Solve, self.number) };
+        let other = self.other_policy(player)?;
+        let mut solutions = by(&self.stages, other.as_deref()).solve(call, &tasks, episodes, &mut |_| {})?;
         solutions.iter_mut().for_each(|one| one.finished.source += first);
         self.done.first_chunks.insert(first, call.first_chunk);
         self.done.chunks.1 += self.stages.chunks(Stage::Solve, tasks.len());
@@ -231,13 +296,28 @@ impl<'a, E: Environment> Step<'a, E> {
     /// # Errors
     /// A fault of the policy.
     pub fn verify(&mut self, tasks: &Range<usize>, chosen: Vec<Vec<usize>>) -> Result<(), PlayError> {
+        self.verify_as(Player::learner(Role::VERIFIER), tasks, chosen)
+    }
+
+    /// As [`Step::verify`], by another role or another policy.
+    ///
+    /// # Errors
+    /// As [`Step::verify`], or there is no such policy.
+    pub fn verify_as(
+        &mut self,
+        player: Player<'_>,
+        tasks: &Range<usize>,
+        chosen: Vec<Vec<usize>>,
+    ) -> Result<(), PlayError> {
         let first_chunk = self.done.first_chunks.get(&tasks.start).copied().unwrap_or_default();
-        let call = StageCall { first_chunk, ..StageCall::new(Stage::Solve, self.number) };
+        let call = StageCall { first_chunk, role: Some(player.role), ..StageCall::new(Stage::Solve, self.number) };
+        let other = self.other_policy(player)?;
+        let stages = by(&self.stages, other.as_deref());
         let StepFacts { tasks: all, solutions, .. } = &mut self.facts;
         let first = solutions.partition_point(|one| one.finished.source < tasks.start);
         let end = solutions.partition_point(|one| one.finished.source < tasks.end);
         let VerifyOutput { mut verifications, rounds } =
-            self.stages.verify(call, &all[tasks.clone()], &mut solutions[first..end], chosen)?;
+            stages.verify(call, &all[tasks.clone()], &mut solutions[first..end], chosen)?;
         for one in &mut verifications {
             one.task += tasks.start;
             one.finished.source += self.done.verifiers;
@@ -247,6 +327,86 @@ impl<'a, E: Environment> Step<'a, E> {
         self.facts.rounds.resize_with(tasks.start, || None);
         self.facts.rounds.extend(rounds);
         Ok(())
+    }
+
+    /// Gives an episode this reward, in place of the scheme's.
+    pub fn reward(&mut self, response: Response, reward: Reward) {
+        self.facts.given.insert(response, GivenReward::Episode(reward));
+    }
+
+    /// Gives each turn of an episode its own reward, in place of the scheme's. There are as many as it has turns.
+    pub fn reward_turns(&mut self, response: Response, rewards: Vec<f64>) {
+        debug_assert_eq!(rewards.len(), self.facts.turns(response).len(), "a reward for each turn");
+        self.facts.given.insert(response, GivenReward::Turns(rewards));
+    }
+
+    /// Learns nothing from an episode, whatever it was worth.
+    pub fn leave_out(&mut self, response: Response) {
+        self.facts.given.insert(response, GivenReward::Nothing);
+    }
+
+    /// Says of an episode what an advantage estimator may look at.
+    pub fn note(&mut self, response: Response, notes: EpisodeNotes) {
+        self.facts.notes.insert(response, notes);
+    }
+
+    /// States a number of the step: it is logged as `play/NAME`, and monitors see it.
+    pub fn fact(&mut self, name: &str, number: f64) {
+        self.facts.numbers.insert(name.to_owned(), number);
+    }
+
+    /// What an earlier step left for this one under this name.
+    pub fn deferred(&self, name: &str) -> Option<&Value> {
+        self.deferred.get(name)
+    }
+
+    /// Leaves something for later steps. It is part of the run's state: a resumed run has it to the byte. Numbers come back as they were written in
+    /// JSON.
+    pub fn defer(&mut self, name: &str, value: Value) {
+        self.deferred.insert(name.to_owned(), value);
+    }
+
+    /// Keeps episodes under a name until a later step knows what they were worth. Nothing of them is learned in this step.
+    ///
+    /// # Errors
+    /// They cannot be written as JSON.
+    pub fn defer_episodes(&mut self, name: &str, responses: &[Response]) -> Result<(), PlayError> {
+        let held: Vec<HeldEpisode> = responses.iter().map(|one| HeldEpisode::new(&self.facts, *one)).collect();
+        let value = serde_json::to_value(held).map_err(|error| PlayError::Setup(error.to_string()))?;
+        self.deferred.insert(name.to_owned(), value);
+        responses.iter().for_each(|one| self.leave_out(*one));
+        Ok(())
+    }
+
+    /// Gives the episodes that were deferred under this name their rewards, in their order: they are learned from in this step, by the
+    /// log-probabilities that they were sampled with. Returns how many there were.
+    ///
+    /// # Errors
+    /// What is deferred under this name are no episodes, or there are fewer rewards.
+    pub fn reward_deferred(&mut self, name: &str, role: Role, rewards: &[Reward]) -> Result<usize, PlayError> {
+        let Some(value) = self.deferred.remove(name) else { return Ok(0) };
+        let held: Vec<HeldEpisode> = serde_json::from_value(value)
+            .map_err(|error| PlayError::Setup(format!("`{name}` is deferred, and no list of episodes: {error}")))?;
+        if rewards.len() != held.len() {
+            let (found, wanted) = (rewards.len(), held.len());
+            return Err(PlayError::Setup(format!("`{name}` has {wanted} episodes, and there are {found} rewards")));
+        }
+        let released = held.into_iter().zip(rewards).map(|(held, reward)| held.release(role, E::KINDS, reward.clone()));
+        let before = self.facts.released.len();
+        self.facts.released.extend(released.flatten());
+        Ok(self.facts.released.len() - before)
+    }
+
+    /// The names of the policies that can play beside the one that learns: `start`, and kept checkpoints such as `step-100`, oldest first.
+    pub fn other_policies(&self) -> Vec<String> {
+        self.stages.context.policy.others()
+    }
+
+    fn other_policy(&self, player: Player<'_>) -> Result<Option<Rc<dyn Policy>>, PlayError> {
+        if player.policy == Player::LEARNER {
+            return Ok(None);
+        }
+        Ok(Some(self.stages.context.policy.other(player.policy)?))
     }
 
     /// How often each task was solved, which the pool notes. It forgets what would be drawn in vain. Returns the facts of the step.

@@ -2,22 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{Role, Status};
+use veriplay_core::{Reward, Role, Status, Verdict};
 
-use crate::environment::{Environment, ProposalEpisode};
-use crate::facts::StepFacts;
+use crate::advantages::EpisodeNotes;
+use crate::environment::Environment;
+use crate::facts::{GivenReward, StepFacts};
 use crate::game::Game;
 use crate::game_state::GameState;
 use crate::intrinsic::IntrinsicTerms;
-use crate::judgement::{JudgedResponse, is_decided};
+use crate::judgement::is_decided;
 use crate::methods::Methods;
 use crate::metrics::is_right;
 use crate::play::{Batch, PlayError, StepContext};
-use crate::preferences::{Objective, Preferences, StepPreferences};
+use crate::preferences::{Objective, Preferences, Response, StepPreferences};
 use crate::proposer_factor;
 use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalOutcome};
-use crate::rollout::FinishedEpisode;
-use crate::scoring::{ScoredEpisode, SftExample, SftRegulariser, assign_advantages, train_batch};
+use crate::rollout::{FinishedEpisode, Part};
+use crate::scoring::{ScoredEpisode, ScoredTurn, Scoring, SftExample, SftRegulariser, train_batch};
 use crate::task_pool::{PoolTask, TaskPool};
 
 /// What is learned from a step: by a policy gradient its rewarded episodes, by preference its examples and pairs.
@@ -46,14 +47,20 @@ impl<G: Game> StepLearning<'_, G> {
         match self.game.objective() {
             Objective::PolicyGradient => {
                 let mut scored = self.reward_episodes(&state.pool, facts)?;
-                let methods = (&*self.methods.reward, self.methods.advantage);
-                let now = (self.context.seed, self.step);
-                assign_advantages(&mut scored, settings, methods, G::KINDS, &mut state.memory, now);
+                let scoring = Scoring {
+                    settings,
+                    reward: &*self.methods.reward,
+                    advantage: self.methods.advantage,
+                    kinds: G::KINDS,
+                    seed: self.context.seed,
+                    step: self.step,
+                };
+                scoring.assign_advantages(&mut scored, &mut state.memory);
                 Ok(TrainingSignal { scored, ..TrainingSignal::default() })
             }
             Objective::Preference(_) => {
                 let found = self.game.preferences(self.context, self.step, facts);
-                let preferences = found.weighed(|role| settings.role_weight(role));
+                let preferences = found.weighed(|one| settings.role_weight(one.part, facts.role(one)));
                 Ok(TrainingSignal { preferences, ..TrainingSignal::default() })
             }
         }
@@ -76,68 +83,143 @@ impl<G: Game> StepLearning<'_, G> {
     fn sample_batch(&self, sft_examples: &[SftExample], facts: &StepFacts<G>) -> Option<Batch> {
         let (settings, now) = (self.game.settings(), (self.context.seed, self.step));
         let sft = SftRegulariser { examples: sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
-        train_batch(&facts.scored, settings, sft, now, |scored| facts.turns(scored.role, scored.index))
-            .map(Batch::Samples)
+        train_batch(&facts.scored, settings, sft, now, |scored| facts.turns(scored.response())).map(Batch::Samples)
     }
 
-    /// The episodes that get a reward: proposers', solvers', verifiers'. Not among them are dropped ones, and those of rounds that came to
-    /// nothing.
-    fn reward_episodes<'f>(
-        &self,
-        pool: &TaskPool<G::Task>,
-        facts: &'f StepFacts<G>,
-    ) -> Result<Vec<ScoredEpisode>, PlayError> {
-        let rates = facts.tasks.iter().zip(&facts.solved);
-        let rates = rates.filter_map(|(asked, count)| Some((asked.proposal?, count.rate()?)));
-        let rates: BTreeMap<usize, f64> = rates.collect();
-        let proposer = |(index, one): (usize, &'f ProposalEpisode<G>)| {
-            let outcome = one.admission.outcome(rates.get(&index).copied())?;
-            let verdict = one.judged.verdict.as_ref().ok();
-            // All proposals of a kind answered the same question, "invent a task", whatever they were shown: they are one group.
-            let place = (Role::Proposer, index, one.kind, 0);
-            Some((place, EpisodeResult::Proposal(outcome), &one.finished, verdict))
-        };
-        let response = |(role, index, task, finished, judged): ResponseFacts<'f, G>| {
-            let verdict = judged.verdict.as_ref().ok().filter(|_| is_decided(&facts.rounds, task))?;
-            let status = if is_right(verdict.status) { Status::Accepted } else { verdict.status };
-            let place = (role, index, facts.tasks[task].task.kind(), finished.source);
-            Some((place, EpisodeResult::Response(status), finished, Some(verdict)))
-        };
-        let proposers = facts.proposals.iter().enumerate().filter_map(proposer);
-        let solvers = facts.solutions.iter().enumerate();
-        let solvers =
-            solvers.map(|(index, one)| (Role::Solver, index, one.finished.source, &one.finished, &one.judged));
-        let verifiers = facts.verifications.iter().enumerate();
-        let verifiers = verifiers.map(|(index, one)| (Role::Verifier, index, one.task, &one.finished, &one.judged));
-        let all: Vec<_> = proposers.chain(solvers.chain(verifiers).filter_map(response)).collect();
-        let known = all.iter().map(|&((role, index, kind, group), result, finished, verdict)| {
-            let guess_rate = if role == Role::Proposer { facts.proposals[index].judged.guess_rate } else { None };
-            let well_formed = self.game.is_well_formed(finished);
-            EpisodeFacts { role, kind, group, result, guess_rate, well_formed, turns: &finished.turns, verdict }
-        });
-        let known: Vec<EpisodeFacts<'_>> = known.collect();
+    /// The episodes that get a reward: proposers', solvers', verifiers'. Not among them are dropped ones, those of rounds that came to nothing,
+    /// and those that the script leaves out.
+    fn reward_episodes(&self, pool: &TaskPool<G::Task>, facts: &StepFacts<G>) -> Result<Vec<ScoredEpisode>, PlayError> {
+        let all = rewardable(facts);
+        let known: Vec<EpisodeFacts<'_>> = all.iter().map(|one| one.facts(self.game)).collect();
         let mut rewards = self.methods.reward.rewards(self.step, &known)?;
         rewards::discount_guesses(&known, &mut rewards);
         if let Some(factor) = &self.methods.proposer_factor {
             proposer_factor::apply(&**factor, self.step, &known, &mut rewards)?;
         }
         let intrinsic = IntrinsicTerms::new(&self.game.settings().intrinsic, pool);
-        let scored = all.iter().zip(rewards).filter_map(|(&((role, index, kind, group), result, ..), reward)| {
-            let mut reward = reward?;
-            if let EpisodeResult::Proposal(ProposalOutcome::Solved { .. }) = result {
-                facts.proposals[index].admission.task().into_iter().for_each(|task| intrinsic.add(task, &mut reward));
+        let scored = all.iter().zip(rewards).filter_map(|(one, reward)| {
+            let turns = match facts.given.get(&one.response) {
+                Some(GivenReward::Nothing) => return None,
+                Some(GivenReward::Episode(reward)) => return Some(one.scored(facts, reward.clone(), Vec::new())),
+                Some(GivenReward::Turns(turns)) => turns.as_slice(),
+                None => &[],
+            };
+            if !turns.is_empty() {
+                let sum = Reward::single("turns", turns.iter().sum());
+                let turn = |reward: &f64| ScoredTurn { reward: *reward, advantage: 0.0, weight: 0.0 };
+                return Some(one.scored(facts, sum, turns.iter().map(turn).collect()));
             }
-            Some(ScoredEpisode::new(role, index, kind, group, reward))
+            let mut reward = reward?;
+            if let EpisodeResult::Proposal(ProposalOutcome::Solved { .. }) = one.result {
+                let task = facts.proposals[one.response.index].admission.task();
+                task.into_iter().for_each(|task| intrinsic.add(task, &mut reward));
+            }
+            Some(one.scored(facts, reward, Vec::new()))
         });
-        Ok(scored.collect())
+        let released = facts.released.iter().enumerate().map(|(index, one)| ScoredEpisode {
+            part: Part::Deferred,
+            index,
+            role: one.role,
+            kind: one.kind,
+            // They are compared with each other, and with what else their role made in this step.
+            group: usize::MAX,
+            reward: one.reward.clone(),
+            advantage: 0.0,
+            weight: 0.0,
+            turns: Vec::new(),
+            notes: EpisodeNotes::default(),
+        });
+        Ok(scored.chain(released).collect())
     }
 }
 
-/// A response to a task, as far as its reward needs it: role, place, task, episode, judgement.
-type ResponseFacts<'a, E> = (
-    Role,
-    usize,
-    usize,
-    &'a FinishedEpisode<<E as Environment>::Episode>,
-    &'a JudgedResponse<<E as Environment>::SolutionDetail>,
-);
+/// An episode that may get a reward.
+struct Rewardable<'f, E: Environment> {
+    response: Response,
+    role: Role,
+    kind: &'static str,
+    group: usize,
+    result: EpisodeResult,
+    guess_rate: Option<f64>,
+    finished: &'f FinishedEpisode<E::Episode>,
+    verdict: Option<&'f Verdict>,
+}
+
+/// Proposals that were judged, and responses of rounds that were.
+fn rewardable<E: Environment>(facts: &StepFacts<E>) -> Vec<Rewardable<'_, E>> {
+    let rates = facts.tasks.iter().zip(&facts.solved);
+    let rates = rates.filter_map(|(asked, count)| Some((asked.proposal?, count.rate()?)));
+    let rates: BTreeMap<usize, f64> = rates.collect();
+    let mut all = Vec::new();
+    for (index, one) in facts.proposals.iter().enumerate() {
+        let Some(outcome) = one.admission.outcome(rates.get(&index).copied()) else { continue };
+        all.push(Rewardable {
+            response: Response { part: Part::Proposal, index },
+            role: one.role,
+            kind: one.kind,
+            // All proposals of a kind answered the same question, "invent a task", whatever they were shown: they are one group.
+            group: 0,
+            result: EpisodeResult::Proposal(outcome),
+            guess_rate: one.judged.guess_rate,
+            finished: &one.finished,
+            verdict: one.judged.verdict.as_ref().ok(),
+        });
+    }
+    for (index, one) in facts.solutions.iter().enumerate() {
+        all.extend(judged_response(facts, Part::Solution, index, one.finished.source));
+    }
+    for (index, one) in facts.verifications.iter().enumerate() {
+        all.extend(judged_response(facts, Part::Verification, index, one.task));
+    }
+    all
+}
+
+/// A response to task `task`; `None` where it was not judged to an end.
+fn judged_response<E: Environment>(
+    facts: &StepFacts<E>,
+    part: Part,
+    index: usize,
+    task: usize,
+) -> Option<Rewardable<'_, E>> {
+    let response = Response { part, index };
+    let (finished, verdict) = match part {
+        Part::Verification => (&facts.verifications[index].finished, &facts.verifications[index].judged.verdict),
+        _ => (&facts.solutions[index].finished, &facts.solutions[index].judged.verdict),
+    };
+    let verdict = verdict.as_ref().ok().filter(|_| is_decided(&facts.rounds, task))?;
+    let status = if is_right(verdict.status) { Status::Accepted } else { verdict.status };
+    Some(Rewardable {
+        response,
+        role: facts.role(response),
+        kind: facts.tasks[task].task.kind(),
+        group: finished.source,
+        result: EpisodeResult::Response(status),
+        guess_rate: None,
+        finished,
+        verdict: Some(verdict),
+    })
+}
+
+impl<E: Environment> Rewardable<'_, E> {
+    /// What a reward may know of it.
+    fn facts(&self, game: &E) -> EpisodeFacts<'_> {
+        EpisodeFacts {
+            role: self.role,
+            kind: self.kind,
+            group: self.group,
+            result: self.result,
+            guess_rate: self.guess_rate,
+            well_formed: game.is_well_formed(self.finished),
+            turns: &self.finished.turns,
+            verdict: self.verdict,
+        }
+    }
+
+    fn scored(&self, facts: &StepFacts<E>, reward: Reward, turns: Vec<ScoredTurn>) -> ScoredEpisode {
+        let Response { part, index } = self.response;
+        let notes = facts.notes.get(&self.response).copied().unwrap_or_default();
+        let (advantage, weight) = (0.0, 0.0);
+        let (role, kind, group) = (self.role, self.kind, self.group);
+        ScoredEpisode { part, index, role, kind, group, reward, advantage, weight, turns, notes }
+    }
+}

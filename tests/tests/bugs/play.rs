@@ -263,7 +263,7 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     let game = game(bed, config, &[bed.artifact().clone()]);
     let plans = vec![right(), wrong];
     let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
-        Role::Solver => planned(&turn.prompt.text(), turn.sample, &plans),
+        Role::SOLVER => planned(&turn.prompt.text(), turn.sample, &plans),
         _ => injected(&turn.prompt.text()),
     });
     let played = step(&game, &policy, routes, &mut begun(&game), 3);
@@ -435,8 +435,8 @@ fn the_compact_format_plays_whole_functions_and_is_taught_by_what_it_would_say()
     let label = buggy.replace("if count == 2:", "if count == 1:");
     let answers = BTreeMap::from([(prompt, total.to_owned()), (measured_prompt, label)]);
     let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match (turn.prompt.role, turn.sample) {
-        (Role::Solver, 1) => "def total(numbers):\n    return 7".to_owned(),
-        (Role::Solver, _) => answers.get(&*turn.prompt.text()).cloned().unwrap_or_else(|| "<BUG>".to_owned()),
+        (Role::SOLVER, 1) => "def total(numbers):\n    return 7".to_owned(),
+        (Role::SOLVER, _) => answers.get(&*turn.prompt.text()).cloned().unwrap_or_else(|| "<BUG>".to_owned()),
         _ => format!("{}\n    return None", turn.prompt.text()[6..].lines().next().unwrap().replace("<INJECT>", "")),
     });
     let context = StepContext { policy: &policy, execute: routes, seed: 10 };
@@ -485,7 +485,7 @@ fn a_direct_prompt_shows_another_bug_and_its_repair_is_judged_again_the_same() {
         let total = "def total(numbers):\n";
         assert!(!(answer.content.contains(total) && question.content.contains(total)), "its own repair: {messages:?}");
         match turn.prompt.role {
-            Role::Solver if question.content.contains(total) => {
+            Role::SOLVER if question.content.contains(total) => {
                 assert!(question.content.ends_with("\nassert total(numbers()) == 6"), "{}", question.content);
                 format!("```python\n{total}    return sum(numbers)\n```\nIt began at 1.")
             }

@@ -168,7 +168,7 @@ fn a_challenger_explores_and_proposes_what_the_gate_takes() {
     assert_eq!(proposed.instruction, task("orders/ship_to_kiel").instruction);
     let request = ArtifactRequest { environment: environment("orders"), task: proposed, known: false };
     assert_eq!(judge_artifact(python(), &gate(), &request).unwrap().status, Status::Valid);
-    assert_eq!(episode.workspace().goal().role(), Role::Proposer);
+    assert_eq!(episode.workspace().goal().role(), Role::PROPOSER);
 }
 
 #[test]

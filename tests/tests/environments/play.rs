@@ -109,7 +109,7 @@ fn policy(proposals: &[&str], codes: &[&str]) -> ScriptedPolicy {
     let own = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<String>>();
     let (proposals, codes) = (own(proposals), own(codes));
     ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
-        Role::Proposer => proposals[turn.index % proposals.len()].clone(),
+        Role::PROPOSER => proposals[turn.index % proposals.len()].clone(),
         _ => codes[turn.sample % codes.len()].clone(),
     })
 }

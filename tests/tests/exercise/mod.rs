@@ -70,7 +70,7 @@ struct Halving;
 
 impl ProposerFactor for Halving {
     fn factors(&self, _step: u64, proposals: &[RewardedProposal<'_>]) -> Result<Vec<f64>, ExternalError> {
-        assert!(proposals.iter().all(|one| one.episode.role == Role::Proposer && one.reward.total() == 2.0));
+        assert!(proposals.iter().all(|one| one.episode.role == Role::PROPOSER && one.reward.total() == 2.0));
         Ok(vec![0.5; proposals.len()])
     }
 }
@@ -110,14 +110,14 @@ impl Monitor for Chars {
         "chars"
     }
 
-    fn measure(&self, step: &StepSummary<'_>) -> Measurement {
+    fn measure(&self, step: &StepSummary<'_>) -> Option<Measurement> {
         let chars = step
             .episodes
             .iter()
             .flat_map(|episode| episode.turns)
             .map(|(_, rollout)| rollout.text.len())
             .sum::<usize>();
-        Measurement::Number((!step.episodes.is_empty()).then(|| chars as f64 / step.episodes.len() as f64))
+        Some(Measurement::Number((!step.episodes.is_empty()).then(|| chars as f64 / step.episodes.len() as f64)))
     }
 }
 
@@ -196,7 +196,7 @@ fn methods_of_ones_own_play_absolute_zero() {
     };
     let game = AbsoluteZero::new(config, source, Guard::default()).unwrap();
     let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
-        Role::Proposer => "nonsense".to_owned(),
+        Role::PROPOSER => "nonsense".to_owned(),
         _ => "41".to_owned(),
     });
     play(game, &policy, crate::sol_ver::python());

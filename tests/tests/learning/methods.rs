@@ -7,7 +7,7 @@ use veriplay_core::{
     Learn, Policy, PreferenceBatch, PreferencePair, Prompt, Role, Sample, Sampling, Status, TrainBatch,
 };
 use veriplay_learner::{Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, PpoClip, Preference, Sft};
-use veriplay_selfplay::advantages::{AdvantageMemory, AdvantageRow, by_name};
+use veriplay_selfplay::advantages::{AdvantageMemory, AdvantageRow, EpisodeNotes, by_name};
 
 use super::task::{CANDIDATES, QUESTIONS, prompt, verdict};
 use super::{chance_of_success, response, undecided};
@@ -31,7 +31,7 @@ fn improves(method: impl Fn(Judge) -> (f64, f64)) {
 
 /// A step of rollouts: a group behind every question, rewards from the sandbox, advantages by name.
 fn rollouts(learner: &Learner, advantage: &str, judge: Judge, step: u64) -> TrainBatch {
-    let prompts: Vec<Prompt> = QUESTIONS.iter().map(|q| Prompt::new(Role::Solver, *q)).collect();
+    let prompts: Vec<Prompt> = QUESTIONS.iter().map(|q| Prompt::new(Role::SOLVER, *q)).collect();
     let sampling = Sampling { group: 32, seed: step, ..Sampling::new(6) };
     let groups = learner.generate(&prompts, &sampling).expect("samples");
     let reward = |group: usize, text: &str| f64::from(u8::from(verdict(QUESTIONS[group], text) == Status::Accepted));
@@ -40,7 +40,14 @@ fn rollouts(learner: &Learner, advantage: &str, judge: Judge, step: u64) -> Trai
     if judge == Judge::Shuffled {
         rewards.shuffle(&mut ChaCha8Rng::seed_from_u64(1000 + step));
     }
-    let row = |(group, reward)| AdvantageRow { role: Role::Solver, kind: "induction", group, reward };
+    let row = |(group, reward)| AdvantageRow {
+        role: Role::SOLVER,
+        kind: "induction",
+        group,
+        turn: 0,
+        reward,
+        notes: EpisodeNotes::default(),
+    };
     let rows: Vec<AdvantageRow> = rollouts().map(|(group, _)| group).zip(rewards).map(row).collect();
     let advantages = by_name(advantage).expect("registered").advantages(&rows, &mut AdvantageMemory::default());
     let samples: Vec<Sample> = rollouts()

@@ -121,9 +121,9 @@ fn compact() -> &'static dyn SolVerFormat {
 /// States a problem of its own for each snippet, answers by `codes` in turn, and writes `suites` in turn.
 fn policy(codes: &'static [&'static str], suites: &'static [&'static str]) -> ScriptedPolicy {
     ScriptedPolicy::new(move |turn| match turn.prompt.role {
-        Role::Proposer => statement(turn),
-        Role::Solver => codes[turn.sample % codes.len()].to_owned(),
-        Role::Verifier => written(suites[turn.sample % suites.len()]),
+        Role::PROPOSER => statement(turn),
+        Role::SOLVER => codes[turn.sample % codes.len()].to_owned(),
+        _ => written(suites[turn.sample % suites.len()]),
     })
 }
 
@@ -201,7 +201,7 @@ fn what_codes_and_tests_agree_on_is_learned_and_nothing_else() {
     assert!(step.metrics.mutation_score.unwrap() > 0.5);
     assert_eq!((step.counts.proposals, step.counts.valid_proposals), (1, 1));
     assert_eq!((step.counts.attempts, step.counts.accepted, step.counts.dropped), (8, 4, 0));
-    let shares = [(Role::Proposer, Some(1.0)), (Role::Solver, Some(0.75)), (Role::Verifier, Some(1.0))];
+    let shares = [(Role::PROPOSER, Some(1.0)), (Role::SOLVER, Some(0.75)), (Role::VERIFIER, Some(1.0))];
     assert_eq!(step.metrics.well_formed_share, std::collections::BTreeMap::from(shares));
     let malformed = step.metrics.filters.iter().find(|filter| filter.name == "malformed_code").unwrap();
     assert_eq!((malformed.seen, malformed.count), (4, FilterCount::Refused(1)));

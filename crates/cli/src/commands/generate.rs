@@ -152,7 +152,7 @@ impl Arguments {
 
 fn generate_on_server(policy: &ServerPolicy, args: &Arguments) -> Result<Vec<SampleReport>, Failure> {
     // A server sees the text alone; role and type are for rollouts that are judged.
-    let prompt = Prompt::new(Role::Solver, args.plain_text()?);
+    let prompt = Prompt::new(Role::SOLVER, args.plain_text()?);
     let &Arguments { temperature, top_k, top_p, min_p, max_tokens, samples, seed, .. } = args;
     let stop = args.stop.clone();
     let sampling = Sampling { temperature, top_k, top_p, min_p, max_tokens, group: samples, seed, stop };

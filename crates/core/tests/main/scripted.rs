@@ -14,7 +14,7 @@ fn sampling(group: usize, seed: u64) -> Sampling {
 
 #[test]
 fn a_table_answers_by_role_and_type_and_repeats_itself() {
-    let solver = (Role::Solver, TaskType::Deduction);
+    let solver = (Role::SOLVER, TaskType::Deduction);
     let table = ScriptedPolicy::table([(solver, vec!["right", "wrong", "what?"])]);
     let prompts = [prompt(solver.0, solver.1), prompt(solver.0, solver.1)];
     let groups = table.generate(&prompts, &sampling(20, 7)).unwrap();
@@ -28,8 +28,8 @@ fn a_table_answers_by_role_and_type_and_repeats_itself() {
 
 #[test]
 fn a_prompt_without_an_answer_is_an_error_that_names_it() {
-    let table = ScriptedPolicy::table([((Role::Solver, TaskType::Deduction), vec!["x"])]);
-    let prompts = [prompt(Role::Solver, TaskType::Deduction), prompt(Role::Proposer, TaskType::Induction)];
+    let table = ScriptedPolicy::table([((Role::SOLVER, TaskType::Deduction), vec!["x"])]);
+    let prompts = [prompt(Role::SOLVER, TaskType::Deduction), prompt(Role::PROPOSER, TaskType::Induction)];
     let error = table.generate(&prompts, &sampling(1, 0)).unwrap_err();
     assert!(matches!(&error, PolicyError::Backend(what) if what.contains("prompt 1") && what.contains("Proposer")));
 }
@@ -37,7 +37,7 @@ fn a_prompt_without_an_answer_is_an_error_that_names_it() {
 #[test]
 fn a_function_sees_the_turn_and_tokens_are_bytes_up_to_the_limit() {
     let policy = ScriptedPolicy::new(|turn| format!("{}:{}", turn.index, turn.sample));
-    let prompts = [prompt(Role::Solver, TaskType::Abduction), prompt(Role::Solver, TaskType::Abduction)];
+    let prompts = [prompt(Role::SOLVER, TaskType::Abduction), prompt(Role::SOLVER, TaskType::Abduction)];
     let groups = policy.generate(&prompts, &sampling(2, 0)).unwrap();
     let whole = &groups[1][1];
     assert_eq!((whole.text.as_str(), whole.finish), ("1:1", FinishReason::Stop));

@@ -67,7 +67,7 @@ impl Digits {
         });
         let digit = digit.unwrap_or(9);
         let text = match prompt.role {
-            Role::Proposer => format!("def f(x):\n    return x * {digit} % 10<I>{digit}"),
+            Role::PROPOSER => format!("def f(x):\n    return x * {digit} % 10<I>{digit}"),
             _ => digit.to_string(),
         };
         let (tokens, logprobs) = (vec![digit as u32], vec![probabilities[digit].ln() as f32]);

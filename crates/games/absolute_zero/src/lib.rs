@@ -246,7 +246,7 @@ impl Environment for AbsoluteZero {
         match stage {
             // Enough to fill a batch, few enough that judging overlaps sampling.
             Stage::Solve => 32,
-            Stage::Evaluate | Stage::EvaluateGreedy => 100,
+            Stage::AfterUpdate | Stage::Evaluate | Stage::EvaluateGreedy => 100,
             Stage::SftSolve | Stage::SftPropose | Stage::Propose => usize::MAX,
         }
     }
@@ -259,6 +259,7 @@ impl Environment for AbsoluteZero {
             Stage::SftPropose => of_role("proposer").wrapping_add(SFT),
             Stage::Propose => of_role("proposer"),
             Stage::SftSolve | Stage::Solve => of_role("solver"),
+            Stage::AfterUpdate => derive_seed(run, step, "sampling/after update"),
             Stage::Evaluate | Stage::EvaluateGreedy => run,
         };
         seed.wrapping_add(draw.chunk as u64)

@@ -128,7 +128,7 @@ fn proposer_metrics<E: Triplets>(game: &E, step: &StepFacts<E>, task_type: TaskT
             valid_rate: share(valid, of_type.len() - dropped),
         }),
         response_tokens_mean: tokens_mean(of_type.iter().map(|(_, one)| one.finished.tokens())),
-        ..empty(Role::Proposer, task_type)
+        ..empty(Role::PROPOSER, task_type)
     }
 }
 
@@ -142,7 +142,7 @@ fn solver_metrics<E: Triplets>(game: &E, step: &StepFacts<E>, task_type: TaskTyp
         malformed: of_type.iter().filter(|one| is_malformed(one)).count(),
         well_formed_share: well_formed_share(game, &responses),
         response_tokens_mean: tokens_mean(of_type.iter().map(|one| one.finished.tokens())),
-        ..empty(Role::Solver, task_type)
+        ..empty(Role::SOLVER, task_type)
     }
 }
 

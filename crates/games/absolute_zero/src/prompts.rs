@@ -61,14 +61,14 @@ pub trait PromptFormat: Sync {
 
     /// The prompt that asks a solver.
     fn solver_prompt(&self, question: &Question, examples: &[&Question]) -> Prompt {
-        let (role, task_type) = (Role::Solver, question.task_type());
+        let (role, task_type) = (Role::SOLVER, question.task_type());
         let content = self.solver_content(question, examples);
         Prompt::new(role, content).with_task_type(task_type).with_stop(self.stop(role, task_type).iter().copied())
     }
 
     /// A proposer's prompt.
     fn proposer_prompt(&self, request: &ProposerRequest<'_>) -> Prompt {
-        let (role, task_type) = (Role::Proposer, request.task_type);
+        let (role, task_type) = (Role::PROPOSER, request.task_type);
         let content = self.proposer_content(request);
         Prompt::new(role, content).with_task_type(task_type).with_stop(self.stop(role, task_type).iter().copied())
     }

@@ -59,8 +59,8 @@ impl Assignment {
     /// The role that has it.
     pub const fn role(&self) -> Role {
         match self.goal {
-            RepoGoal::Repair { .. } => Role::Solver,
-            RepoGoal::Inject { .. } => Role::Proposer,
+            RepoGoal::Repair { .. } => Role::SOLVER,
+            RepoGoal::Inject { .. } => Role::PROPOSER,
         }
     }
 }

@@ -94,8 +94,8 @@ pub(super) fn step_metrics(step: &StepFacts<BugRepair>) -> BugRepairMetrics {
         (step.proposals.iter().map(|one| &one.finished), step.solutions.iter().map(|one| &one.finished));
     let solved = step.solved_where(|_| true);
     BugRepairMetrics {
-        injector: episode_metrics(injections, step.reward_mean(Role::Proposer)),
-        solver: episode_metrics(repairs, step.reward_mean(Role::Solver)),
+        injector: episode_metrics(injections, step.reward_mean(Role::PROPOSER)),
+        solver: episode_metrics(repairs, step.reward_mean(Role::SOLVER)),
         without_prompt: step.without_prompt,
         dropped_tasks: step.dropped_tasks,
         statuses: step.statuses(),

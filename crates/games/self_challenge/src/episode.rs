@@ -135,7 +135,7 @@ impl Workspace for ToolWorkspace {
                 self.proposed = Some(task);
                 Ok(TurnAction::Finish(PROPOSED.name()))
             }
-            ChallengerResponse::Explore(_) if self.role() == Role::Proposer && turns_left == 1 => {
+            ChallengerResponse::Explore(_) if self.role() == Role::PROPOSER && turns_left == 1 => {
                 Ok(TurnAction::Nothing("There are no turns left to explore.".to_owned()))
             }
             ChallengerResponse::Explore(code) => Ok(TurnAction::Call(code)),
@@ -145,7 +145,7 @@ impl Workspace for ToolWorkspace {
     fn observe(&mut self, _code: &String, outcome: &CodeOutcome) -> Observation {
         self.calls.extend(outcome.calls.iter().cloned());
         self.explored += usize::from(!outcome.calls.is_empty());
-        if outcome.failure.is_none() && self.role() == Role::Solver {
+        if outcome.failure.is_none() && self.role() == Role::SOLVER {
             self.answer.clone_from(&outcome.answer);
         }
         let end = self.answer.is_some().then_some(ANSWERED.name());

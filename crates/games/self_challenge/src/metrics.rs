@@ -80,11 +80,11 @@ pub(super) fn step_metrics(step: &StepFacts<SelfChallenge>) -> SelfChallengeMetr
     let executions = step.solutions.iter().map(|one| (&one.finished, one.judged.verdict.is_err()));
     let all = step.solved_where(|_| true);
     SelfChallengeMetrics {
-        challenger: episode_metrics(challenges, step.reward_mean(Role::Proposer)),
+        challenger: episode_metrics(challenges, step.reward_mean(Role::PROPOSER)),
         filters: filters(&judged),
         refused,
         valid_share: share(judged.iter().filter(|rules| rules.is_empty()).count(), judged.len()),
-        executor: episode_metrics(executions, step.reward_mean(Role::Solver)),
+        executor: episode_metrics(executions, step.reward_mean(Role::SOLVER)),
         tasks: step.sources(),
         statuses: step.statuses(),
         solve_rate: mean_rate(&all),

@@ -45,8 +45,8 @@ impl ToolGoal {
     /// The role that has it.
     pub const fn role(&self) -> Role {
         match self {
-            ToolGoal::Challenge(_) => Role::Proposer,
-            ToolGoal::Execute { .. } => Role::Solver,
+            ToolGoal::Challenge(_) => Role::PROPOSER,
+            ToolGoal::Execute { .. } => Role::SOLVER,
         }
     }
 

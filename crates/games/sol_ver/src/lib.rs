@@ -204,19 +204,19 @@ impl SolVer {
 
     fn proposer(&self, request: SnippetRequest) -> Proposer<Self> {
         let episode = self.episode(
-            Role::Proposer,
+            Role::PROPOSER,
             self.format.proposer_content(&request.snippet, &self.examples_beside(&request.snippet)),
         );
         Proposer { request, episode, rollouts: 1, kind: KIND }
     }
 
     fn solver(&self, statement: &str) -> SingleTurn {
-        self.episode(Role::Solver, self.format.solver_content(statement, &self.examples_beside(statement)))
+        self.episode(Role::SOLVER, self.format.solver_content(statement, &self.examples_beside(statement)))
     }
 
     fn verifier(&self, statement: &str, program: &str) -> SingleTurn {
         let examples = self.examples_beside(statement);
-        self.episode(Role::Verifier, self.format.verifier_content(statement, program, self.own.tests, &examples))
+        self.episode(Role::VERIFIER, self.format.verifier_content(statement, program, self.own.tests, &examples))
     }
 
     fn episode(&self, role: Role, content: PromptContent) -> SingleTurn {
@@ -360,12 +360,7 @@ impl Environment for SolVer {
     }
 
     fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
-        let role = match draw.role {
-            Role::Proposer => "proposer",
-            Role::Solver => "solver",
-            Role::Verifier => "verifier",
-        };
-        let seed = derive_seed(run, step, &format!("sol_ver/{role}"));
+        let seed = derive_seed(run, step, &format!("sol_ver/{}", draw.part.role().name()));
         match draw.stage {
             Stage::Evaluate | Stage::EvaluateGreedy => derive_seed(seed, 0, "held"),
             _ => seed,

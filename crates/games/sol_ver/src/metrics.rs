@@ -7,6 +7,8 @@ use veriplay_core::{Role, Status, Verdict};
 use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::metrics::{FilterCount, FilterYield};
 use veriplay_selfplay::preferences::{Preferences, Response};
+use veriplay_selfplay::rollout::Part;
+use veriplay_selfplay::scoring::ScoredEpisode;
 use veriplay_selfplay::splits::HELD_OUT;
 use veriplay_selfplay::statistics::{mean_over, share};
 use veriplay_verifier::agreement::{GUARDS, GuardCheck, SuiteQuality};
@@ -60,8 +62,8 @@ pub(super) fn step_metrics(game: &SolVer, facts: &StepFacts<SolVer>) -> SolVerMe
     let qualities: Vec<SuiteQuality> = decided.iter().flat_map(|round| &round.suites).map(|(_, one)| *one).collect();
     let quality = SuiteNumbers::from_suites(&qualities);
     let Preferences { examples, pairs } = &facts.preferences;
-    let count = |role: Role| examples.iter().filter(|one| one.response.role == role).count();
-    let pairs = |role: Role| pairs.iter().filter(|pair| pair.chosen.role == role).count();
+    let count = |part: Part| examples.iter().filter(|one| one.response.part == part).count();
+    let pairs = |part: Part| pairs.iter().filter(|pair| pair.chosen.part == part).count();
     let sizes = |of: fn(&AgreementRound) -> usize| mean_over(&judged, |one| of(one.facts) as f64);
     SolVerMetrics {
         well_formed_share: well_formed_shares(game, facts),
@@ -77,10 +79,10 @@ pub(super) fn step_metrics(game: &SolVer, facts: &StepFacts<SolVer>) -> SolVerMe
         mutation_score: quality.mutation_score,
         clusters: sizes(|round| round.clusters.len()),
         best_cluster: sizes(|round| round.clusters.first().map_or(0, |(codes, _)| *codes)),
-        sft_codes: count(Role::Solver),
-        sft_suites: count(Role::Verifier),
-        code_pairs: pairs(Role::Solver),
-        test_pairs: pairs(Role::Verifier),
+        sft_codes: count(Part::Solution),
+        sft_suites: count(Part::Verification),
+        code_pairs: pairs(Part::Solution),
+        test_pairs: pairs(Part::Verification),
     }
 }
 
@@ -89,9 +91,9 @@ fn well_formed_shares(game: &SolVer, facts: &StepFacts<SolVer>) -> BTreeMap<Role
     let codes = facts.solutions.iter().filter(|one| game.read_program(&one.finished).is_ok());
     let suites = facts.verifications.iter().filter(|one| game.read_suite(&one.finished).is_ok());
     BTreeMap::from([
-        (Role::Proposer, share(problems.count(), facts.proposals.len())),
-        (Role::Solver, share(codes.count(), facts.solutions.len())),
-        (Role::Verifier, share(suites.count(), facts.verifications.len())),
+        (Role::PROPOSER, share(problems.count(), facts.proposals.len())),
+        (Role::SOLVER, share(codes.count(), facts.solutions.len())),
+        (Role::VERIFIER, share(suites.count(), facts.verifications.len())),
     ])
 }
 
@@ -123,11 +125,12 @@ fn count_learned(facts: &StepFacts<SolVer>) -> usize {
     let Preferences { examples, pairs } = &facts.preferences;
     let responses = examples.iter().map(|one| one.response).chain(pairs.iter().map(|pair| pair.chosen));
     let rewarded = facts.scored.iter().filter(|one| one.weight != 0.0);
-    let responses = responses.chain(rewarded.map(|one| Response { role: one.role, index: one.index }));
-    let problem = |response: Response| match response.role {
-        Role::Proposer => facts.tasks.iter().position(|asked| asked.proposal == Some(response.index)),
-        Role::Solver => Some(facts.solutions[response.index].finished.source),
-        Role::Verifier => Some(facts.verifications[response.index].task),
+    let responses = responses.chain(rewarded.map(ScoredEpisode::response));
+    let problem = |response: Response| match response.part {
+        Part::Proposal => facts.tasks.iter().position(|asked| asked.proposal == Some(response.index)),
+        Part::Deferred => None,
+        Part::Solution => Some(facts.solutions[response.index].finished.source),
+        Part::Verification => Some(facts.verifications[response.index].task),
     };
     responses.filter_map(problem).collect::<BTreeSet<usize>>().len()
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use veriplay_core::{Role, Status, Verdict};
+use veriplay_core::{Status, Verdict};
 use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::judgement::RoundFacts;
 use veriplay_selfplay::preferences::{Example, Pair, Preferences, Response};
 use veriplay_selfplay::randomness::generator;
+use veriplay_selfplay::rollout::Part;
 use veriplay_selfplay::splits::HELD_OUT;
 use veriplay_verifier::agreement::SuiteQuality;
 
@@ -33,33 +34,33 @@ impl SolVer {
     }
 
     /// Before the weight of the role.
-    fn weight(&self, role: Role) -> f64 {
-        match role {
-            Role::Proposer => 1.0,
-            Role::Solver => self.own.code_weight,
-            Role::Verifier => self.own.test_weight,
+    const fn weight(&self, part: Part) -> f64 {
+        match part {
+            Part::Proposal | Part::Deferred => 1.0,
+            Part::Solution => self.own.code_weight,
+            Part::Verification => self.own.test_weight,
         }
     }
 
     fn example(&self, response: Response) -> Example {
-        Example { response, weight: self.weight(response.role) }
+        Example { response, weight: self.weight(response.part) }
     }
 
     fn pair(&self, (chosen, rejected): (Response, Response)) -> Pair {
-        Pair { chosen, rejected, weight: self.weight(chosen.role) }
+        Pair { chosen, rejected, weight: self.weight(chosen.part) }
     }
 
     /// As many examples and pairs of each role, drawn from all responses of the step; a coin says which of a pair is chosen.
     fn select_at_random(&self, facts: &StepFacts<Self>, agreed: &Preferences, random: &mut ChaCha8Rng) -> Preferences {
         let mut chosen = Preferences::default();
         let all = self.learnable_responses(facts);
-        for role in [Role::Proposer, Role::Solver, Role::Verifier] {
-            let count = agreed.examples.iter().filter(|one| one.response.role == role).count();
-            let mut of_role: Vec<Response> = all.iter().copied().filter(|one| one.role == role).collect();
-            of_role.shuffle(random);
-            chosen.examples.extend(of_role.iter().take(count).map(|one| self.example(*one)));
-            let count = agreed.pairs.iter().filter(|pair| pair.chosen.role == role).count();
-            let mut pairs = if count == 0 { Vec::new() } else { any_pairs(facts, &of_role) };
+        for part in [Part::Proposal, Part::Solution, Part::Verification] {
+            let count = agreed.examples.iter().filter(|one| one.response.part == part).count();
+            let mut of_part: Vec<Response> = all.iter().copied().filter(|one| one.part == part).collect();
+            of_part.shuffle(random);
+            chosen.examples.extend(of_part.iter().take(count).map(|one| self.example(*one)));
+            let count = agreed.pairs.iter().filter(|pair| pair.chosen.part == part).count();
+            let mut pairs = if count == 0 { Vec::new() } else { any_pairs(facts, &of_part) };
             pairs.shuffle(random);
             let mut flip = |(one, other): (Response, Response)| match random.random::<bool>() {
                 true => self.pair((one, other)),
@@ -96,7 +97,7 @@ struct JudgedProblem<'a> {
 
 impl JudgedProblem<'_> {
     fn statement(&self) -> Option<Response> {
-        self.proposal.map(|index| Response { role: Role::Proposer, index })
+        self.proposal.map(|index| Response { part: Part::Proposal, index })
     }
 
     fn is_measured(&self) -> bool {
@@ -106,13 +107,13 @@ impl JudgedProblem<'_> {
 
 /// The problems whose rounds were not dropped.
 fn judged_problems<'a>(facts: &'a StepFacts<SolVer>) -> Vec<JudgedProblem<'a>> {
-    let of_role = |role, tasks: Vec<usize>| {
+    let of_part = |part, tasks: Vec<usize>| {
         let mut found: Vec<Vec<Response>> = facts.tasks.iter().map(|_| Vec::new()).collect();
-        tasks.into_iter().enumerate().for_each(|(index, task)| found[task].push(Response { role, index }));
+        tasks.into_iter().enumerate().for_each(|(index, task)| found[task].push(Response { part, index }));
         found
     };
-    let codes = of_role(Role::Solver, facts.solutions.iter().map(|one| one.finished.source).collect());
-    let suites = of_role(Role::Verifier, facts.verifications.iter().map(|one| one.task).collect());
+    let codes = of_part(Part::Solution, facts.solutions.iter().map(|one| one.finished.source).collect());
+    let suites = of_part(Part::Verification, facts.verifications.iter().map(|one| one.task).collect());
     let all = facts.tasks.iter().zip(&facts.rounds).zip(codes.into_iter().zip(suites));
     let judged = all.filter_map(|((asked, round), (codes, suites))| {
         Some(JudgedProblem { proposal: asked.proposal, round: round.as_ref()?, codes, suites })
@@ -153,8 +154,8 @@ impl ProblemSelection<'_> {
     }
 
     fn verdict(&self, response: Response) -> Option<&Verdict> {
-        let judged = match response.role {
-            Role::Verifier => &self.facts.verifications[response.index].judged,
+        let judged = match response.part {
+            Part::Verification => &self.facts.verifications[response.index].judged,
             _ => &self.facts.solutions[response.index].judged,
         };
         judged.verdict.as_ref().ok()
@@ -190,7 +191,7 @@ impl ProblemSelection<'_> {
 
     /// What tells a suite's prompt from others of its problem.
     fn candidate(&self, response: Response) -> usize {
-        if response.role == Role::Verifier { self.facts.verifications[response.index].candidate } else { 0 }
+        if response.part == Part::Verification { self.facts.verifications[response.index].candidate } else { 0 }
     }
 
     /// A trusted code before one that falls short by the margin.

@@ -168,7 +168,7 @@ fn a_date_of_the_options_is_one_of_the_calendar() {
 }
 
 fn prompt_tokens(learner: &Learner, messages: Vec<Message>) -> Result<Vec<u32>, PolicyError> {
-    let rollouts = learner.generate(&[Prompt::new(Role::Solver, messages)], &Sampling::new(1))?;
+    let rollouts = learner.generate(&[Prompt::new(Role::SOLVER, messages)], &Sampling::new(1))?;
     Ok(rollouts[0][0].prompt_tokens.clone())
 }
 
@@ -203,7 +203,7 @@ fn without_a_template_messages_are_plain_text_that_ends_before_the_next_user() {
     let messages =
         vec![Message::system("Be short."), Message::user("1?"), Message::assistant("2"), Message::user("3?")];
     let text = "Be short.\nUser: 1?\nAssistant: 2\nUser: 3?\nAssistant:";
-    assert_eq!(Prompt::new(Role::Solver, messages.clone()).text(), text);
+    assert_eq!(Prompt::new(Role::SOLVER, messages.clone()).text(), text);
     let want = learner.tokenizer().encode_document(text).expect("encodes");
     assert_eq!(prompt_tokens(&learner, messages.clone()).expect("samples"), want);
     let begun = [messages, vec![Message::assistant("<think>")]].concat();
@@ -219,13 +219,13 @@ fn a_prompt_in_text_has_the_begin_token_of_documents_once() {
         let (_, dir, _) = fixtures().into_iter().find(|(found, ..)| found == name).expect("a fixture");
         let dir = checkpoint(&dir);
         let learner = load(dir.path());
-        let tokens = |text: &str| learner.encode_prompt(&Prompt::new(Role::Solver, text)).expect("encodes");
+        let tokens = |text: &str| learner.encode_prompt(&Prompt::new(Role::SOLVER, text)).expect("encodes");
         let own = learner.tokenizer().encode("def f(x):").expect("encodes");
         let begin = learner.tokenizer().token_id("<|begin|>").expect("it is special");
         let with_begin = [&[begin][..], &own].concat();
         assert_eq!(tokens("def f(x):"), if is_begun { with_begin.clone() } else { own }, "{name}");
         assert_eq!(tokens("<|begin|>def f(x):"), with_begin, "{name}");
-        let rollouts = learner.generate(&[Prompt::new(Role::Solver, "def f(x):")], &Sampling::new(1)).expect("samples");
+        let rollouts = learner.generate(&[Prompt::new(Role::SOLVER, "def f(x):")], &Sampling::new(1)).expect("samples");
         assert_eq!(rollouts[0][0].prompt_tokens, tokens("def f(x):"), "{name}");
     }
 }
@@ -249,13 +249,13 @@ fn later_turns_of_plain_text_get_no_second_begin_token() {
 /// The prompt behind a response, whose tokens are those of these texts one by one and, where it ended, an end token.
 fn next_prompt(learner: &Learner, asked: &[Message], response: &[&str], ended: bool) -> (Prompt, Vec<u32>) {
     let encode = |text: &str| learner.tokenizer().encode(text).expect("encodes");
-    let first = learner.encode_prompt(&Prompt::new(Role::Solver, asked.to_vec())).expect("encodes");
+    let first = learner.encode_prompt(&Prompt::new(Role::SOLVER, asked.to_vec())).expect("encodes");
     let read: Vec<u32> = response.iter().flat_map(|text| encode(text)).collect();
     let end = ended.then_some(learner.end_tokens()[0]);
     let turn = SampledTurn { prompt: first.clone(), response: read.iter().copied().chain(end).collect() };
     let text = response.concat().split("##").next().expect("a part").trim().to_owned();
     let messages = [asked.to_vec(), vec![Message::assistant(text), Message::user("3?")]].concat();
-    let prompt = Prompt { earlier: Some(Arc::new(turn)), ..Prompt::new(Role::Solver, messages).with_stop(["##"]) };
+    let prompt = Prompt { earlier: Some(Arc::new(turn)), ..Prompt::new(Role::SOLVER, messages).with_stop(["##"]) };
     (prompt, [first, read].concat())
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn learner(config: ModelConfig) -> Learner {
 }
 
 pub(crate) fn prompt(text: &str) -> Prompt {
-    Prompt::new(Role::Solver, text)
+    Prompt::new(Role::SOLVER, text)
 }
 
 pub(crate) fn sample(prompt: &[u32], response: &[u32], weight: f32) -> Sample {

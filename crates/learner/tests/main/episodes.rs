@@ -179,7 +179,7 @@ fn next_turn(prompts: &[Prompt], rollouts: &[Vec<Rollout>]) -> Vec<Prompt> {
 
 #[test]
 fn turns_are_sampled_alike_whether_earlier_ones_are_kept_or_computed_again_and_updates_forget_them() {
-    let first = |text: &str| Prompt { may_continue: true, ..Prompt::new(Role::Solver, vec![Message::user(text)]) };
+    let first = |text: &str| Prompt { may_continue: true, ..Prompt::new(Role::SOLVER, vec![Message::user(text)]) };
     let mut prompts = vec![first("a"), first("def f(x):"), first("1")];
     let [mut kept, mut none] = [1024, 0].map(|turn_cache_mib| {
         learner(DeviceSpec::Cpu, &LearnerOptions { turn_cache_mib, ..LearnerOptions::default() })

@@ -63,7 +63,7 @@ fn a_conversation_goes_to_the_chat_completions_with_its_stop_strings() {
     let begun = vec![Message::user("x = 1"), Message::assistant("x = ")];
     for (messages, kind) in [(vec![Message::user("x = 1")], ServerKind::Vllm), (begun, ServerKind::LlamaCpp)] {
         let server = Server::start(kind, |_, _| Act::Answer);
-        let asked = Prompt::new(Role::Solver, messages).with_stop(["1"]);
+        let asked = Prompt::new(Role::SOLVER, messages).with_stop(["1"]);
         let sampling = Sampling { stop: vec!["2".to_owned()], ..sampling(2) };
         let group = policy(&server, options()).generate(&[asked], &sampling).expect("it answers").remove(0);
         let seen = server.seen().remove(0);

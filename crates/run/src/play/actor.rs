@@ -6,6 +6,7 @@ use serde::Serialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_core::{Learn, Policy, Update};
 use veriplay_learner::{Learner, LearnerOptions};
+use veriplay_selfplay::after_update::UpdatedPolicy;
 use veriplay_selfplay::play::{Batch, RewardedRollout};
 
 use super::summary::Summary;
@@ -25,6 +26,14 @@ impl Actor {
         match self {
             Self::Learner(learner) => &**learner,
             Self::Trainer(trainer) => &**trainer,
+        }
+    }
+
+    /// The same as a script may use it behind an update.
+    pub(crate) fn updated(&mut self) -> UpdatedPolicy<'_> {
+        match self {
+            Self::Learner(learner) => UpdatedPolicy::Learner(&mut **learner),
+            Self::Trainer(trainer) => UpdatedPolicy::Sampled(&**trainer),
         }
     }
 

@@ -25,6 +25,7 @@ use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
 use super::evaluation::Validation;
+use super::kept_policies::KeptPolicies;
 use super::open_learner::{resume_learner, start_learner};
 use super::plugins::{self, PluginContext};
 use super::start_model::StartModel;
@@ -57,6 +58,7 @@ pub struct Session<S: GameSetup> {
     executor: GameExecutor,
     actor: Actor,
     other_proposer: OtherProposer,
+    kept: KeptPolicies,
     /// Where steps begin with it.
     start_model: Option<StartModel>,
     state: State<S>,
@@ -159,6 +161,7 @@ impl<S: GameSetup> Session<S> {
         let timing_bytes = whole_lines(&dir.path("timing.jsonl"));
         let tensorboard = config.run.tensorboard.then(|| EventFile::create(&dir.path(""), state.step));
         Ok(Self {
+            kept: KeptPolicies::at(&config.run, state.step, |step| dir.checkpoint_path(step)),
             start_model: StartModel::find(&config, state.start_weights.as_deref())?,
             trackio: open_trackio(&config, &dir)?,
             tensorboard: tensorboard.transpose().or_fail(ExitCode::Input)?,

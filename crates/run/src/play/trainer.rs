@@ -19,8 +19,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_core::{
-    FinishReason, LengthLimit, Policy, PolicyError, PolicyVersion, PreferenceBatch, Prompt, Role, Rollout, RolloutId,
-    Sample, Sampling, TrainBatch, Update,
+    FinishReason, LengthLimit, Policy, PolicyError, PolicyVersion, PreferenceBatch, Prompt, Rollout, RolloutId, Sample,
+    Sampling, TrainBatch, Update,
 };
 use veriplay_selfplay::play::RewardedRollout;
 
@@ -319,11 +319,7 @@ fn check_rollouts(rollouts: &[Vec<RolloutAnswer>], prompts: usize, sampling: &Sa
 }
 
 fn reward_message(one: &RewardedRollout) -> RewardMessage {
-    let role = match one.role {
-        Role::Proposer => "proposer",
-        Role::Solver => "solver",
-        Role::Verifier => "verifier",
-    };
+    let role = one.role.name();
     RewardMessage {
         role: one.role,
         kind: one.kind,

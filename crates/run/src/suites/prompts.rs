@@ -115,7 +115,7 @@ impl SuitePrompt {
             }
             (None, statement) => AnswerKind::ExtractedProgram(ProgramQuestion::new(statement, continued)),
         };
-        Ok(Self { prompt: Prompt::new(Role::Solver, content).with_stop(stop), answer })
+        Ok(Self { prompt: Prompt::new(Role::SOLVER, content).with_stop(stop), answer })
     }
 
     /// The attempt that a response makes.
@@ -144,7 +144,7 @@ fn continued_text(content: &PromptContent) -> &str {
 }
 
 fn solver(content: impl Into<PromptContent>, stop: &[&str]) -> Prompt {
-    Prompt::new(Role::Solver, content).with_stop(stop.iter().copied())
+    Prompt::new(Role::SOLVER, content).with_stop(stop.iter().copied())
 }
 
 fn continuation(source: &str, style: PromptStyle) -> SuitePrompt {
@@ -227,7 +227,7 @@ fn prediction(program: &str, [input, output]: [&str; 2], predict: Predicted, sty
         PromptStyle::Chat => PromptContent::Messages(messages),
         PromptStyle::Completion => PromptContent::Text(as_plain_text(&messages)),
     };
-    SuitePrompt { prompt: Prompt::new(Role::Solver, content).with_stop(["\n"]), answer }
+    SuitePrompt { prompt: Prompt::new(Role::SOLVER, content).with_stop(["\n"]), answer }
 }
 
 /// The messages one after another, as a base model continues them.

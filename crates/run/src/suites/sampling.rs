@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn prompts_that_cannot_be_asked_leave_the_others() {
         let texts = ["plain", "long", "strange", "plain"];
-        let prompts = texts.iter().map(|text| Prompt::new(Role::Solver, *text)).collect();
+        let prompts = texts.iter().map(|text| Prompt::new(Role::SOLVER, *text)).collect();
         let groups = generate_what_can_be_asked(&Refusing, &texts, prompts, &Sampling::new(8)).expect("no fault");
         let ends: Vec<Option<SampleEnd>> = groups.into_iter().map(Result::err).collect();
         assert_eq!(ends, [None, Some(SampleEnd::PromptTooLong), Some(SampleEnd::PromptNotTokenized), None]);

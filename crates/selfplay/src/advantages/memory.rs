@@ -14,7 +14,7 @@ pub struct AdvantageMemory {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Baseline {
-    role: Role,
+    role: String,
     kind: String,
     bits: u64,
 }
@@ -27,16 +27,16 @@ impl AdvantageMemory {
 
     /// The baseline of a role and kind of task.
     pub fn baseline(&self, role: Role, kind: &str) -> f64 {
-        let found = self.baselines.iter().find(|b| b.role == role && b.kind == kind);
+        let found = self.baselines.iter().find(|b| b.role == role.name() && b.kind == kind);
         found.map_or(0.0, |b| f64::from_bits(b.bits))
     }
 
     /// Sets it.
     pub(super) fn set(&mut self, role: Role, kind: &str, value: f64) {
         let bits = value.to_bits();
-        match self.baselines.iter_mut().find(|b| b.role == role && b.kind == kind) {
+        match self.baselines.iter_mut().find(|b| b.role == role.name() && b.kind == kind) {
             Some(baseline) => baseline.bits = bits,
-            None => self.baselines.push(Baseline { role, kind: kind.to_owned(), bits }),
+            None => self.baselines.push(Baseline { role: role.name().to_owned(), kind: kind.to_owned(), bits }),
         }
     }
 }

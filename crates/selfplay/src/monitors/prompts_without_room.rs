@@ -23,7 +23,7 @@ impl Monitor for PromptsWithoutRoom {
         "prompts_without_room"
     }
 
-    fn measure(&self, step: &StepSummary<'_>) -> Measurement {
-        Measurement::Count(step.without_prompt as u64)
+    fn measure(&self, step: &StepSummary<'_>) -> Option<Measurement> {
+        Some(Measurement::Count(step.without_prompt as u64))
     }
 }

@@ -21,7 +21,7 @@ impl Monitor for ProposalsInHeldOut {
         "proposals_in_held_out"
     }
 
-    fn measure(&self, step: &StepSummary<'_>) -> Measurement {
-        Measurement::Count(step.counts.proposals_in_held_out)
+    fn measure(&self, step: &StepSummary<'_>) -> Option<Measurement> {
+        Some(Measurement::Count(step.counts.proposals_in_held_out))
     }
 }

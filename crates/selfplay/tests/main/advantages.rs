@@ -2,10 +2,12 @@
 
 use proptest::prelude::*;
 use veriplay_core::{Role, TaskType};
-use veriplay_selfplay::advantages::{ADVANTAGES, AdvantageEstimator, AdvantageMemory, AdvantageRow, by_name};
+use veriplay_selfplay::advantages::{
+    ADVANTAGES, AdvantageEstimator, AdvantageMemory, AdvantageRow, EpisodeNotes, by_name,
+};
 
 fn row(role: Role, task_type: TaskType, group: usize, reward: f64) -> AdvantageRow {
-    AdvantageRow { role, kind: task_type.name(), group, reward }
+    AdvantageRow { role, kind: task_type.name(), group, turn: 0, reward, notes: EpisodeNotes::default() }
 }
 
 /// What an estimator without a past says.
@@ -22,7 +24,7 @@ fn without_memory() -> impl Iterator<Item = &'static dyn AdvantageEstimator> {
 }
 
 fn solver_rows(rewards: &[(usize, f64)]) -> Vec<AdvantageRow> {
-    rewards.iter().map(|(group, reward)| row(Role::Solver, TaskType::Deduction, *group, *reward)).collect()
+    rewards.iter().map(|(group, reward)| row(Role::SOLVER, TaskType::Deduction, *group, *reward)).collect()
 }
 
 #[track_caller]
@@ -50,8 +52,8 @@ fn trr_centres_and_scales_by_role_and_task_type() {
     let deviation = 0.1875_f64.sqrt();
     let mut rows = two_groups();
     // Another role and another type shift nothing.
-    rows.push(row(Role::Proposer, TaskType::Deduction, 0, -7.0));
-    rows.push(row(Role::Solver, TaskType::Abduction, 0, 9.0));
+    rows.push(row(Role::PROPOSER, TaskType::Deduction, 0, -7.0));
+    rows.push(row(Role::SOLVER, TaskType::Abduction, 0, 9.0));
     let quarter = 0.25 / deviation;
     check("trr", &rows, &[quarter, -0.75 / deviation, quarter, quarter, 0.0, 0.0]);
 }
@@ -59,14 +61,14 @@ fn trr_centres_and_scales_by_role_and_task_type() {
 #[test]
 fn reinforce_centres_on_the_whole_batch_and_does_not_scale() {
     let mut rows = two_groups();
-    rows.push(row(Role::Proposer, TaskType::Induction, 0, -0.5));
+    rows.push(row(Role::PROPOSER, TaskType::Induction, 0, -0.5));
     check("reinforce", &rows, &[0.5, -0.5, 0.5, 0.5, -1.0]);
 }
 
 #[test]
 fn reinforce_plus_plus_scales_by_the_whole_batch() {
     let mut rows = two_groups();
-    rows.push(row(Role::Proposer, TaskType::Induction, 0, -0.5));
+    rows.push(row(Role::PROPOSER, TaskType::Induction, 0, -0.5));
     // Mean 0.5, mean square 3.25 / 5.
     let deviation = (0.65_f64 - 0.25).sqrt();
     check("reinforce_plus_plus", &rows, &[0.5, -0.5, 0.5, 0.5, -1.0].map(|a| a / deviation));
@@ -89,16 +91,16 @@ fn rae_follows_a_baseline_for_each_role_and_task_type_and_goes_on_where_it_was_s
     let rae = by_name("rae").unwrap();
     let mut memory = AdvantageMemory::default();
     let first = [
-        row(Role::Solver, TaskType::Deduction, 0, 1.0),
-        row(Role::Solver, TaskType::Deduction, 0, 0.0),
-        row(Role::Proposer, TaskType::Deduction, 0, -0.5),
+        row(Role::SOLVER, TaskType::Deduction, 0, 1.0),
+        row(Role::SOLVER, TaskType::Deduction, 0, 0.0),
+        row(Role::PROPOSER, TaskType::Deduction, 0, -0.5),
     ];
     assert_eq!(rae.advantages(&first, &mut memory), [1.0, 0.0, -0.5]);
     // Two updates with the mean, one by one.
     let solver = (0..2).fold(0.0, |b, _| 0.95 * b + 0.05 * 0.5);
-    assert!((memory.baseline(Role::Solver, TaskType::Deduction.name()) - solver).abs() < 1e-15);
-    assert!((memory.baseline(Role::Proposer, TaskType::Deduction.name()) + 0.025).abs() < 1e-15);
-    assert_eq!(memory.baseline(Role::Solver, TaskType::Abduction.name()), 0.0);
+    assert!((memory.baseline(Role::SOLVER, TaskType::Deduction.name()) - solver).abs() < 1e-15);
+    assert!((memory.baseline(Role::PROPOSER, TaskType::Deduction.name()) + 0.025).abs() < 1e-15);
+    assert_eq!(memory.baseline(Role::SOLVER, TaskType::Abduction.name()), 0.0);
 
     let saved = serde_json::to_string(&memory).unwrap();
     let mut restored: AdvantageMemory = serde_json::from_str(&saved).unwrap();
@@ -117,7 +119,7 @@ fn raes_baseline_comes_to_the_mean_of_what_it_sees() {
     let mut memory = AdvantageMemory::default();
     let rows = solver_rows(&[(0, 1.0), (0, 0.0), (0, 1.0), (0, 1.0)]);
     (0..200).for_each(|_| drop(rae.advantages(&rows, &mut memory)));
-    assert!((memory.baseline(Role::Solver, TaskType::Deduction.name()) - 0.75).abs() < 1e-9);
+    assert!((memory.baseline(Role::SOLVER, TaskType::Deduction.name()) - 0.75).abs() < 1e-9);
 }
 
 #[test]
@@ -139,14 +141,14 @@ fn an_empty_batch_gives_nothing() {
 
 #[test]
 fn the_same_group_number_in_two_task_types_is_two_groups() {
-    let rows = [row(Role::Solver, TaskType::Deduction, 0, 1.0), row(Role::Solver, TaskType::Abduction, 0, 0.0)];
+    let rows = [row(Role::SOLVER, TaskType::Deduction, 0, 1.0), row(Role::SOLVER, TaskType::Abduction, 0, 0.0)];
     check("group", &rows, &[0.0, 0.0]);
 }
 
 fn any_row() -> impl Strategy<Value = AdvantageRow> {
     let rewards = prop::sample::select(vec![-1.0, -0.5, -0.25, 0.0, 0.1, 0.125, 0.5, 0.875, 1.0]);
     (any::<bool>(), 0..3_usize, 0..4_usize, rewards).prop_map(|(solver, task_type, group, reward)| {
-        row(if solver { Role::Solver } else { Role::Proposer }, TaskType::STANDARD[task_type], group, reward)
+        row(if solver { Role::SOLVER } else { Role::PROPOSER }, TaskType::STANDARD[task_type], group, reward)
     })
 }
 
@@ -211,7 +213,7 @@ proptest! {
 
     #[test]
     fn shifting_all_rewards_changes_nothing(rows in prop::collection::vec(any_row(), 0..60), shift in -5.0..5.0_f64) {
-        let shifted: Vec<AdvantageRow> = rows.iter().map(|row| AdvantageRow { reward: row.reward + shift, ..*row }).collect();
+        let shifted: Vec<AdvantageRow> = rows.iter().map(|row| AdvantageRow { turn: 0, reward: row.reward + shift, ..*row, notes: EpisodeNotes::default() }).collect();
         for estimator in without_memory() {
             prop_assert!(close(&fresh(estimator, &rows), &fresh(estimator, &shifted)), "{}", estimator.name());
         }

@@ -143,7 +143,7 @@ fn a_bad_frame_costs_under_azr_alone_and_whatever_it_holds() {
 /// The reward of a proposer for a task with this solve rate, at which guesses are right this often.
 fn guessable(scheme: &dyn RewardScheme, rate: f64, guess_rate: Option<f64>) -> Reward {
     let result = EpisodeResult::Proposal(ProposalOutcome::Solved { rate });
-    let (role, kind, group, turns, verdict) = (Role::Proposer, "deduction", 0, &[], None);
+    let (role, kind, group, turns, verdict) = (Role::PROPOSER, "deduction", 0, &[], None);
     let facts = EpisodeFacts { role, kind, group, result, guess_rate, well_formed: true, turns, verdict };
     let mut rewards = scheme.rewards(0, &[facts]).unwrap();
     discount_guesses(&[facts], &mut rewards);

@@ -21,9 +21,9 @@ fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
         let game = game(bed, injecting(1, &[mode]), &[bed.artifact().clone()]);
         let prompts = game.preview(routes).unwrap();
         assert_eq!(prompts.len(), 2);
-        assert!(prompts[0].1.role == Role::Proposer && !prompts[0].1.text().contains("result = 0"));
+        assert!(prompts[0].1.role == Role::PROPOSER && !prompts[0].1.text().contains("result = 0"));
         let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| match turn.prompt.role {
-            Role::Solver => SUBMIT.to_owned(),
+            Role::SOLVER => SUBMIT.to_owned(),
             _ => injected(&turn.prompt.text()),
         });
         let mut state = begun(&game);
@@ -47,7 +47,7 @@ fn an_injector_by_history_is_shown_the_change_and_its_request_names_the_commit()
     assert!(injector.contains("-    if not numbers:\n-        raise ValueError(\"nothing\")\n"), "{injector}");
     assert!(!solver.contains("past change") && !solver.contains("c0ffee"), "{solver}");
     let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| match turn.prompt.role {
-        Role::Solver => SUBMIT.to_owned(),
+        Role::SOLVER => SUBMIT.to_owned(),
         _ => injected(&turn.prompt.text()),
     });
     let played = step(&game, &policy, routes, &mut begun(&game), 0);
@@ -72,7 +72,7 @@ fn an_injector_that_says_how_tests_are_run_must_be_right_about_it() {
     ] {
         let game = game(bed, config(), &[]);
         let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
-            Role::Solver => SUBMIT.to_owned(),
+            Role::SOLVER => SUBMIT.to_owned(),
             _ => injected(&turn.prompt.text()).replace(SUBMIT, &format!("```submit\n{command}\n```")),
         });
         let mut state = begun(&game);
@@ -153,7 +153,7 @@ fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
     let count = plans.len();
     let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
         // One of four repairs it.
-        Role::Solver => {
+        Role::SOLVER => {
             let mend = vec![edit(CODE, "        result -= number\n", "        result += number\n")];
             planned(&turn.prompt.text(), turn.sample, &[mend, vec![], vec![], vec![]])
         }
@@ -189,7 +189,7 @@ fn injectors_alone_are_trained_where_the_solver_weighs_nothing() {
     let Some((bed, routes)) = tool_env() else { return };
     let plans = vec![vec![edit(CODE, "        result += number\n", "        result -= number\n")], vec![]];
     let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
-        Role::Solver => {
+        Role::SOLVER => {
             let mend = vec![edit(CODE, "        result -= number\n", "        result += number\n")];
             planned(&turn.prompt.text(), turn.sample, &[mend, vec![], vec![], vec![]])
         }
@@ -216,7 +216,7 @@ fn a_weakening_of_the_models_own_is_checked_like_any_other() {
     let weaken = edit(TESTS, "    assert total([4]) == 4\n", "    assert total([4]) >= 4\n");
     let plans = vec![vec![bug.clone(), weaken], vec![bug]];
     let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
-        Role::Solver => planned(&turn.prompt.text(), turn.sample, &[right(), vec![]]),
+        Role::SOLVER => planned(&turn.prompt.text(), turn.sample, &[right(), vec![]]),
         _ => planned(&turn.prompt.text(), turn.index, &plans),
     });
     let config = injecting(2, &[InjectionMode::Direct]).with(|c| c.own.weakening = Weakening::Model);
@@ -236,7 +236,7 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
     let makes = || vec![edit(CODE, "        result += number\n", "        result -= number\n")];
     let policy = |plans: Vec<Vec<String>>| {
         ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
-            Role::Solver => planned(&turn.prompt.text(), turn.sample, &plans),
+            Role::SOLVER => planned(&turn.prompt.text(), turn.sample, &plans),
             _ => planned(&turn.prompt.text(), turn.index, &[makes()]),
         })
     };
@@ -282,7 +282,7 @@ fn methods_of_ones_own_play_this_game() {
     let Some((bed, routes)) = tool_env() else { return };
     let game = game(bed, injecting(1, &[InjectionMode::Direct]), &[bed.artifact().clone()]);
     let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| match turn.prompt.role {
-        Role::Solver => planned(&turn.prompt.text(), turn.sample, &[right()]),
+        Role::SOLVER => planned(&turn.prompt.text(), turn.sample, &[right()]),
         _ => injected(&turn.prompt.text()),
     });
     exercise::play(game.game, &policy, routes);

@@ -60,7 +60,7 @@ fn an_injection_that_makes_a_measured_function_is_refused_and_counted_and_anothe
     let plans = [change("        result -= number\n"), change("        result += number + 1\n")];
     let game = guarded(bed, injecting(2, &[InjectionMode::Direct]), &[], MEASURED);
     let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
-        Role::Solver => SUBMIT.to_owned(),
+        Role::SOLVER => SUBMIT.to_owned(),
         _ => planned(&turn.prompt.text(), turn.index, &plans),
     });
     let mut state = begun(&game);

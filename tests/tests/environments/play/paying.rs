@@ -91,7 +91,7 @@ fn tasks_that_the_start_model_made_are_all_that_executors_get_where_no_step_has_
     let [entry] = state.pool.entries() else { panic!("{:?}", state.pool) };
     assert!(entry.seed && entry.task.instruction == "cancel the letter pad, tell what is left", "{entry:?}");
     let solvers = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| {
-        assert_ne!(turn.prompt.role, Role::Proposer, "a challenger is asked");
+        assert_ne!(turn.prompt.role, Role::PROPOSER, "a challenger is asked");
         [RIGHT, WRONG][turn.sample % 2].to_owned()
     });
     let played = step(&game, &solvers, sandbox(), &mut state, 0);

@@ -166,7 +166,7 @@ fn a_challenger_explores_in_turns_and_executors_look_before_they_act() {
         let seen = turn.prompt.text().contains("['O100', 'O101', 'O106']");
         match (turn.prompt.role, seen) {
             (_, false) => explore.clone(),
-            (Role::Proposer, true) => proposal.clone(),
+            (Role::PROPOSER, true) => proposal.clone(),
             (_, true) => "```python\nship_order('O101')\nanswer(None)\n```".to_owned(),
         }
     });

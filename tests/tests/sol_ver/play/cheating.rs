@@ -9,9 +9,9 @@ fn cheating(cheat: &Cheat) -> ScriptedPolicy {
     let program = |text: &str| if text == "malformed" { String::new() } else { format.program_response(text) };
     let codes: Vec<String> = written.codes.iter().map(|text| program(text)).collect();
     ScriptedPolicy::new(move |turn| match turn.prompt.role {
-        Role::Proposer => format.problem_response(&written.statement),
-        Role::Solver => codes[turn.sample].clone(),
-        Role::Verifier => {
+        Role::PROPOSER => format.problem_response(&written.statement),
+        Role::SOLVER => codes[turn.sample].clone(),
+        _ => {
             let is_for = |(candidate, _): &&(usize, String)| {
                 turn.prompt.text().contains(&format!("```python\n{}\n```", written.codes[*candidate]))
             };

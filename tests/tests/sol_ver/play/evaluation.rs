@@ -9,8 +9,8 @@ fn evaluation_problems_are_judged_by_their_references() {
     let policy = ScriptedPolicy::new(|turn| {
         let greedy = turn.sampling.temperature == 0.0;
         match turn.prompt.role {
-            Role::Solver if greedy || turn.sample < 2 => ADDED.to_owned(),
-            Role::Solver => SQUARE.to_owned(),
+            Role::SOLVER if greedy || turn.sample < 2 => ADDED.to_owned(),
+            Role::SOLVER => SQUARE.to_owned(),
             _ if greedy || turn.sample % 2 == 0 => written(GOOD),
             _ => written(["2 => 5", "malformed"][turn.sample / 2 % 2]),
         }
@@ -32,7 +32,7 @@ fn evaluation_problems_are_judged_by_their_references() {
 #[test]
 fn weak_tests_of_evaluation_problems_accept_what_is_wrong() {
     let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
-        Role::Solver => SQUARE.to_owned(),
+        Role::SOLVER => SQUARE.to_owned(),
         _ => written("2 => 4\n0 => 0"),
     });
     let table = game(config()).evaluate(&StepContext { policy: &policy, execute: sandbox(), seed: 5 }).unwrap();
@@ -43,7 +43,7 @@ fn weak_tests_of_evaluation_problems_accept_what_is_wrong() {
 #[test]
 fn suites_of_an_evaluation_may_be_written_for_the_policys_own_code() {
     let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
-        Role::Solver => SQUARE.to_owned(),
+        Role::SOLVER => SQUARE.to_owned(),
         _ => written(if turn.prompt.text().contains(SQUARE) { BAD } else { GOOD }),
     });
     let context = StepContext { policy: &policy, execute: sandbox(), seed: 5 };
@@ -66,6 +66,6 @@ fn a_reference_that_fails_its_own_cases_is_told_before_anything_is_played() {
 fn a_dry_run_shows_a_prompt_of_each_role() {
     let prompts = game(config()).preview(sandbox()).unwrap();
     let roles: Vec<Role> = prompts.iter().map(|(_, prompt)| prompt.role).collect();
-    assert_eq!(roles, [Role::Proposer, Role::Solver, Role::Verifier]);
+    assert_eq!(roles, [Role::PROPOSER, Role::SOLVER, Role::VERIFIER]);
     assert_eq!(prompts[2].1.text(), format!("<PROBLEM>twice x<P>{TWICE}<TESTS>"));
 }

@@ -13,7 +13,7 @@ fn proposals_that_cannot_be_read_or_are_refused_are_asked_of_nobody() {
     ];
     for (answer, rule) in answers {
         let policy = ScriptedPolicy::new(move |turn| match turn.prompt.role {
-            Role::Proposer => answer.to_owned(),
+            Role::PROPOSER => answer.to_owned(),
             _ => panic!("nobody may be asked"),
         });
         let rules = AgreementRules { quote_chars: 3, ..rules() };
@@ -30,9 +30,9 @@ fn proposals_that_cannot_be_read_or_are_refused_are_asked_of_nobody() {
 #[test]
 fn a_problem_is_stated_once_while_it_is_remembered() {
     let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
-        Role::Proposer => "double x".to_owned(),
-        Role::Solver => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),
-        Role::Verifier => written(GOOD),
+        Role::PROPOSER => "double x".to_owned(),
+        Role::SOLVER => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),
+        _ => written(GOOD),
     });
     let asked = |memory, problems| {
         let game = game(config().with(|c| {
@@ -119,10 +119,10 @@ impl Execute for Faulty<'_> {
 fn a_host_fault_drops_its_problem_and_the_step_goes_on() {
     const RARE: &str = "def f(x):\n    return 2 * x";
     let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
-        Role::Proposer => statement(turn),
-        Role::Solver if turn.prompt.text().contains("second") => [DOUBLE, RARE, SQUARE][turn.sample % 3].to_owned(),
-        Role::Solver => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),
-        Role::Verifier => written([GOOD, BAD][turn.sample % 2]),
+        Role::PROPOSER => statement(turn),
+        Role::SOLVER if turn.prompt.text().contains("second") => [DOUBLE, RARE, SQUARE][turn.sample % 3].to_owned(),
+        Role::SOLVER => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),
+        _ => written([GOOD, BAD][turn.sample % 2]),
     });
     let game = game(config().with(|c| c.own.problems = 3));
     let faulty = Faulty(RARE, AtomicUsize::new(0));

@@ -61,8 +61,8 @@ impl PromptFormat for Direct {
 
     fn stop(&self, role: Role, task_type: TaskType) -> &'static [&'static str] {
         match (role, task_type) {
-            (Role::Solver, TaskType::Deduction | TaskType::Abduction | TaskType::Error) => &["\n"],
-            (Role::Proposer, TaskType::Induction) => &["\n\n"],
+            (Role::SOLVER, TaskType::Deduction | TaskType::Abduction | TaskType::Error) => &["\n"],
+            (Role::PROPOSER, TaskType::Induction) => &["\n\n"],
             _ => FENCE_END,
         }
     }

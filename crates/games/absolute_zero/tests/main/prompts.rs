@@ -332,9 +332,9 @@ fn prompts_name_their_role_and_task_type() {
     for format in PROMPT_FORMATS {
         for task_type in TaskType::ALL {
             let solver = format.solver_prompt(&task(task_type, 1).question, &[]);
-            assert_eq!((solver.role, solver.task_type), (Role::Solver, Some(task_type)));
+            assert_eq!((solver.role, solver.task_type), (Role::SOLVER, Some(task_type)));
             let proposer = format.proposer_prompt(&request(task_type, Vec::new(), Some("def f(x): return x")));
-            assert_eq!((proposer.role, proposer.task_type), (Role::Proposer, Some(task_type)));
+            assert_eq!((proposer.role, proposer.task_type), (Role::PROPOSER, Some(task_type)));
         }
     }
 }

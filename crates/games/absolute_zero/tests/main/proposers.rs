@@ -121,7 +121,7 @@ fn proposers_are_a_function_of_seed_step_and_stage() {
     assert_eq!(drawn(none, 0..9, Stage::Propose, 1, 0), []);
     let game = game(config()).unwrap();
     let seed = |stage, group, run, step| {
-        game.sampling_seed(run, step, &SamplingCall { stage, role: Role::Proposer, group, chunk: 0, round: 0 })
+        game.sampling_seed(run, step, &SamplingCall { stage, role: Role::PROPOSER, group, chunk: 0, round: 0 })
     };
     let seeds = [
         seed(Stage::Solve, 4, 1, 0),

@@ -196,8 +196,8 @@ impl Script {
     fn policy(&self) -> ScriptedPolicy {
         let (proposals, answer) = (self.proposals.clone(), self.answer);
         ScriptedPolicy::new(move |turn| match turn.prompt.role {
-            Role::Proposer => proposals[turn.index * turn.sampling.group + turn.sample].clone(),
-            Role::Solver | Role::Verifier => answer(turn.prompt, turn.sample).to_owned(),
+            Role::PROPOSER => proposals[turn.index * turn.sampling.group + turn.sample].clone(),
+            _ => answer(turn.prompt, turn.sample).to_owned(),
         })
     }
 }
@@ -245,7 +245,7 @@ impl Played {
     }
 
     fn proposer(&self) -> &RoleMetrics {
-        self.of_role(Role::Proposer, TaskType::Deduction)
+        self.of_role(Role::PROPOSER, TaskType::Deduction)
     }
 
     fn proposals(&self) -> &ProposalCounts {
@@ -259,7 +259,7 @@ impl Played {
 
     /// Mean solve rate over all solver tasks.
     fn solve_rate(&self) -> Option<f64> {
-        let solver = || self.metrics.roles.iter().filter(|one| one.role == Role::Solver);
+        let solver = || self.metrics.roles.iter().filter(|one| one.role == Role::SOLVER);
         let tasks: usize = solver().map(|one| one.tasks).sum();
         let sum: f64 = solver().filter_map(|one| Some(one.solve_rate? * one.tasks as f64)).sum();
         (tasks > 0).then(|| sum / tasks as f64)
@@ -309,12 +309,12 @@ fn a_whole_step_rewards_both_roles_on_all_types() {
     assert_eq!(metrics.reward_mean, Some(-0.1875));
     assert_eq!(metrics.response_tokens_mean, Some(f64::from(8 + 5 + 7 + 7) / 4.0));
     let judged = TaskType::STANDARD.map(|task_type| {
-        let proposer = played.of_role(Role::Proposer, task_type);
+        let proposer = played.of_role(Role::PROPOSER, task_type);
         (proposer.proposals.as_ref().unwrap().valid, proposer.rollouts - proposer.dropped)
     });
     assert_eq!(judged, [(1, 4); 3]);
     assert_eq!(played.solve_rate(), Some(0.5));
-    let solver = played.of_role(Role::Solver, TaskType::Induction);
+    let solver = played.of_role(Role::SOLVER, TaskType::Induction);
     assert_eq!((solver.rollouts, solver.tasks, solver.reward_mean), (16, 4, Some(0.5)));
 }
 
@@ -325,8 +325,8 @@ fn the_numbers_of_a_solver_have_no_keys_of_proposals() {
         let numbers = serde_json::to_value(played.of_role(role, TaskType::Deduction)).unwrap();
         ["duplicates", "valid", "unrated", "valid_rate"].map(|key| numbers.get(key).is_some())
     };
-    assert_eq!(keys(Role::Proposer), [true; 4]);
-    assert_eq!(keys(Role::Solver), [false; 4]);
+    assert_eq!(keys(Role::PROPOSER), [true; 4]);
+    assert_eq!(keys(Role::SOLVER), [false; 4]);
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn a_solve_rate_is_over_the_rollouts_that_were_judged() {
     let mut state = seeded(0..9);
     let played = play(&table(config()), &mut state, 1, 0, &script);
     assert!((played.rewards(TaskType::Deduction)[0].unwrap() - 2.0 / 3.0).abs() < 1e-9);
-    assert_eq!(played.of_role(Role::Solver, TaskType::Deduction).dropped, 4);
+    assert_eq!(played.of_role(Role::SOLVER, TaskType::Deduction).dropped, 4);
     let lost = rollout("", "lost").tokens;
     assert!(played.samples().iter().all(|sample| sample.response != lost));
     assert!(played.attempts().any(|attempt| attempt.episode.turns[0].tokens == lost));
@@ -410,7 +410,7 @@ fn a_right_answer_without_its_frame_is_rewarded_as_bad_format_under_azr_and_stil
             &Script::fresh(0),
         );
         let reward = played.tasks[0].attempts[0].episode.reward.as_ref().unwrap().total();
-        let well_formed = played.of_role(Role::Solver, TaskType::Deduction).well_formed_share;
+        let well_formed = played.of_role(Role::SOLVER, TaskType::Deduction).well_formed_share;
         (reward, played.solve_rate(), well_formed)
     };
     // `compact` has no frame to miss.
@@ -435,7 +435,7 @@ fn a_response_that_was_cut_off_is_not_well_formed() {
     let policy = CutsOff(Script::fresh(0).policy());
     let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
     let played = game.step(&context, &mut seeded(0..9), 0).unwrap();
-    let solver = played.metrics.roles.iter().filter(|one| one.role == Role::Solver);
+    let solver = played.metrics.roles.iter().filter(|one| one.role == Role::SOLVER);
     // One of the four attempts at each task.
     assert_eq!(solver.map(|one| one.well_formed_share).collect::<Vec<_>>(), [Some(0.75); 3]);
 }
@@ -446,11 +446,11 @@ type RewardsOfBatches = BTreeMap<(Role, TaskType), Vec<String>>;
 /// Rewards by role and type, sorted; and as they come.
 fn rewards(played: &Played) -> (RewardsOfBatches, Vec<f64>) {
     let (mut batches, mut all): (BTreeMap<_, Vec<String>>, _) = (BTreeMap::new(), Vec::new());
-    let proposals = played.proposals.iter().map(|one| (Role::Proposer, one.request.task_type, &one.episode));
+    let proposals = played.proposals.iter().map(|one| (Role::PROPOSER, one.request.task_type, &one.episode));
     let attempts = played
         .tasks
         .iter()
-        .flat_map(|task| task.attempts.iter().map(|one| (Role::Solver, task.task.question.task_type(), &one.episode)));
+        .flat_map(|task| task.attempts.iter().map(|one| (Role::SOLVER, task.task.question.task_type(), &one.episode)));
     for (role, task_type, episode) in proposals.chain(attempts) {
         if let Some(reward) = &episode.reward {
             batches.entry((role, task_type)).or_default().push(reward.total().to_string());
@@ -501,7 +501,7 @@ proptest! {
         prop_assert!(rewards(&played).1.iter().all(|reward| reward.abs() <= 1.0));
         prop_assert_eq!(played.metrics.roles.len(), 6);
         for role in &played.metrics.roles {
-            prop_assert_eq!(role.proposals.is_some(), role.role == Role::Proposer);
+            prop_assert_eq!(role.proposals.is_some(), role.role == Role::PROPOSER);
             let Some(proposals) = &role.proposals else { continue };
             prop_assert!(proposals.valid_rate.is_none_or(|rate| (0.0..=1.0).contains(&rate)));
             let counted = role.malformed + proposals.duplicates + proposals.valid + role.dropped;
@@ -534,7 +534,7 @@ impl Policy for Narrow {
     }
 
     fn has_room(&self, prompt: &Prompt, _max_tokens: usize) -> bool {
-        prompt.role != Role::Proposer || prompt.text().len() <= self.1
+        prompt.role != Role::PROPOSER || prompt.text().len() <= self.1
     }
 }
 

@@ -208,7 +208,7 @@ fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none(
     let (place, two, three) = (repository(), artifact(&repository(), 2), artifact(&measured(), 3));
     let game = SelfPlay::new(BugRepair::new(config(), with_measured(place), &[two], &[three]).unwrap());
     let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| {
-        assert_eq!(turn.prompt.role, Role::Solver, "no function is found to begin at");
+        assert_eq!(turn.prompt.role, Role::SOLVER, "no function is found to begin at");
         "```submit\n```".to_owned()
     });
     let context = StepContext { policy: &policy, execute: &Broken, seed: 1 };

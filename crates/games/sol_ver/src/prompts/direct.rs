@@ -59,9 +59,9 @@ impl SolVerFormat for Direct {
 
     fn stop(&self, role: Role) -> &'static [&'static str] {
         match role {
-            Role::Proposer => &["\n"],
-            Role::Solver => FENCE_END,
-            Role::Verifier => &["\n\n"],
+            Role::PROPOSER => &["\n"],
+            Role::VERIFIER => &["\n\n"],
+            _ => FENCE_END,
         }
     }
 

@@ -277,15 +277,15 @@ fn a_direct_prompt_shows_answered_problems_and_none_of_its_own() {
     let played = game(vec![own, answered(5), answered(6)]).unwrap();
     for (what, prompt) in played.preview(&Broken).unwrap() {
         let PromptContent::Messages(messages) = &prompt.content else { panic!("{what}: a conversation") };
-        let begun = prompt.role == Role::Verifier;
+        let begun = prompt.role == Role::VERIFIER;
         assert_eq!(messages.len(), if begun { 7 } else { 6 }, "{what}: {messages:?}");
         assert_eq!(messages.last().unwrap().content == "assert", begun, "{what}");
         assert_eq!(prompt.stop.len(), 1, "{what}");
         let answers: Vec<&str> = [2, 4].map(|at| messages[at].content.as_str()).to_vec();
         match prompt.role {
-            Role::Proposer => assert_eq!(answers, ["add 5", "add 6"], "the snippet is the first example's program"),
-            Role::Solver => assert!(answers.iter().all(|text| text.starts_with("```python\ndef f(x):")), "{answers:?}"),
-            Role::Verifier => assert!(answers[1].starts_with("assert f(1) == 6\nassert"), "{answers:?}"),
+            Role::PROPOSER => assert_eq!(answers, ["add 5", "add 6"], "the snippet is the first example's program"),
+            Role::SOLVER => assert!(answers.iter().all(|text| text.starts_with("```python\ndef f(x):")), "{answers:?}"),
+            _ => assert!(answers[1].starts_with("assert f(1) == 6\nassert"), "{answers:?}"),
         }
     }
     let few = game(vec![answered(5), answered(6)]).err().unwrap().to_string();
@@ -397,8 +397,8 @@ fn a_statement_that_is_measured_is_refused_and_counted_and_asked_of_nobody() {
     let snippets = ["def f(x):\n    return x - 1", "def f(x):\n    return x - 2"].map(str::to_owned).to_vec();
     let game = SelfPlay::new(SolVer::new(config, rules(), snippets, evaluation(), Guard::default()).unwrap());
     let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| match turn.prompt.role {
-        Role::Proposer if turn.prompt.text().contains("x - 1") => "Add 3, to x".to_owned(),
-        Role::Proposer => "take 2 from x".to_owned(),
+        Role::PROPOSER if turn.prompt.text().contains("x - 1") => "Add 3, to x".to_owned(),
+        Role::PROPOSER => "take 2 from x".to_owned(),
         _ => PROGRAM.to_owned(),
     });
     let context = StepContext { policy: &policy, execute: &Broken, seed: 1 };

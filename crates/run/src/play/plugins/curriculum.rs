@@ -6,6 +6,7 @@ use serde_json::Value;
 use veriplay_core::Digest;
 use veriplay_selfplay::curricula::{Curriculum, CurriculumTask};
 use veriplay_selfplay::external::ExternalError;
+use veriplay_selfplay::memory::Memory;
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::task_pool::Source;
 
@@ -43,6 +44,7 @@ impl Curriculum for ExecCurriculum {
         step: u64,
         tasks: &[CurriculumTask<'_>],
         learnable_weight: f64,
+        _memory: &Memory,
     ) -> Result<Vec<f64>, ExternalError> {
         if tasks.is_empty() {
             return Ok(Vec::new());

@@ -5,13 +5,18 @@ use std::time::Instant;
 
 use serde::Serialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::progress;
 use veriplay_core::{SCHEMA_VERSION, Update};
+use veriplay_selfplay::driver::StepUpdate;
 use veriplay_selfplay::eval_table::EvalTable;
+use veriplay_selfplay::monitors::Alarm;
 use veriplay_selfplay::play::{Measurement, PlayError, StepContext};
 
 use super::Session;
+use crate::config::OnAlarm;
 use crate::game_setup::GameSetup;
 use crate::numbers::named_numbers;
+use crate::play::kept_policies::RunPolicies;
 use crate::play::plugins;
 use crate::play::timing::Timing;
 use crate::play::trainer::Purpose;
@@ -45,6 +50,19 @@ struct Event<M> {
     /// Numbers of monitors, each under `play/` and its name.
     #[serde(flatten)]
     monitors: BTreeMap<String, Measurement>,
+    /// Numbers that the script states, each under `play/` and its name.
+    #[serde(flatten)]
+    numbers: BTreeMap<String, f64>,
+    play: M,
+    /// What monitors have found wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    alarms: Vec<Alarm>,
+}
+
+/// What a step says of itself.
+struct Measured<M> {
+    monitors: BTreeMap<&'static str, Measurement>,
+    numbers: BTreeMap<String, f64>,
     play: M,
 }
 
@@ -57,7 +75,9 @@ impl<S: GameSetup> Session<S> {
         }
         let (step, jobs, started) = (self.step, self.executor.jobs(), Instant::now());
         self.actor.set_purpose(step, Purpose::Play);
-        let policy = self.other_proposer.beside(self.actor.policy());
+        self.kept.advance(&self.config.run, step, |step| self.dir.checkpoint_path(step));
+        let playing = self.other_proposer.beside(self.actor.policy());
+        let policy = RunPolicies { playing: &playing, kept: &self.kept };
         let context = StepContext { policy: &policy, execute: &self.executor, seed: self.config.run.seed };
         let output = match self.game.step_or_undo(&context, &mut self.state, step) {
             Ok(output) => output,
@@ -71,11 +91,23 @@ impl<S: GameSetup> Session<S> {
         let passes = (self.config.run.learn.passes(), self.config.run.seed, step);
         let refreshes_reference = self.config.setup.refreshes_reference();
         let updates = self.actor.learn((&output.batches, &output.rewarded), rate, passes, refreshes_reference)?;
+        let update = StepUpdate {
+            policy: self.actor.updated(),
+            execute: &self.executor,
+            seed: self.config.run.seed,
+            step,
+            learning_rate: rate,
+        };
+        let behind = self.game.after_update(update, &mut self.state)?;
         let update_s = started.elapsed().as_secs_f64() - play_s;
         let jobs = self.executor.jobs() - jobs;
         let evaluated = self.measure_suites(step + 1).and_then(|suites| Ok((suites, self.validate(step + 1)?)));
         let evaluated = evaluated.map_err(|failure| failure.or_hint(self.resume_hint()))?;
-        let event = event(step, rate, &updates, evaluated, output.monitors, output.metrics);
+        let numbers = output.numbers.into_iter().chain(behind).collect();
+        let measured = Measured { monitors: output.monitors, numbers, play: output.metrics };
+        let mut event = event(step, rate, &updates, evaluated, measured);
+        let seen = named_numbers(&serde_json::to_value(&event).or_fail(ExitCode::Bug)?).into_iter().collect();
+        event.alarms = self.game.watch(&mut self.state, step, &seen);
         self.actor.report_step(&event)?;
         self.events.append(&[&event]).or_fail(ExitCode::Input)?;
         self.rollouts.append(&output.records).or_fail(ExitCode::Input)?;
@@ -84,8 +116,22 @@ impl<S: GameSetup> Session<S> {
         self.append_scalars(&event, &timing)?;
         self.totals.add(output.counts);
         self.step += 1;
+        self.raise(&event.alarms)?;
         tracing::info!(step = self.step, "step done");
         Ok(format!("valid {:.2} solved {:.2}", self.totals.valid_rate(), self.totals.solve_rate()))
+    }
+
+    /// Says what monitors have found, and stops where the configuration says so.
+    fn raise(&mut self, alarms: &[Alarm]) -> Result<(), Failure> {
+        for Alarm { monitor, what } in alarms {
+            progress::say(format!("alarm of `{monitor}` after step {}: {what}", self.step));
+        }
+        let Some(Alarm { monitor, what }) = alarms.first().filter(|_| self.config.run.on_alarm == OnAlarm::Stop) else {
+            return Ok(());
+        };
+        self.save()?;
+        let what = format!("the monitor `{monitor}` has stopped the run after step {}: {what}", self.step);
+        Err(Failure::message(ExitCode::Interrupted, what).hint(self.resume_hint()))
     }
 
     /// Has what is learned next be learned by the start model, where steps begin with it.
@@ -125,9 +171,9 @@ fn event<M>(
     learning_rate: f64,
     updates: &[Update],
     (suites, validation): (SuiteScores, Option<EvalTable>),
-    measured: BTreeMap<&'static str, Measurement>,
-    play: M,
+    measured: Measured<M>,
 ) -> Event<M> {
+    let Measured { monitors, numbers, play } = measured;
     let mean = |of: fn(&Update) -> f64| {
         (!updates.is_empty()).then(|| updates.iter().map(of).sum::<f64>() / updates.len() as f64)
     };
@@ -147,7 +193,9 @@ fn event<M>(
         loss_terms,
         suites: suites.into_iter().map(|(name, score)| (format!("eval/{name}"), score)).collect(),
         validation,
-        monitors: measured.into_iter().map(|(name, number)| (format!("play/{name}"), number)).collect(),
+        monitors: monitors.into_iter().map(|(name, number)| (format!("play/{name}"), number)).collect(),
+        numbers: numbers.into_iter().map(|(name, number)| (format!("play/{name}"), number)).collect(),
         play,
+        alarms: Vec::new(),
     }
 }

@@ -6,8 +6,8 @@ use super::*;
 
 /// The prompts of samples that are no supervised examples, by role.
 fn trained_roles(played: &Played) -> BTreeSet<Role> {
-    let proposals = played.proposals.iter().map(|one| (Role::Proposer, &one.episode));
-    let all: Vec<_> = proposals.chain(played.attempts().map(|one| (Role::Solver, &one.episode))).collect();
+    let proposals = played.proposals.iter().map(|one| (Role::PROPOSER, &one.episode));
+    let all: Vec<_> = proposals.chain(played.attempts().map(|one| (Role::SOLVER, &one.episode))).collect();
     let role = |sample: &veriplay_core::Sample| {
         let found = all.iter().find(|(_, episode)| episode.turns[0].tokens == sample.response);
         found.expect("a sample is a rollout").0
@@ -23,16 +23,16 @@ fn tokens<'a>(episodes: impl Iterator<Item = &'a veriplay_selfplay::records::Epi
 fn a_role_of_weight_zero_plays_and_is_not_trained() {
     let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
     let with = |change: fn(&mut AbsoluteZeroConfig)| play_once(config().with(change), &script);
-    assert_eq!(trained_roles(&with(|_| {})), BTreeSet::from([Role::Proposer, Role::Solver]));
+    assert_eq!(trained_roles(&with(|_| {})), BTreeSet::from([Role::PROPOSER, Role::SOLVER]));
     // Samples of advantage 0 stay for a KL term: those of a role that does not learn must not.
     for zeros in [ZeroAdvantage::Drop, ZeroAdvantage::Keep] {
         let with = |change: fn(&mut AbsoluteZeroConfig)| {
             play_once(config().with(|c| c.shared.zero_advantage = zeros).with(change), &script)
         };
         let solvers = with(|c| c.shared.proposer = ProposerMode::Frozen);
-        assert_eq!(trained_roles(&solvers), BTreeSet::from([Role::Solver]), "{zeros:?}");
+        assert_eq!(trained_roles(&solvers), BTreeSet::from([Role::SOLVER]), "{zeros:?}");
         let proposers = with(|c| c.shared.solver_weight = 0.0);
-        assert_eq!(trained_roles(&proposers), BTreeSet::from([Role::Proposer]), "{zeros:?}");
+        assert_eq!(trained_roles(&proposers), BTreeSet::from([Role::PROPOSER]), "{zeros:?}");
         // The loss is a mean over what learns.
         let rewarded = proposers.proposals.iter().map(|one| &one.episode).filter(|one| one.reward.is_some());
         assert_eq!(proposers.batch.as_ref().unwrap().normalizer, tokens(rewarded));
@@ -75,7 +75,7 @@ fn the_weight_of_the_solver_multiplies_its_advantages() {
 #[test]
 fn without_a_proposer_nobody_is_asked_to_propose_and_seeds_are_solved() {
     let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| {
-        assert_ne!(turn.prompt.role, Role::Proposer, "a proposer is asked");
+        assert_ne!(turn.prompt.role, Role::PROPOSER, "a proposer is asked");
         ["right", "wrong"][turn.sample % 2].to_owned()
     });
     let game = table(config().with(|c| c.shared.proposer = ProposerMode::None));
@@ -111,8 +111,8 @@ fn settings_under_which_nobody_learns_or_nothing_is_there_are_refused() {
 /// Proposers write one of so many programs each.
 fn proposing(programs: u64) -> ScriptedPolicy {
     ScriptedPolicy::new(move |turn| match turn.prompt.role {
-        Role::Proposer => format!("good {}", 100 + turn.draw() % programs),
-        Role::Solver | Role::Verifier => "right".to_owned(),
+        Role::PROPOSER => format!("good {}", 100 + turn.draw() % programs),
+        _ => "right".to_owned(),
     })
 }
 

@@ -62,7 +62,7 @@ fn an_episode_that_was_dropped_is_neither_rewarded_nor_multiplied_nor_trained_on
     let script = Script { answer, ..Script::of(&["lost 20", "good 21", "junk", "good 22"]) };
     let played = play(&game, &mut seeded(0..9), 1, 0, &script);
     let rewarded = witness.rewarded.lock().unwrap();
-    for role in [Role::Proposer, Role::Solver] {
+    for role in [Role::PROPOSER, Role::SOLVER] {
         let of_role = || rewarded.iter().filter(|(one, _)| *one == role);
         assert!(of_role().count() > 0 && of_role().all(|(_, text)| !text.starts_with("lost")), "{rewarded:?}");
     }

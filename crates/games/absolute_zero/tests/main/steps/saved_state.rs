@@ -51,7 +51,7 @@ struct FailsForSolvers(ScriptedPolicy);
 
 impl Policy for FailsForSolvers {
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        if prompts.iter().any(|prompt| prompt.role == Role::Solver) {
+        if prompts.iter().any(|prompt| prompt.role == Role::SOLVER) {
             return Err(PolicyError::Backend("it is gone".to_owned()));
         }
         self.0.generate(prompts, sampling)

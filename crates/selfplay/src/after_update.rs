@@ -1,0 +1,141 @@
+//! What a script may do when the update of a step is done: measure tasks with the new policy, try updates and undo them, leave numbers.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use veriplay_core::{Execute, LearnError, Policy, Snapshot, TrainBatch, Trainable};
+
+use crate::environment::{Environment, Stage};
+use crate::metrics::{SolveCount, solve_counts};
+use crate::play::{PlayError, StepContext};
+use crate::stages::{StageCall, Stages};
+use crate::task_pool::{StepTask, TaskPool};
+
+/// The policy after the update of a step.
+pub enum UpdatedPolicy<'a> {
+    /// One that learns here.
+    Learner(&'a mut dyn Trainable),
+    /// One whose weights are elsewhere: it can be sampled alone.
+    Sampled(&'a dyn Policy),
+}
+
+impl UpdatedPolicy<'_> {
+    fn policy(&self) -> &dyn Policy {
+        match self {
+            Self::Learner(learner) => &**learner,
+            Self::Sampled(policy) => *policy,
+        }
+    }
+
+    fn learner(&mut self) -> Result<&mut dyn Trainable, PlayError> {
+        match self {
+            Self::Learner(learner) => Ok(&mut **learner),
+            Self::Sampled(_) => {
+                let what = "the loop tries updates, and the weights are those of a trainer outside this process: use a model that learns here";
+                Err(PlayError::Setup(what.to_owned()))
+            }
+        }
+    }
+}
+
+/// The end of a step, behind its update.
+pub struct AfterUpdate<'a, E: Environment> {
+    pub(crate) game: &'a E,
+    pub(crate) policy: UpdatedPolicy<'a>,
+    pub(crate) execute: &'a dyn Execute,
+    pub(crate) seed: u64,
+    pub(crate) step: u64,
+    pub(crate) learning_rate: f64,
+    pub(crate) pool: &'a TaskPool<E::Task>,
+    pub(crate) deferred: &'a mut BTreeMap<String, Value>,
+    pub(crate) numbers: BTreeMap<String, f64>,
+    /// Measurements so far: each has samples of its own.
+    pub(crate) measured: usize,
+}
+
+impl<E: Environment> AfterUpdate<'_, E> {
+    /// The step that was learned from.
+    pub const fn number(&self) -> u64 {
+        self.step
+    }
+
+    /// The run's seed.
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The pool.
+    pub const fn pool(&self) -> &TaskPool<E::Task> {
+        self.pool
+    }
+
+    /// How often the policy as it is now solves each of these tasks, of as many attempts as a step makes. A task that cannot be asked has none.
+    ///
+    /// # Errors
+    /// A fault of the policy.
+    pub fn measure(&mut self, tasks: &[E::Task]) -> Result<Vec<SolveCount>, PlayError> {
+        let context = StepContext { policy: self.policy.policy(), execute: self.execute, seed: self.seed };
+        let stages = Stages { game: self.game, context };
+        let seeds = self.game.seeds(Stage::AfterUpdate, self.seed, self.step);
+        let opened = self.game.solver_episodes(self.execute, seeds, &tasks.iter().collect::<Vec<_>>());
+        let (mut asked, mut places, mut episodes) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, episode) in opened.into_iter().enumerate() {
+            if let Ok(Some(episode)) = episode {
+                asked.push(StepTask::seed(&tasks[place]));
+                places.push(place);
+                episodes.push(episode);
+            }
+        }
+        let call = StageCall { first_chunk: self.measured, ..StageCall::new(Stage::AfterUpdate, self.step) };
+        let solutions = stages.solve(call, &asked, episodes, &mut |_| {})?;
+        self.measured += stages.chunks(Stage::AfterUpdate, asked.len());
+        let judged = solutions
+            .iter()
+            .filter_map(|one| Some((places[one.finished.source], one.judged.verdict.as_ref().ok()?.status)));
+        Ok(solve_counts(tasks.len(), judged))
+    }
+
+    /// Takes one optimizer step at the learning rate of the run.
+    ///
+    /// # Errors
+    /// A bad batch, or the weights are elsewhere.
+    pub fn train(&mut self, batch: &TrainBatch) -> Result<(), PlayError> {
+        let rate = self.learning_rate;
+        self.policy.learner()?.update(batch, rate).map(drop).map_err(failed)
+    }
+
+    /// What the policy has learned so far.
+    ///
+    /// # Errors
+    /// The weights are elsewhere.
+    pub fn snapshot(&mut self) -> Result<Snapshot, PlayError> {
+        self.policy.learner()?.snapshot().map_err(failed)
+    }
+
+    /// Undoes the updates since a snapshot.
+    ///
+    /// # Errors
+    /// The weights are elsewhere.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), PlayError> {
+        self.policy.learner()?.restore(snapshot).map_err(failed)
+    }
+
+    /// What a step left under this name.
+    pub fn deferred(&self, name: &str) -> Option<&Value> {
+        self.deferred.get(name)
+    }
+
+    /// Leaves something for later steps, as [`crate::step::Step::defer`] does.
+    pub fn defer(&mut self, name: &str, value: Value) {
+        self.deferred.insert(name.to_owned(), value);
+    }
+
+    /// States a number of the step: it is logged as `play/NAME`, and monitors see it.
+    pub fn fact(&mut self, name: &str, number: f64) {
+        self.numbers.insert(name.to_owned(), number);
+    }
+}
+
+fn failed(error: LearnError) -> PlayError {
+    PlayError::Setup(format!("an update that the loop tries failed: {error}"))
+}

@@ -1,0 +1,57 @@
+//! Episodes that wait for their reward, as the state of a run keeps them.
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{FinishReason, PolicyVersion, Prompt, Reward, Role, Rollout};
+
+use crate::environment::Environment;
+use crate::facts::{ReleasedEpisode, StepFacts};
+use crate::preferences::Response;
+
+/// An episode without its reward.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HeldEpisode {
+    kind: String,
+    turns: Vec<HeldTurn>,
+}
+
+/// What is learned from of a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeldTurn {
+    prompt_tokens: Vec<u32>,
+    tokens: Vec<u32>,
+    /// Bits of the log-probabilities: JSON gives them back exactly.
+    logprob_bits: Vec<u32>,
+    policy: u64,
+}
+
+impl HeldEpisode {
+    pub(crate) fn new<E: Environment>(facts: &StepFacts<E>, response: Response) -> Self {
+        let turns = facts.turns(response).iter().map(|(_, rollout)| HeldTurn {
+            prompt_tokens: rollout.prompt_tokens.clone(),
+            tokens: rollout.tokens.clone(),
+            logprob_bits: rollout.logprobs.iter().map(|logprob| logprob.to_bits()).collect(),
+            policy: rollout.policy.0,
+        });
+        Self { kind: facts.kind(response).to_owned(), turns: turns.collect() }
+    }
+
+    /// With its reward; `None` where the game has no such kind any more.
+    pub(crate) fn release(self, role: Role, kinds: &[&'static str], reward: Reward) -> Option<ReleasedEpisode> {
+        let kind = kinds.iter().copied().find(|kind| *kind == self.kind)?;
+        let turn = |turn: HeldTurn| {
+            let rollout = Rollout {
+                id: None,
+                prompt_tokens: turn.prompt_tokens,
+                tokens: turn.tokens,
+                logprobs: turn.logprob_bits.into_iter().map(f32::from_bits).collect(),
+                text: String::new(),
+                finish: FinishReason::Stop,
+                policy: PolicyVersion(turn.policy),
+            };
+            (Prompt::new(role, String::new()), rollout)
+        };
+        Some(ReleasedEpisode { role, kind, turns: self.turns.into_iter().map(turn).collect(), reward })
+    }
+}

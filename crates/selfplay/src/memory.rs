@@ -1,0 +1,30 @@
+//! What a method keeps from step to step, saved with the game's state.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Numbers by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Memory {
+    /// Bits instead of numbers: JSON then gives back exactly what was saved.
+    bits: BTreeMap<String, u64>,
+}
+
+impl Memory {
+    /// Whether nothing was kept yet.
+    pub fn is_empty(&self) -> bool {
+        self.bits.is_empty()
+    }
+
+    /// The number of that name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.bits.get(name).map(|bits| f64::from_bits(*bits))
+    }
+
+    /// Sets it.
+    pub fn set(&mut self, name: &str, number: f64) {
+        self.bits.insert(name.to_owned(), number.to_bits());
+    }
+}
