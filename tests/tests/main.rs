@@ -1,6 +1,7 @@
-//! One binary for all tests that need more than one crate, and for the tests of the house itself.
+//! One binary for all tests that need more than one crate or the program, and for the tests of the house itself.
 
 mod bugs;
+mod command_line; // the command line as its users meet it
 mod environments;
 mod exercise;
 mod house;

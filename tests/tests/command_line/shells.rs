@@ -1,0 +1,97 @@
+//! What shells, `man` and the book get: completions that a real bash loads, a manual page for every command, and the command reference.
+
+use std::process::{Command, Stdio};
+
+use veriplay_tests::external::report_skipped;
+
+use super::{finished, root, stderr, succeeded, veriplay};
+
+#[test]
+fn a_real_bash_completes_commands_and_options() {
+    if Command::new("bash").arg("--version").output().is_err() {
+        return report_skipped("there is no bash");
+    }
+    let script = String::from_utf8(succeeded(veriplay().args(["completions", "bash"])).stdout).expect("it is text");
+    let complete = |words: &[&str]| {
+        let (last, line) = (words[words.len() - 1], words.join(" "));
+        let ask = format!(
+            "{script}\ncomplete -p veriplay >&2\nCOMP_WORDS=({line}) COMP_CWORD={}\n_veriplay veriplay {last} {}\necho \"${{COMPREPLY[@]}}\"\n",
+            words.len() - 1,
+            words[words.len() - 2]
+        );
+        let output = succeeded(Command::new("bash").args(["--norc", "-c", &ask]));
+        assert!(super::stderr(&output).contains("-F _veriplay"), "{}", super::stderr(&output));
+        String::from_utf8(output.stdout).expect("it is text").trim().to_owned()
+    };
+    assert_eq!(complete(&["veriplay", "completio"]), "completions");
+    assert_eq!(complete(&["veriplay", "config", "val"]), "validate");
+    assert_eq!(complete(&["veriplay", "play", "--dry"]), "--dry-run");
+    assert_eq!(complete(&["veriplay", "completions", "ela"]), "");
+}
+
+#[test]
+fn every_shell_has_completions_that_name_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = String::from_utf8(succeeded(veriplay().args(["completions", shell])).stdout).expect("it is text");
+        for command in commands() {
+            assert!(script.contains(&command), "`{command}` is not completed by {shell}");
+        }
+    }
+}
+
+#[test]
+fn manual_pages_make_one_folder_at_most() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let refused = finished(veriplay().args(["man", "--out"]).arg(dir.path().join("nowhere/new")));
+    assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
+    assert!(!dir.path().join("nowhere").exists());
+    succeeded(veriplay().args(["man", "--out"]).arg(dir.path().join("new")));
+    assert!(dir.path().join("new/veriplay.1").exists());
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    succeeded(veriplay().args(["man", "--out"]).arg(dir.path()));
+    let read =
+        |page: &str| std::fs::read_to_string(dir.path().join(page)).unwrap_or_else(|error| panic!("`{page}`: {error}"));
+    let first = String::from_utf8(succeeded(veriplay().arg("man")).stdout).expect("it is text");
+    for command in commands() {
+        let page = read(&format!("veriplay-{command}.1"));
+        assert!(page.contains(".TH") && page.contains(".SH NAME") && page.contains(".SH SYNOPSIS"), "{page}");
+        assert!(
+            first.contains(&format!("veriplay\\-{}", command.replace('-', "\\-"))),
+            "`{command}` is not in\n{first}"
+        );
+    }
+    assert!(read("veriplay-config-diff.1").contains("run directory"));
+    let warnings = groff_warnings(&dir.path().join("veriplay-play.1"));
+    assert_eq!(warnings.unwrap_or_default(), "");
+}
+
+/// `UPDATE_EXPECT=1 cargo test --workspace --test main the_command_reference` writes the page again.
+#[test]
+fn the_command_reference_is_what_the_definitions_make() {
+    let page = String::from_utf8(succeeded(veriplay().args(["man", "--markdown"])).stdout).expect("it is text");
+    for command in commands() {
+        assert!(page.contains(&format!("\n## `veriplay {command}`\n")), "`{command}` has no section");
+    }
+    expect_test::expect_file![root().join("docs/command-reference.md")].assert_eq(&page);
+}
+
+/// The commands of `--help`.
+fn commands() -> Vec<String> {
+    let help = String::from_utf8(succeeded(veriplay().arg("--help")).stdout).expect("it is text");
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names: Vec<String> =
+        lines.filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next().map(str::to_owned)).collect();
+    assert!(names.len() > 15 && names.iter().any(|name| name == "man"), "{names:?}");
+    names.into_iter().filter(|name| name != "help").collect()
+}
+
+/// What groff has against a page; `None` without groff.
+fn groff_warnings(page: &std::path::Path) -> Option<String> {
+    let mut command = Command::new("groff");
+    let output = command.args(["-man", "-Tutf8", "-ww", "-z"]).arg(page).stdin(Stdio::null()).output().ok()?;
+    Some(String::from_utf8_lossy(&output.stderr).into_owned())
+}
