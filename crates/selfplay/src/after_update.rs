@@ -14,7 +14,7 @@ use crate::task_pool::{StepTask, TaskPool};
 /// The policy after the update of a step.
 pub enum UpdatedPolicy<'a> {
     /// One that learns here.
-    Learner(&'a mut dyn Trainable),
+    Learner(&'a mut (dyn Trainable + 'static)),
     /// One whose weights are elsewhere: it can be sampled alone.
     Sampled(&'a dyn Policy),
 }
@@ -27,7 +27,7 @@ impl UpdatedPolicy<'_> {
         }
     }
 
-    fn learner(&mut self) -> Result<&mut dyn Trainable, PlayError> {
+    fn learner(&mut self) -> Result<&mut (dyn Trainable + 'static), PlayError> {
         match self {
             Self::Learner(learner) => Ok(&mut **learner),
             Self::Sampled(_) => {

@@ -178,10 +178,10 @@ impl<G: Game> SelfPlay<G> {
     ///
     /// # Errors
     /// A fault of the policy or of the learner.
-    pub fn after_update<'a>(
-        &'a self,
-        update: StepUpdate<'a>,
-        state: &'a mut GameState<G::Task>,
+    pub fn after_update(
+        &self,
+        update: StepUpdate<'_>,
+        state: &mut GameState<G::Task>,
     ) -> Result<BTreeMap<String, f64>, PlayError> {
         let StepUpdate { policy, execute, seed, step, learning_rate } = update;
         let GameState { pool, deferred, .. } = state;

@@ -1,4 +1,4 @@
-//! Adding a method: a reward, a proposer factor, an advantage, a curriculum and a monitor that are written here alone, and handed in by one line each
+//! Adding a method: a reward, a proposer factor, an advantage, a curriculum, a monitor and a loop that are written here alone, and handed in by one line each
 //! ([`methods`]), work in all four games. Each game's tests call [`play`]; Absolute Zero's test is here.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,16 +10,17 @@ use veriplay_selfplay::curricula::Curriculum;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::external::ExternalError;
 use veriplay_selfplay::facts::StepSummary;
-use veriplay_selfplay::game::Game;
+use veriplay_selfplay::game::{Game, Script};
 use veriplay_selfplay::methods::Methods;
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::monitors::Monitor;
-use veriplay_selfplay::play::{Measurement, StepContext};
+use veriplay_selfplay::play::{Measurement, PlayError, StepContext};
 use veriplay_selfplay::proposer_factor::{ProposerFactor, RewardedProposal};
 use veriplay_selfplay::records::{EpisodeRecord, LogRecord};
 use veriplay_selfplay::rewards::{ProposalOutcome, RewardScheme};
 use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::step::Step;
 
 const ABSOLUTE_ZERO: &str = concat!(
     include_str!("../../../crates/games/absolute_zero/tests/main/settings.toml"),
@@ -121,6 +122,17 @@ impl Monitor for Chars {
     }
 }
 
+/// The game's own step, and one more number of it.
+struct Measured;
+
+impl<G: Game> Script<G> for Measured {
+    fn step(&self, game: &G, step: &mut Step<'_, G>) -> Result<(), PlayError> {
+        game.step(step)?;
+        step.fact("attempts", step.facts().solutions.len() as f64);
+        Ok(())
+    }
+}
+
 fn methods(curriculum: &'static Counting) -> Methods {
     Methods {
         reward: Box::new(Generous),
@@ -134,7 +146,7 @@ fn methods(curriculum: &'static Counting) -> Methods {
 /// Plays two steps of a game by these methods, and finds the work of each of them in what the steps log.
 pub(crate) fn play<E: Game>(game: E, policy: &ScriptedPolicy, execute: &dyn Execute) {
     let curriculum: &'static Counting = Box::leak(Box::new(Counting(AtomicUsize::new(0))));
-    let game = SelfPlay::with_methods(game, methods(curriculum));
+    let game = SelfPlay::with_methods(game, methods(curriculum)).with_script(Box::new(Measured));
     let context = StepContext { policy, execute, seed: 7 };
     let mut state = game.init(&context).unwrap();
     let (mut solvers, mut proposers) = (0, 0);
@@ -163,6 +175,7 @@ pub(crate) fn play<E: Game>(game: E, policy: &ScriptedPolicy, execute: &dyn Exec
         }
         let mean = chars as f64 / f64::from(episodes);
         assert_eq!(output.monitors, [("chars", Measurement::Number(Some(mean)))].into());
+        assert!(output.numbers["attempts"] > 0.0, "{:?}", output.numbers);
     }
     assert!(solvers > 0 && proposers > 0, "{solvers} solvers' and {proposers} proposers' episodes got a reward");
     assert!(curriculum.0.load(Ordering::Relaxed) > 0, "the curriculum was never asked");

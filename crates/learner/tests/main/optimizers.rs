@@ -123,6 +123,28 @@ fn training_saved_and_resumed_ends_with_the_same_bits() {
 }
 
 #[test]
+fn updates_that_are_undone_leave_no_trace() {
+    for optimizer in [Optimizer::default(), Optimizer::muon(AdamW::default(), 5.0)] {
+        let (mut plain, mut trying) = (with(optimizer, 1.0), with(optimizer, 1.0));
+        for turn in 0..2 {
+            plain.update(&batch(turn), 1e-2).expect("learns");
+            trying.update(&batch(turn), 1e-2).expect("learns");
+        }
+        let snapshot = trying.snapshot().expect("copies");
+        for turn in 5..8 {
+            trying.update(&batch(turn), 1e-1).expect("learns");
+        }
+        assert_ne!(plain.weights_bytes().expect("bytes"), trying.weights_bytes().expect("bytes"));
+        trying.restore(&snapshot).expect("goes back");
+        assert_eq!(plain.version(), trying.version());
+        assert_eq!(plain.update(&batch(2), 1e-2).expect("learns"), trying.update(&batch(2), 1e-2).expect("learns"));
+        assert_eq!(plain.weights_bytes().expect("bytes"), trying.weights_bytes().expect("bytes"));
+        let foreign = veriplay_core::Snapshot::new(1_u64);
+        assert!(trying.restore(&foreign).is_err(), "a snapshot of another learner");
+    }
+}
+
+#[test]
 fn a_cut_in_the_training_path_is_named_at_the_first_update() {
     // An output projection of zeros lets no gradient through to what is before it.
     let learner = with(Optimizer::default(), 1.0);

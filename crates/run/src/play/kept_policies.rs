@@ -109,3 +109,28 @@ impl Policy for RunPolicies<'_> {
         self.kept.get(name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin_configs::QUICKSTART;
+
+    #[test]
+    fn which_policies_there_are_follows_from_the_schedule_and_the_start_model_opens() {
+        let run: RunConfig = toml::from_str(QUICKSTART).expect("it is valid");
+        let run = RunConfig { checkpoint_every: 3, checkpoints_kept: Some(2), ..run };
+        let folder = |step: u64| PathBuf::from(format!("checkpoints/step_{step}"));
+        let mut kept = KeptPolicies::at(&run, 2, folder);
+        assert_eq!(kept.names(), ["start"]);
+        kept.advance(&run, 10, folder);
+        assert_eq!(kept.names(), ["start", "step-6", "step-9"]);
+        let unknown = kept.get("step-3").err().expect("it is not kept").to_string();
+        assert_eq!(unknown, "there is no policy `step-3`: there are `start`, `step-6`, `step-9`");
+        let missing = kept.get("step-6").err().expect("it is not there").to_string();
+        assert!(missing.contains("`step-6` cannot be opened"), "{missing}");
+        let start = kept.get("start").expect("it is in the program");
+        let prompt = Prompt::new(veriplay_core::Role::SOLVER, "x");
+        assert_eq!(start.generate(&[prompt], &Sampling::new(2)).expect("it answers").len(), 1);
+        assert!(Rc::ptr_eq(&start, &kept.get("start").expect("it stays open")));
+    }
+}

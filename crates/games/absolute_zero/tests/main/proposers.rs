@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use veriplay_absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, draft_tasks, proposal_key};
-use veriplay_core::{Proposal, Role, ScriptedPolicy, TaskType, Value};
+use veriplay_core::{Proposal, ScriptedPolicy, TaskType, Value};
 use veriplay_selfplay::environment::{Environment, Proposer, SamplingCall, Stage};
 use veriplay_selfplay::game::Game;
 use veriplay_selfplay::play::StepContext;
-use veriplay_selfplay::rollout::Episode;
+use veriplay_selfplay::rollout::{Episode, Part};
 use veriplay_selfplay::splits::Guard;
 use veriplay_selfplay::step::Proposing;
 use veriplay_selfplay::task_pool::{PoolTask, TaskPool};
@@ -121,7 +121,7 @@ fn proposers_are_a_function_of_seed_step_and_stage() {
     assert_eq!(drawn(none, 0..9, Stage::Propose, 1, 0), []);
     let game = game(config()).unwrap();
     let seed = |stage, group, run, step| {
-        game.sampling_seed(run, step, &SamplingCall { stage, role: Role::PROPOSER, group, chunk: 0, round: 0 })
+        game.sampling_seed(run, step, &SamplingCall { stage, part: Part::Proposal, group, chunk: 0, round: 0 })
     };
     let seeds = [
         seed(Stage::Solve, 4, 1, 0),

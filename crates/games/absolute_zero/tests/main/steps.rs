@@ -4,6 +4,7 @@ mod ablations;
 mod batches;
 mod own_methods;
 mod saved_state;
+mod scripts;
 mod task_choice;
 
 use std::collections::{BTreeMap, BTreeSet};

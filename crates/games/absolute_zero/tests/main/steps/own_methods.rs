@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use veriplay_core::{Prompt, Reward, Role};
 use veriplay_selfplay::curricula::{Curriculum, CurriculumTask};
 use veriplay_selfplay::external::ExternalError;
+use veriplay_selfplay::memory::Memory;
 use veriplay_selfplay::methods::Methods;
 use veriplay_selfplay::play::{PlayError, StepContext};
 use veriplay_selfplay::proposer_factor::{ProposerFactor, RewardedProposal};
@@ -104,7 +105,7 @@ impl Curriculum for Failing {
         "failing"
     }
 
-    fn weights(&self, step: u64, _: &[CurriculumTask<'_>], _: f64) -> Result<Vec<f64>, ExternalError> {
+    fn weights(&self, step: u64, _: &[CurriculumTask<'_>], _: f64, _: &Memory) -> Result<Vec<f64>, ExternalError> {
         Err(ExternalError(format!("no weights at step {step}")))
     }
 }

@@ -1,0 +1,340 @@
+//! Scripts of one's own: stages that are played twice, other roles and policies, rewards that the script gives, and what follows an update.
+
+use std::rc::Rc;
+
+use serde_json::json;
+use veriplay_core::{
+    LearnError, Policy, PolicyError, PreferenceBatch, Prompt, Reward, Role, Rollout, Sampling, ScriptedPolicy,
+    Snapshot, TrainBatch, Update,
+};
+use veriplay_selfplay::advantages::EpisodeNotes;
+use veriplay_selfplay::after_update::{AfterUpdate, UpdatedPolicy};
+use veriplay_selfplay::curricula::{Curriculum, DrawnTask};
+use veriplay_selfplay::driver::StepUpdate;
+use veriplay_selfplay::game::{Game, Script as GameScript};
+use veriplay_selfplay::memory::Memory;
+use veriplay_selfplay::preferences::Response;
+use veriplay_selfplay::replay::LogCheck;
+use veriplay_selfplay::rollout::Part;
+use veriplay_selfplay::settings::RoleSettings;
+use veriplay_selfplay::step::{Player, Step};
+
+use super::*;
+
+/// Each of its stages twice: fresh tasks, then fresh tasks of a writer.
+struct Twice;
+
+const WRITER: Role = Role::new("writer");
+
+impl GameScript<Table> for Twice {
+    fn step(&self, game: &Table, step: &mut Step<'_, Table>) -> Result<(), PlayError> {
+        for role in [Role::PROPOSER, WRITER] {
+            step.propose_as(Player::learner(role), |proposing| game.proposers(proposing))?;
+            let tasks = step.draw(|choice| {
+                let fresh = choice.fresh(|_| true);
+                choice.take(fresh, 2);
+            })?;
+            step.admit();
+            step.solve(tasks)?;
+        }
+        step.fact("played_twice", 1.0);
+        Ok(())
+    }
+}
+
+/// Good proposals that differ by the draw of the sampling.
+fn by_draw() -> ScriptedPolicy {
+    ScriptedPolicy::new(|turn| match turn.prompt.role {
+        Role::PROPOSER => format!("good {}", 1_000 + turn.draw() % 1_000_000),
+        _ => ["right", "wrong"][turn.sample % 2].to_owned(),
+    })
+}
+
+#[test]
+fn a_stage_that_is_played_again_has_seeds_and_numbers_of_its_own_and_its_role_a_weight() {
+    let writer = RoleSettings { weight: Some(3.0), ..RoleSettings::default() };
+    let config = config().with(|c| c.shared.roles = [("writer".to_owned(), writer)].into());
+    let game = table(config).with_script(Box::new(Twice));
+    let policy = by_draw();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    let output = game.step(&context, &mut seeded(0..9), 0).unwrap();
+    assert_eq!(output.numbers, [("played_twice".to_owned(), 1.0)].into());
+    let mut check = LogCheck::default();
+    output.records.iter().for_each(|record| check.check(record).unwrap());
+    let mut proposed = BTreeSet::new();
+    let (mut texts, mut tasks) = (BTreeSet::new(), 0);
+    for record in &output.records {
+        match record {
+            LogRecord::Proposal(one) => {
+                assert!(proposed.insert((one.proposed.chunk, one.proposed.offset)), "{:?} twice", one.proposed);
+                assert!(texts.insert(one.episode.turns[0].text.clone()), "the same draw twice");
+            }
+            LogRecord::Task(_) => tasks += 1,
+            LogRecord::Derived(_) => {}
+        }
+    }
+    assert_eq!((proposed.len(), tasks), (24, 4));
+    let again = game.replay(&Nobody, &output.records).unwrap();
+    assert_eq!((again.verdicts, again.same), (24 + 16, 24 + 16));
+    // Half of the weight of the proposer's reward is learned, and three times that of the writer's.
+    let Some(Batch::Samples(batch)) = output.batches.first() else { panic!("nothing is learned") };
+    let weights: BTreeSet<u32> = batch.samples.iter().map(|sample| sample.weight.abs().to_bits()).collect();
+    assert!(weights.len() > 2, "{weights:?}");
+}
+
+/// A script from a closure.
+struct Scripted<F>(F);
+
+impl<F: Fn(&Table, &mut Step<'_, Table>) -> Result<(), PlayError> + Send + Sync> GameScript<Table> for Scripted<F> {
+    fn step(&self, game: &Table, step: &mut Step<'_, Table>) -> Result<(), PlayError> {
+        (self.0)(game, step)
+    }
+}
+
+fn scripted(
+    script: impl Fn(&Table, &mut Step<'_, Table>) -> Result<(), PlayError> + Send + Sync + 'static,
+) -> SelfPlay<Table> {
+    table(config().with(|c| c.shared.sft_samples = 0)).with_script(Box::new(Scripted(script)))
+}
+
+const fn solution(index: usize) -> Response {
+    Response { part: Part::Solution, index }
+}
+
+#[test]
+fn a_script_rewards_turns_and_episodes_itself_and_leaves_others_out() {
+    let game = scripted(|game, step| {
+        let tasks = step.draw(|choice| game.game.choose_tasks(choice))?;
+        step.solve(tasks)?;
+        step.reward_turns(solution(0), vec![5.0]);
+        step.reward(solution(1), Reward::single("own", -2.0));
+        let others = 2..step.facts().solutions.len();
+        others.for_each(|index| step.leave_out(solution(index)));
+        step.note(solution(0), EpisodeNotes { cluster: Some(7), ..EpisodeNotes::default() });
+        Ok(())
+    });
+    let policy = Script::fresh(0).policy();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    let output = game.step(&context, &mut seeded(0..9), 0).unwrap();
+    let attempts = output.records.iter().filter_map(|record| match record {
+        LogRecord::Task(task) => Some(&task.attempts),
+        _ => None,
+    });
+    let rewards: Vec<Option<f64>> =
+        attempts.flatten().map(|one| one.episode.reward.as_ref().map(Reward::total)).collect();
+    assert_eq!(rewards[..3], [Some(5.0), Some(-2.0), None]);
+    assert_eq!(rewards.iter().flatten().count(), 2);
+    let LogRecord::Task(first) = &output.records[0] else { panic!("{:?}", output.records[0]) };
+    // The group's mean is 1.5: the turn stands 3.5 above it.
+    let [turn] = first.attempts[0].episode.turn_rewards.as_slice() else { panic!("{first:?}") };
+    assert_eq!((turn.reward, turn.advantage, turn.weight), (5.0, 3.5, 3.5));
+    let Some(Batch::Samples(batch)) = output.batches.first() else { panic!("nothing is learned") };
+    assert_eq!(batch.samples.iter().map(|sample| sample.weight).collect::<Vec<_>>(), [3.5, -3.5]);
+}
+
+#[test]
+fn a_deferred_reward_is_learned_in_a_later_step_even_of_a_resumed_run() {
+    let game = scripted(|game, step| {
+        let rewards: Vec<Reward> = (0..12).map(|place| Reward::single("gain", f64::from(place))).collect();
+        let released = step.reward_deferred("lessons", Role::PROPOSER, &rewards)?;
+        assert_eq!(released, if step.number() == 0 { 0 } else { 12 });
+        let seen = step.deferred("seen").and_then(serde_json::Value::as_u64).unwrap_or_default();
+        step.defer("seen", json!(seen + 1));
+        if step.number() == 0 {
+            let proposals = step.propose(|proposing| game.proposers(proposing))?;
+            let proposals: Vec<Response> = proposals.map(|index| Response { part: Part::Proposal, index }).collect();
+            step.defer_episodes("lessons", &proposals)?;
+        }
+        Ok(())
+    });
+    let policy = by_draw();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    let mut state = seeded(0..9);
+    let first = game.step(&context, &mut state, 0).unwrap();
+    assert!(first.batches.is_empty(), "nothing is known yet");
+    let proposed: BTreeSet<Vec<u32>> = first
+        .records
+        .iter()
+        .filter_map(|record| match record {
+            LogRecord::Proposal(one) => Some(one.episode.turns[0].tokens.clone()),
+            _ => None,
+        })
+        .collect();
+    let saved = serde_json::to_string(&state).unwrap();
+    let mut state: State = serde_json::from_str(&saved).unwrap();
+    assert_eq!(serde_json::to_string(&state).unwrap(), saved);
+    let second = game.step(&context, &mut state, 1).unwrap();
+    let Some(Batch::Samples(batch)) = second.batches.first() else { panic!("nothing is learned") };
+    let learned: BTreeSet<Vec<u32>> = batch.samples.iter().map(|sample| sample.response.clone()).collect();
+    assert!(!learned.is_empty() && learned.is_subset(&proposed), "{learned:?}");
+    assert!(batch.samples.iter().all(|sample| sample.behaviour.is_some()));
+    assert_eq!(state.deferred["seen"], json!(2));
+    assert!(!state.deferred.contains_key("lessons"));
+}
+
+/// A policy with a rival beside it.
+struct WithRival(ScriptedPolicy);
+
+impl Policy for WithRival {
+    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        self.0.generate(prompts, sampling)
+    }
+
+    fn others(&self) -> Vec<String> {
+        vec!["start".to_owned()]
+    }
+
+    fn other(&self, name: &str) -> Result<Rc<dyn Policy>, PolicyError> {
+        match name {
+            "start" => Ok(Rc::new(ScriptedPolicy::new(|_| "wrong".to_owned()))),
+            _ => Err(PolicyError::Unknown { name: name.to_owned(), known: self.others() }),
+        }
+    }
+}
+
+#[test]
+fn another_policy_plays_a_stage_and_one_that_is_not_there_is_named() {
+    let policy = WithRival(ScriptedPolicy::new(|_| "right".to_owned()));
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    let played_by = |name: &'static str| {
+        let game = scripted(move |game, step| {
+            assert_eq!(step.other_policies(), ["start"]);
+            let tasks = step.draw(|choice| game.game.choose_tasks(choice))?;
+            step.solve_as(Player { role: Role::SOLVER, policy: name }, tasks)?;
+            Ok(())
+        });
+        game.step(&context, &mut seeded(0..9), 0).map(|output| output.counts.accepted)
+    };
+    assert!(played_by(Player::LEARNER).unwrap() > 0);
+    assert_eq!(played_by("start").unwrap(), 0);
+    let error = played_by("step-7").unwrap_err().to_string();
+    assert_eq!(error, "there is no policy `step-7`: there are `start`");
+}
+
+/// A learner that answers as often rightly as it has been updated.
+#[derive(Default)]
+struct Counting(u64);
+
+impl Policy for Counting {
+    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        let right = self.0;
+        let script =
+            ScriptedPolicy::new(move |turn| if (turn.sample as u64) < right { "right" } else { "wrong" }.to_owned());
+        script.generate(prompts, sampling)
+    }
+}
+
+impl veriplay_core::Learn for Counting {
+    fn update(&mut self, _: &TrainBatch, _: f64) -> Result<Update, LearnError> {
+        self.0 += 1;
+        let policy = veriplay_core::PolicyVersion(self.0);
+        Ok(Update { policy, loss: 0.0, entropy: 0.0, gradient_norm: 0.0, tokens: 0, metrics: BTreeMap::new() })
+    }
+
+    fn prefer(&mut self, _: &PreferenceBatch, _: f64) -> Result<Update, LearnError> {
+        Err(LearnError::BadBatch("no pairs".to_owned()))
+    }
+
+    fn snapshot(&self) -> Result<Snapshot, LearnError> {
+        Ok(Snapshot::new(self.0))
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), LearnError> {
+        self.0 = *snapshot.state()?;
+        Ok(())
+    }
+}
+
+/// Tries an update, measures what it brings, and undoes it.
+struct Trying;
+
+impl GameScript<Table> for Trying {
+    fn step(&self, game: &Table, step: &mut Step<'_, Table>) -> Result<(), PlayError> {
+        game.step(step)
+    }
+
+    fn after_update(&self, _: &Table, after: &mut AfterUpdate<'_, Table>) -> Result<(), PlayError> {
+        let tasks = [task(TaskType::Deduction, 3), task(TaskType::Abduction, 4)];
+        let before = after.measure(&tasks)?;
+        let snapshot = after.snapshot()?;
+        after.train(&TrainBatch { samples: Vec::new(), normalizer: 1.0 })?;
+        let tried = after.measure(&tasks)?;
+        after.restore(&snapshot)?;
+        let gain = tried.iter().zip(&before).map(|(now, then)| now.solved - then.solved).sum::<u32>();
+        after.fact("gain", f64::from(gain));
+        after.defer("gain", json!(gain));
+        assert_eq!(after.measure(&tasks)?, before);
+        Ok(())
+    }
+}
+
+const fn update(policy: UpdatedPolicy<'_>) -> StepUpdate<'_> {
+    StepUpdate { policy, execute: &Nobody, seed: 1, step: 0, learning_rate: 0.1 }
+}
+
+#[test]
+fn behind_an_update_a_script_tries_others_and_undoes_them_and_not_where_the_weights_are_elsewhere() {
+    let game = table(config()).with_script(Box::new(Trying));
+    let mut state = seeded(0..9);
+    let mut learner = Counting(1);
+    let numbers = game.after_update(update(UpdatedPolicy::Learner(&mut learner)), &mut state).unwrap();
+    assert_eq!((numbers["gain"], learner.0, &state.deferred["gain"]), (2.0, 1, &json!(2)));
+    let sampled = Counting(1);
+    let error = game.after_update(update(UpdatedPolicy::Sampled(&sampled)), &mut state).unwrap_err();
+    assert!(error.to_string().contains("outside this process"), "{error}");
+}
+
+/// Prefers the kind that was solved least.
+struct Least;
+
+impl Curriculum for Least {
+    fn name(&self) -> &'static str {
+        "least"
+    }
+
+    fn weights(
+        &self,
+        _: u64,
+        tasks: &[veriplay_selfplay::curricula::CurriculumTask<'_>],
+        _: f64,
+        memory: &Memory,
+    ) -> Result<Vec<f64>, veriplay_selfplay::external::ExternalError> {
+        Ok(tasks.iter().map(|task| 1.0 - memory.get(task.kind).unwrap_or(0.5)).collect())
+    }
+
+    fn note(&self, drawn: &DrawnTask, memory: &mut Memory) {
+        let rate = drawn.solved.rate().unwrap_or_default();
+        memory.set(drawn.kind, 0.5 * (memory.get(drawn.kind).unwrap_or(0.5) + rate));
+    }
+}
+
+#[test]
+fn a_curriculum_remembers_what_came_of_what_was_drawn_and_a_checkpoint_keeps_it() {
+    let mut game = table(config());
+    game.methods.curriculum = Box::new(Least);
+    let mut state = seeded(0..9);
+    let script = Script { answer: |_, _| "right", ..Script::fresh(0) };
+    play(&game, &mut state, 1, 0, &script);
+    let rates = TaskType::STANDARD.map(|task_type| state.curriculum.get(task_type.name()).unwrap());
+    assert!(rates.iter().all(|rate| *rate > 0.9), "{rates:?}");
+    let saved: State = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
+    assert_eq!(saved, state);
+}
+
+#[test]
+fn an_alarm_is_raised_once_while_entropy_is_low() {
+    let game = table(config());
+    let mut state = seeded(0..9);
+    let mut alarms = |step: u64, entropy: f64| {
+        let numbers = [("actor/entropy".to_owned(), entropy)].into();
+        game.watch(&mut state, step, &numbers).into_iter().map(|alarm| alarm.what).collect::<Vec<_>>()
+    };
+    for step in 0..12 {
+        assert_eq!(alarms(step, 1.0), [""; 0]);
+    }
+    assert_eq!(alarms(12, 0.31), [""; 0]);
+    assert_eq!(alarms(13, 0.25).len(), 1);
+    assert_eq!(alarms(14, 0.2), [""; 0]);
+    assert_eq!(alarms(15, 0.9), [""; 0]);
+    assert!(alarms(16, 0.1)[0].contains("0.100"));
+}
