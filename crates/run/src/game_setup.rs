@@ -74,7 +74,7 @@ use crate::suites::SuiteSchedule;
 
 /// The keys of `[eval]` that every game has; [`eval_config!`] declares a table with them.
 pub trait EvalKeys {
-    /// The evaluation set.
+    /// The set that it evaluates on.
     fn set(&self) -> EvalSet;
 
     /// The same, to be chosen.
@@ -89,9 +89,9 @@ pub trait EvalKeys {
 
 /// What a configuration says of one game, in addition to what every run has.
 pub trait GameSetup: Clone + Serialize {
-    /// What it becomes.
+    /// The game that it becomes when it is opened.
     type Game: Game;
-    /// Its table `[eval]`.
+    /// The type of its table `[eval]`.
     type Eval: EvalKeys;
     /// The configuration's `plays`.
     const NAME: &'static str;
@@ -104,13 +104,13 @@ pub trait GameSetup: Clone + Serialize {
     /// The settings that it shares with other games.
     fn shared_settings(&self) -> &SharedSettings;
 
-    /// Checks what types cannot.
+    /// Checks values that their types allow and the game does not.
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure>;
 
     /// The most that one step trains on, where a prompt and its response may have `context` tokens together.
     fn step_tokens(&self, context: usize) -> StepTokens;
 
-    /// Its table `[eval]`.
+    /// The values of its table `[eval]`.
     fn eval(&self) -> &Self::Eval;
 
     /// The same, to be changed.

@@ -29,7 +29,7 @@ pub trait ScriptSetup: Clone + Serialize + DeserializeOwned {
     /// The tables of the game and of the script.
     const TABLES: &'static [&'static str];
 
-    /// Checks what types cannot.
+    /// Checks values that their types allow and the script does not.
     fn validate(&self, base: &Self::Base) -> Result<(), Failure>;
 
     /// The most that one step trains on beyond what the game's own script does, in tokens.
@@ -38,7 +38,7 @@ pub trait ScriptSetup: Clone + Serialize + DeserializeOwned {
     /// Describes what a step generates, runs and rewards, for people: a line each.
     fn describe_step(&self, base: &Self::Base) -> Vec<String>;
 
-    /// The script.
+    /// The order of a step, with these settings.
     fn script(&self) -> Box<dyn Script<<Self::Base as GameSetup>::Game>>;
 }
 

@@ -29,7 +29,7 @@ pub struct JudgedProposal<T, D> {
     /// How often a guess at its task would be right, where that counts ([`crate::rewards::EpisodeFacts::guess_rate`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guess_rate: Option<f64>,
-    /// Facts of the game.
+    /// What the game keeps of it for its numbers.
     pub detail: D,
 }
 
@@ -46,11 +46,11 @@ impl<T, D> JudgedProposal<T, D> {
 pub enum Admission<T> {
     /// It met a host fault.
     Dropped,
-    /// Nothing could be read.
+    /// Nothing could be read from the response.
     Malformed,
-    /// It was refused.
+    /// A rule of the game or the guard refused it.
     Invalid,
-    /// It is known already.
+    /// The pool or the step has it already.
     Duplicate,
     /// It is valid and new.
     Admitted(T),

@@ -13,7 +13,7 @@ use crate::task_pool::{StepTask, TaskPool};
 
 /// The policy after the update of a step.
 pub enum UpdatedPolicy<'a> {
-    /// One that learns here.
+    /// One whose weights are in this process.
     Learner(&'a mut (dyn Trainable + 'static)),
     /// One whose weights are elsewhere: it can be sampled alone.
     Sampled(&'a dyn Policy),
@@ -59,12 +59,12 @@ impl<E: Environment> AfterUpdate<'_, E> {
         self.step
     }
 
-    /// The run's seed.
+    /// The run's seed, which names random streams.
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The pool.
+    /// The pool as the step left it.
     pub const fn pool(&self) -> &TaskPool<E::Task> {
         self.pool
     }

@@ -21,9 +21,9 @@ use crate::task_pool::{PoolEntry, PoolTask, Source};
 /// A task of the pool, as far as a curriculum may know it.
 #[derive(Clone, Copy)]
 pub struct CurriculumTask<'a> {
-    /// Names it.
+    /// Names it, whatever it is made of.
     pub id: &'a Digest,
-    /// Its kind of task.
+    /// Its kind of task, in the game's word.
     pub kind: &'static str,
     /// Whether it was there before step 0 or a policy proposed it.
     pub source: Source,
@@ -31,7 +31,7 @@ pub struct CurriculumTask<'a> {
     pub step: u64,
     /// How often it was solved when it was last asked; `None` where it never was.
     pub last: Option<SolveCount>,
-    /// The task itself.
+    /// The task itself, for programs outside.
     pub content: &'a dyn TaskContent,
 }
 
@@ -89,9 +89,9 @@ pub trait Curriculum: Send + Sync {
 /// What came of a task that was drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DrawnTask {
-    /// Its kind of task.
+    /// Its kind of task, in the game's word.
     pub kind: &'static str,
-    /// Where it comes from.
+    /// Where it comes from: this step, the pool or the seeds.
     pub source: Source,
     /// How often it was solved.
     pub solved: SolveCount,

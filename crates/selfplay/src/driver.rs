@@ -27,22 +27,22 @@ use crate::training_signal::{StepLearning, TrainingSignal};
 
 /// A game as the loop plays it.
 pub struct SelfPlay<G> {
-    /// The game.
+    /// The game: its tasks, prompts and judges.
     pub game: G,
     script: Box<dyn Script<G>>,
-    /// How it is played.
+    /// Rewards, advantages, curriculum and monitors.
     pub methods: Methods,
 }
 
 /// The update of a step, for what a script does behind it.
 pub struct StepUpdate<'a> {
-    /// The policy, updated.
+    /// The policy as it is behind the update.
     pub policy: UpdatedPolicy<'a>,
-    /// Runs jobs.
+    /// Runs the jobs of what is measured.
     pub execute: &'a dyn Execute,
-    /// The run's seed.
+    /// The run's seed, which names random streams.
     pub seed: u64,
-    /// The step.
+    /// The step that was learned from.
     pub step: u64,
     /// The learning rate of the update.
     pub learning_rate: f64,

@@ -21,7 +21,7 @@ use crate::task_pool::PoolTask;
 
 /// An environment. Pure: the same settings, seed, step, policy and executor give the same episodes, judgements and facts.
 pub trait Environment: Sync + Sized {
-    /// The task of solvers.
+    /// What solvers attempt, as the pool and the log keep it.
     type Task: PoolTask;
     /// The request to one proposer, as far as the log needs it to replay the episode.
     type Request: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
@@ -41,7 +41,7 @@ pub trait Environment: Sync + Sized {
     /// Names the random numbers that a step's tasks are drawn with.
     const CHOICE_PURPOSE: &'static str = "tasks";
 
-    /// What every game has.
+    /// The settings, the guard and the evaluation, which every game has.
     fn base(&self) -> &GameBase<Self::Task>;
 
     /// The settings that it shares with other games, checked.
@@ -74,7 +74,7 @@ pub trait Environment: Sync + Sized {
         request: &Self::Request,
     ) -> Result<Option<Self::Episode>, PlayError>;
 
-    /// Judges proposals.
+    /// Judges the proposals of one chunk, in their order.
     fn judge_proposals(&self, execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>>;
 
     /// The admission of each proposal of a batch.
@@ -82,7 +82,7 @@ pub trait Environment: Sync + Sized {
         judged.iter().map(Admission::from_judgement).collect()
     }
 
-    /// Judges derivations.
+    /// Judges derivations, in their order; none in games that derive nothing.
     fn judge_derived(
         &self,
         _execute: &dyn Execute,
@@ -167,7 +167,7 @@ pub enum Stage {
     SftSolve,
     /// Proposers of the start model, whose valid proposals are supervised examples.
     SftPropose,
-    /// Proposers of a step.
+    /// Proposers of a step, whose samples may be learned from.
     Propose,
     /// Solvers of a step, then the verifiers of their responses.
     Solve,
@@ -180,7 +180,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Its name in seeds.
+    /// Its name in seeds, which a run's bytes depend on.
     pub const fn name(self) -> &'static str {
         match self {
             Stage::SftSolve => "sft solve",
@@ -197,11 +197,11 @@ impl Stage {
 /// One call of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SamplingCall {
-    /// The stage.
+    /// The stage of the run that it is sampled in.
     pub stage: Stage,
     /// What is sampled in it.
     pub part: Part,
-    /// Rollouts for each prompt.
+    /// Rollouts for each prompt of the call.
     pub group: usize,
     /// Number of the chunk within the stage.
     pub chunk: usize,
@@ -209,9 +209,9 @@ pub struct SamplingCall {
     pub round: usize,
 }
 
-/// A proposer to sample.
+/// A proposer that shall be sampled, before its first turn.
 pub struct Proposer<E: Environment> {
-    /// The request.
+    /// The request, as far as the log keeps it.
     pub request: E::Request,
     /// Its episode before the first turn.
     pub episode: E::Episode,
@@ -223,17 +223,17 @@ pub struct Proposer<E: Environment> {
 
 /// A finished proposer's episode to judge.
 pub struct ProposalToJudge<'a, E: Environment> {
-    /// The request.
+    /// The request that the proposer was asked with.
     pub request: &'a E::Request,
-    /// The episode.
+    /// The proposer's episode, to its end.
     pub finished: &'a FinishedEpisode<E::Episode>,
     /// When and where it was proposed: the step, the chunk, the place in it.
     pub proposed: ProposalPosition,
-    /// The stage.
+    /// The stage of the run that it is sampled in.
     pub stage: Stage,
 }
 
-/// Proposals to judge together.
+/// The proposals of a chunk, which are judged together.
 pub struct ProposalBatch<'a, E: Environment> {
     /// The proposals, in the order they were sampled.
     pub proposals: &'a [ProposalToJudge<'a, E>],
@@ -250,12 +250,12 @@ pub type OpenedEpisode<E> = Result<Option<<E as Environment>::Episode>, Dropped>
 /// The judgement on a response of a solver or of a verifier.
 pub type JudgedResponseOf<E> = JudgedResponse<<E as Environment>::SolutionDetail>;
 
-/// A judged proposal.
+/// A proposal with its verdict and the task that it makes.
 pub type JudgedProposalOf<E> = JudgedProposal<<E as Environment>::Task, <E as Environment>::ProposalDetail>;
 
 /// One task's responses of solvers and of verifiers, to be judged together.
 pub struct RoundRequest<'a, E: Environment> {
-    /// The task.
+    /// The task that all of them are about.
     pub task: &'a E::Task,
     /// Its solvers' episodes. In an evaluation the greedy one stands last.
     pub solutions: &'a [SolverEpisode<E>],
@@ -273,7 +273,7 @@ pub struct JudgedRound<E: Environment> {
     pub round: Option<E::Round>,
 }
 
-/// What every game has.
+/// What every game has, whatever it plays.
 #[derive(Debug)]
 pub struct GameBase<T> {
     /// The settings that it shares with other games, checked.
@@ -289,23 +289,23 @@ pub struct GameBase<T> {
 pub struct EvalTask<T> {
     /// The row of the table it counts in.
     pub row: String,
-    /// The task.
+    /// The task, with what its judge needs.
     pub task: T,
 }
 
 /// How one role is sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoleSampling {
-    /// Softmax temperature.
+    /// Softmax temperature of its samples.
     pub temperature: f32,
     /// Maximum tokens of a response, the end token included.
     pub max_tokens: usize,
 }
 
-/// How verifiers are sampled.
+/// How verifiers are sampled, in games that have them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VerifierSettings {
-    /// As other roles.
+    /// Temperature and length, as of other roles.
     pub sampling: RoleSampling,
     /// Episodes at each chosen response.
     pub group: usize,
@@ -317,17 +317,17 @@ pub struct VerifierSettings {
 pub struct ProposalEpisode<E: Environment> {
     /// The role that played it.
     pub role: Role,
-    /// The request.
+    /// The request, as far as the log keeps it.
     pub request: E::Request,
     /// The kind of task requested.
     pub kind: &'static str,
     /// When and where it was proposed.
     pub proposed: ProposalPosition,
-    /// The episode.
+    /// The episode, to its end or to the fault that ended it.
     pub finished: FinishedEpisode<E::Episode>,
-    /// The judgement.
+    /// The judgement on what was proposed.
     pub judged: JudgedProposalOf<E>,
-    /// Its admission.
+    /// Whether it becomes a task of the pool.
     pub admission: Admission<E::Task>,
 }
 
@@ -335,9 +335,9 @@ pub struct ProposalEpisode<E: Environment> {
 pub struct SolverEpisode<E: Environment> {
     /// The role that played it.
     pub role: Role,
-    /// The episode.
+    /// The episode, to its end or to the fault that ended it.
     pub finished: FinishedEpisode<E::Episode>,
-    /// The judgement.
+    /// The judgement on the response.
     pub judged: JudgedResponse<E::SolutionDetail>,
 }
 
@@ -351,7 +351,7 @@ pub struct VerifierEpisode<E: Environment> {
     pub candidate: usize,
     /// The episode. Those of one source had one prompt.
     pub finished: FinishedEpisode<E::Episode>,
-    /// The judgement.
+    /// The judgement on the response.
     pub judged: JudgedResponse<E::SolutionDetail>,
 }
 
@@ -365,8 +365,8 @@ pub(crate) struct VerifyOutput<E: Environment> {
 
 /// A judged derivation: a task that no policy proposed.
 pub struct JudgedDerivation<E: Environment> {
-    /// The derivation.
+    /// The derivation, as the log keeps it.
     pub derivation: E::Derivation,
-    /// The judgement.
+    /// The judgement on what was proposed.
     pub judged: JudgedProposalOf<E>,
 }

@@ -61,20 +61,20 @@ pub struct StepFacts<E: Environment> {
 /// An episode of an earlier step that gets its reward now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReleasedEpisode {
-    /// Its role.
+    /// Its role, as the script named it.
     pub role: Role,
-    /// Its kind of task.
+    /// Its kind of task, in the game's word.
     pub kind: &'static str,
     /// Its turns, with the log-probabilities of the policy that sampled them.
     pub turns: Vec<(Prompt, Rollout)>,
-    /// Its reward.
+    /// Its reward, known only now.
     pub reward: Reward,
 }
 
 /// A reward that a script gives itself.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GivenReward {
-    /// To the whole episode.
+    /// One to the episode as a whole.
     Episode(Reward),
     /// To each of its turns.
     Turns(Vec<f64>),
@@ -109,7 +109,7 @@ impl<E: Environment> Default for StepFacts<E> {
 /// What happened in a step, in the same form for every game: what monitors see.
 #[derive(Debug)]
 pub struct StepSummary<'a> {
-    /// Sums of the step.
+    /// How many proposals and attempts ended how.
     pub counts: OutcomeCounts,
     /// Episodes of proposers, of solvers, then of verifiers.
     pub episodes: Vec<EpisodeSummary<'a>>,
@@ -124,7 +124,7 @@ pub struct StepSummary<'a> {
 /// An episode in the same form for every game.
 #[derive(Debug)]
 pub struct EpisodeSummary<'a> {
-    /// Its role.
+    /// Its role, as the script named it.
     pub role: Role,
     /// Prompt and rollout of each turn.
     pub turns: &'a [(Prompt, Rollout)],
@@ -139,7 +139,7 @@ pub struct EpisodeSummary<'a> {
 pub struct TaskSummary {
     /// Its kind, one of the environment's.
     pub kind: &'static str,
-    /// Where it comes from.
+    /// Where it comes from: this step, the pool or the seeds.
     pub source: Source,
     /// How often it was solved.
     pub solved: SolveCount,

@@ -73,7 +73,7 @@ pub trait Game: Environment {
         true
     }
 
-    /// The training objective.
+    /// What is learned: rewarded episodes, or preferences between them.
     fn objective(&self) -> Objective {
         Objective::PolicyGradient
     }
@@ -83,7 +83,7 @@ pub trait Game: Environment {
         Preferences::default()
     }
 
-    /// A step in numbers.
+    /// A step in numbers, from its facts.
     fn metrics(&self, step: &StepFacts<Self>) -> Self::Metrics;
 
     /// The prompts a run would send, each with a label.

@@ -16,7 +16,7 @@ use crate::task_pool::{PoolTask, TaskPool};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "T: PoolTask")]
 pub struct GameState<T> {
-    /// The tasks.
+    /// The tasks that steps draw from.
     pub pool: TaskPool<T>,
     /// The start model's own valid responses: examples of the SFT regulariser.
     pub sft_examples: Vec<SftExample>,

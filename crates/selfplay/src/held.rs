@@ -40,18 +40,27 @@ impl HeldEpisode {
     /// With its reward; `None` where the game has no such kind any more.
     pub(crate) fn release(self, role: Role, kinds: &[&'static str], reward: Reward) -> Option<ReleasedEpisode> {
         let kind = kinds.iter().copied().find(|kind| *kind == self.kind)?;
-        let turn = |turn: HeldTurn| {
-            let rollout = Rollout {
-                id: None,
-                prompt_tokens: turn.prompt_tokens,
-                tokens: turn.tokens,
-                logprobs: turn.logprob_bits.into_iter().map(f32::from_bits).collect(),
-                text: String::new(),
-                finish: FinishReason::Stop,
-                policy: PolicyVersion(turn.policy),
-            };
-            (Prompt::new(role, String::new()), rollout)
+        Some(ReleasedEpisode {
+            role,
+            kind,
+            turns: self.turns.into_iter().map(|turn| turn.release(role)).collect(),
+            reward,
+        })
+    }
+}
+
+impl HeldTurn {
+    /// As what is learned from: a prompt and a rollout without their texts.
+    fn release(self, role: Role) -> (Prompt, Rollout) {
+        let rollout = Rollout {
+            id: None,
+            prompt_tokens: self.prompt_tokens,
+            tokens: self.tokens,
+            logprobs: self.logprob_bits.into_iter().map(f32::from_bits).collect(),
+            text: String::new(),
+            finish: FinishReason::Stop,
+            policy: PolicyVersion(self.policy),
         };
-        Some(ReleasedEpisode { role, kind, turns: self.turns.into_iter().map(turn).collect(), reward })
+        (Prompt::new(role, String::new()), rollout)
     }
 }

@@ -13,7 +13,7 @@ use veriplay_verifier::agreement::GuardRefusal;
 pub struct Seeds {
     /// Of tools that episodes call.
     pub tools: u64,
-    /// Of judges.
+    /// Of what judges run besides it.
     pub judge: u64,
     /// Of which part of a task its solvers are shown.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -45,7 +45,7 @@ impl RoundFacts for Never {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProposalPosition {
-    /// The step.
+    /// The step that it was proposed in.
     pub step: u64,
     /// Number of the chunk within the step.
     pub chunk: usize,
@@ -59,7 +59,7 @@ pub struct ProposalPosition {
 pub struct JudgedResponse<D> {
     /// The verdict, or the host fault.
     pub verdict: Result<Verdict, Dropped>,
-    /// Facts of the game.
+    /// What the game keeps of it for its numbers.
     pub detail: D,
 }
 
@@ -82,7 +82,7 @@ pub fn rule_verdict(status: Status, rule: impl Into<String>, detail: impl Into<S
 
 /// An item to judge: open, or decided without running anything.
 pub enum Judging<Q, R> {
-    /// To run.
+    /// It has to be run.
     Open(Q),
     /// The result is known.
     Decided(R),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Numbers by name.
+/// Numbers by name, exact through JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Memory {
@@ -23,7 +23,7 @@ impl Memory {
         self.bits.get(name).map(|bits| f64::from_bits(*bits))
     }
 
-    /// Sets it.
+    /// Sets the number of that name.
     pub fn set(&mut self, name: &str, number: f64) {
         self.bits.insert(name.to_owned(), number.to_bits());
     }

@@ -12,9 +12,9 @@ pub const LEAST_SAMPLES: u32 = 8;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SolveCount {
-    /// Rollouts that were Accepted.
+    /// Judged rollouts whose status was Accepted.
     pub solved: u32,
-    /// Rollouts that were judged.
+    /// Rollouts that came to a verdict.
     pub judged: u32,
 }
 

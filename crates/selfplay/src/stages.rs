@@ -157,11 +157,7 @@ impl<E: Environment> Stages<'_, E> {
                 Sampling { temperature, top_k, top_p, min_p, ..all }
             }
         };
-        let seed = |round| {
-            let seed = self.game.sampling_seed(self.context.seed, call.step, &SamplingCall { round, ..draw });
-            // Not every game's seed depends on the chunk: a stage that is played again has seeds of its own in any case.
-            if call.first_chunk == 0 { seed } else { derive_seed(seed, call.first_chunk as u64, "played again") }
-        };
+        let seed = |round| self.sampling_seed(call, SamplingCall { round, ..draw });
         let mut sampler = PolicySampler { policy: self.context.policy, sampling, seed: &seed };
         let mut over = 0;
         let all = run_episodes(first, draw.group, &mut sampler, |all| {
@@ -172,6 +168,12 @@ impl<E: Environment> Stages<'_, E> {
         })?;
         ended(all.len() - over);
         Ok(all)
+    }
+
+    fn sampling_seed(&self, call: StageCall, draw: SamplingCall) -> u64 {
+        let seed = self.game.sampling_seed(self.context.seed, call.step, &draw);
+        // Not every game's seed depends on the chunk: a stage that is played again has seeds of its own in any case.
+        if call.first_chunk == 0 { seed } else { derive_seed(seed, call.first_chunk as u64, "played again") }
     }
 
     /// How many chunks `tasks` tasks of a stage are solved in.

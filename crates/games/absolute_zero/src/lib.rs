@@ -92,6 +92,13 @@ pub struct AbsoluteZeroRequest {
     pub helpers: Vec<String>,
 }
 
+impl AbsoluteZeroRequest {
+    /// A request for inputs to a program: an induction task.
+    pub fn inputs_to(program: &str) -> Self {
+        Self { task_type: TaskType::Induction, given: Some(program.to_owned()), helpers: Vec::new() }
+    }
+}
+
 impl AbsoluteZero {
     /// Sets the game up; `guard` holds the programs that are evaluated on.
     ///

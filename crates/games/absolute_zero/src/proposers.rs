@@ -48,13 +48,8 @@ impl AbsoluteZero {
     ) -> Vec<Proposer<Self>> {
         // Where programs are few, each is given several times.
         let programs = draw_programs(pool, count, generator);
-        let request = |program: &str| AbsoluteZeroRequest {
-            task_type: TaskType::Induction,
-            given: Some(program.to_owned()),
-            helpers: Vec::new(),
-        };
         let given = programs.iter().cycle().take(count);
-        given.map(|program| self.proposer(request(program), Vec::new(), 1)).collect()
+        given.map(|program| self.proposer(AbsoluteZeroRequest::inputs_to(program), Vec::new(), 1)).collect()
     }
 
     fn triplet_proposers(

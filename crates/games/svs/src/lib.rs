@@ -43,17 +43,17 @@ pub type SvsSetup = ScriptedSetup<SvsTables>;
 /// The tables that Absolute Zero does not have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SvsTables {
-    /// Which variants are made.
+    /// Its one table, `[svs]` of the file.
     pub svs: Svs,
 }
 
-/// Which variants are made.
+/// Which variants a step makes, and of what.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Svs {
     /// The least solve rate of a task that variants are made of.
     pub min_rate: f64,
-    /// The greatest.
+    /// The greatest solve rate of such a task.
     pub max_rate: f64,
     /// Variants a step at most: of more right programs, as many are drawn.
     pub variants_per_step: usize,
@@ -87,12 +87,7 @@ impl Svs {
         let programs = right.into_iter().map(|program| (program, 1.0)).collect();
         let generator = &mut generator(step.seed(), step.number(), "svs/programs");
         let drawn = weighted_sample(programs, self.variants_per_step, generator).into_iter();
-        let request = |program: &str| AbsoluteZeroRequest {
-            task_type: TaskType::Induction,
-            given: Some(program.to_owned()),
-            helpers: Vec::new(),
-        };
-        drawn.map(request).collect()
+        drawn.map(AbsoluteZeroRequest::inputs_to).collect()
     }
 
     fn is_in_band(&self, rate: f64) -> bool {

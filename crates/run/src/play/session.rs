@@ -75,7 +75,7 @@ pub struct Session<S: GameSetup> {
     has_told_pruning: bool,
 }
 
-/// Where this process begins.
+/// Where this process begins in the run.
 struct ProcessStart {
     at: Instant,
     step: u64,
