@@ -446,6 +446,11 @@ impl LearnConfig {
                 self.check_temperature(key, temperature)?;
             }
         }
+        for own in shared.roles.values() {
+            if own.weight.is_none_or(|weight| weight > 0.0) {
+                own.temperature.map_or(Ok(()), |temperature| self.check_temperature("game.roles", temperature))?;
+            }
+        }
         self.check_distribution("game.top_k", &shared.top_k, shared.top_k == 0, "0")?;
         self.check_distribution("game.top_p", &shared.top_p, shared.top_p == 1.0, "1")?;
         self.check_distribution("game.min_p", &shared.min_p, shared.min_p == 0.0, "0")

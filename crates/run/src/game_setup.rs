@@ -98,6 +98,9 @@ pub trait GameSetup: Clone + Serialize {
     /// The tables that are the game's own.
     const TABLES: &'static [&'static str];
 
+    /// The roles that `game.roles` may name: those that its script has beside proposers, solvers and verifiers.
+    const ROLES: &'static [&'static str] = &[];
+
     /// Parses its tables; those of others are passed over.
     fn parse(text: &str, origin: &Path) -> Result<Self, Failure>;
 
@@ -156,6 +159,16 @@ pub fn open_game<S: GameSetup>(setup: &S, workers: Isolation) -> Result<(GameExe
     named_files::refuse_missing(&setup.named_files()?)?;
     progress::say(format!("making the {} tasks of `{}`", setup.eval().set().label(), S::NAME));
     setup.open(workers)
+}
+
+/// Refuses settings of a role that the game does not have.
+pub fn check_roles<S: GameSetup>(setup: &S) -> Result<(), Failure> {
+    let unknown = setup.shared_settings().roles.keys().find(|name| !S::ROLES.contains(&name.as_str()));
+    match (unknown, S::ROLES) {
+        (None, _) => Ok(()),
+        (Some(name), []) => Err(bad_value("game.roles", name, "left out: the game has no other roles")),
+        (Some(name), roles) => Err(bad_value("game.roles", name, &format!("one of `{}`", roles.join("`, `")))),
+    }
 }
 
 /// Refuses to evaluate every no steps.

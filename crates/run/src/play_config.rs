@@ -9,7 +9,7 @@ use veriplay_learner::ScheduleShape;
 
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
 use crate::game_setup::EvalKeys;
-use crate::game_setup::{GameSetup, check_tasks_every};
+use crate::game_setup::{check_roles, GameSetup, check_tasks_every};
 use crate::model;
 use crate::proposer;
 
@@ -62,7 +62,7 @@ impl<S: GameSetup> PlayConfig<S> {
         [
             self.run.validate().and_then(|()| self.check_sampler_reference()).and_then(|()| self.check_train_from()),
             self.setup.eval().suite_schedule().validate(),
-            check_tasks_every(&self.setup),
+            check_tasks_every(&self.setup).and_then(|()| check_roles(&self.setup)),
             proposer::check(&self.run, self.setup.shared_settings()),
             self.run.learn.check_sampling(self.setup.shared_settings()),
             self.setup.validate(&self.run.learn),

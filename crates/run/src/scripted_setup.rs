@@ -11,6 +11,7 @@ use veriplay_core::PolicyError;
 use veriplay_learner::{Tokenizer, TokenizerError};
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::game::Script;
+use veriplay_selfplay::methods::Methods;
 use veriplay_selfplay::settings::SharedSettings;
 
 use crate::config::{LearnConfig, from_toml};
@@ -28,6 +29,12 @@ pub trait ScriptSetup: Clone + Serialize + DeserializeOwned {
     const NAME: &'static str;
     /// The tables of the game and of the script.
     const TABLES: &'static [&'static str];
+
+    /// The roles that it has beside proposers, solvers and verifiers.
+    const ROLES: &'static [&'static str] = &[];
+
+    /// Puts methods of its own in place of those that the configuration names.
+    fn set_methods(&self, _methods: &mut Methods) {}
 
     /// Checks values that their types allow and the script does not.
     fn validate(&self, base: &Self::Base) -> Result<(), Failure>;
@@ -58,6 +65,7 @@ impl<S: ScriptSetup> GameSetup for ScriptedSetup<S> {
     type Eval = <S::Base as GameSetup>::Eval;
     const NAME: &'static str = S::NAME;
     const TABLES: &'static [&'static str] = S::TABLES;
+    const ROLES: &'static [&'static str] = S::ROLES;
 
     fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
         Ok(Self { base: S::Base::parse(text, origin)?, own: from_toml(text, origin)? })
@@ -114,7 +122,8 @@ impl<S: ScriptSetup> GameSetup for ScriptedSetup<S> {
     }
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<Self::Game>), Failure> {
-        let (executor, game) = self.base.open(workers)?;
+        let (executor, mut game) = self.base.open(workers)?;
+        self.own.set_methods(&mut game.methods);
         Ok((executor, game.with_script(self.own.script())))
     }
 }

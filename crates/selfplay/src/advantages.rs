@@ -49,6 +49,8 @@ pub struct EpisodeNotes {
     pub cluster: Option<u64>,
     /// What a proposal is built like: a number of its game's.
     pub class: Option<u64>,
+    /// Episodes of one role and kind with the same number are compared with each other, in place of those that answered the same question.
+    pub group: Option<usize>,
     /// How far its judgement is trusted, in [0, 1]; `None` means wholly.
     pub trust: Option<f64>,
 }

@@ -1,15 +1,16 @@
 //! What a script may do when the update of a step is done: measure tasks with the new policy, try updates and undo them, leave numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use veriplay_core::{Execute, LearnError, Policy, Snapshot, TrainBatch, Trainable};
+use veriplay_core::{Digest, Execute, LearnError, Policy, Snapshot, TrainBatch, Trainable};
 
 use crate::environment::{Environment, Stage};
-use crate::metrics::{SolveCount, solve_counts};
+use crate::metrics::{SolveCount, is_right};
 use crate::play::{PlayError, StepContext};
+use crate::rollout::Part;
 use crate::stages::{StageCall, Stages};
-use crate::task_pool::{StepTask, TaskPool};
+use crate::task_pool::{PoolTask, StepTask, TaskPool};
 
 /// The policy after the update of a step.
 pub enum UpdatedPolicy<'a> {
@@ -64,43 +65,64 @@ impl<E: Environment> AfterUpdate<'_, E> {
         self.seed
     }
 
+    /// Runs jobs of the script's own.
+    pub const fn execute(&self) -> &dyn Execute {
+        self.execute
+    }
+
     /// The pool as the step left it.
     pub const fn pool(&self) -> &TaskPool<E::Task> {
         self.pool
     }
 
-    /// How often the policy as it is now solves each of these tasks, of as many attempts as a step makes. A task that cannot be asked has none.
+    /// How often the policy as it is now solves each of these tasks, of as many attempts as a step makes; `None` for a task that has no prompt, or
+    /// none that the policy has room for.
     ///
     /// # Errors
-    /// A fault of the policy.
-    pub fn measure(&mut self, tasks: &[E::Task]) -> Result<Vec<SolveCount>, PlayError> {
+    /// A fault of the policy or of the host, a game whose attempts need verifiers, or a task that is evaluated on: that would be training on it.
+    pub fn measure(&mut self, tasks: &[E::Task]) -> Result<Vec<Option<SolveCount>>, PlayError> {
+        if self.game.verifier().is_some() {
+            let what = "the loop measures tasks behind an update, and in this game attempts are judged with those of verifiers";
+            return Err(PlayError::Setup(what.to_owned()));
+        }
+        let evaluated: BTreeSet<Digest> = self.game.evaluation_tasks().iter().map(|one| one.task.id()).collect();
+        if tasks.iter().any(|task| evaluated.contains(&task.id())) {
+            let what = "the loop measures a task behind an update that the policy is evaluated on: use tasks of the pool";
+            return Err(PlayError::Setup(what.to_owned()));
+        }
         let context = StepContext { policy: self.policy.policy(), execute: self.execute, seed: self.seed };
         let stages = Stages { game: self.game, context };
         let seeds = self.game.seeds(Stage::AfterUpdate, self.seed, self.step);
         let opened = self.game.solver_episodes(self.execute, seeds, &tasks.iter().collect::<Vec<_>>());
         let (mut asked, mut places, mut episodes) = (Vec::new(), Vec::new(), Vec::new());
         for (place, episode) in opened.into_iter().enumerate() {
-            if let Ok(Some(episode)) = episode {
+            if let Some(episode) = episode?.filter(|one| stages.has_room(Part::Solution, None, one)) {
                 asked.push(StepTask::seed(&tasks[place]));
                 places.push(place);
                 episodes.push(episode);
             }
         }
         let call = StageCall { first_chunk: self.measured, ..StageCall::new(Stage::AfterUpdate, self.step) };
-        let solutions = stages.solve(call, &asked, episodes, &mut |_| {})?;
+        let solutions = stages.solve(call, None, &asked, episodes, &mut |_| {})?;
         self.measured += stages.chunks(Stage::AfterUpdate, asked.len());
-        let judged = solutions
-            .iter()
-            .filter_map(|one| Some((places[one.finished.source], one.judged.verdict.as_ref().ok()?.status)));
-        Ok(solve_counts(tasks.len(), judged))
+        let mut counts: Vec<Option<SolveCount>> = vec![None; tasks.len()];
+        for one in solutions {
+            let status = one.judged.verdict?.status;
+            counts[places[one.finished.source]].get_or_insert_default().add(is_right(status));
+        }
+        Ok(counts)
     }
 
-    /// Takes one optimizer step at the learning rate of the run.
+    /// The learning rate of the update.
+    pub const fn learning_rate(&self) -> f64 {
+        self.learning_rate
+    }
+
+    /// Takes one optimizer step at this learning rate.
     ///
     /// # Errors
     /// A bad batch, or the weights are elsewhere.
-    pub fn train(&mut self, batch: &TrainBatch) -> Result<(), PlayError> {
-        let rate = self.learning_rate;
+    pub fn train(&mut self, batch: &TrainBatch, rate: f64) -> Result<(), PlayError> {
         self.policy.learner()?.update(batch, rate).map(drop).map_err(failed)
     }
 
@@ -123,6 +145,11 @@ impl<E: Environment> AfterUpdate<'_, E> {
     /// What a step left under this name.
     pub fn deferred(&self, name: &str) -> Option<&Value> {
         self.deferred.get(name)
+    }
+
+    /// Takes what a step left under this name.
+    pub fn take(&mut self, name: &str) -> Option<Value> {
+        self.deferred.remove(name)
     }
 
     /// Leaves something for later steps, as [`crate::step::Step::defer`] does.

@@ -82,8 +82,8 @@ pub trait Curriculum: Send + Sync {
         Ok(tasks.iter().map(|task| self.weight(task.last, learnable_weight)).collect())
     }
 
-    /// Notes what came of a task that was drawn, for the weights of later steps.
-    fn note(&self, _drawn: &DrawnTask, _memory: &mut Memory) {}
+    /// Notes what came of the tasks of step `step`, for the weights of later ones.
+    fn note(&self, _step: u64, _drawn: &[DrawnTask], _memory: &mut Memory) {}
 }
 
 /// What came of a task that was drawn.
@@ -118,8 +118,8 @@ impl<C: Curriculum + ?Sized> Curriculum for &C {
         (**self).weights(step, tasks, learnable_weight, memory)
     }
 
-    fn note(&self, drawn: &DrawnTask, memory: &mut Memory) {
-        (**self).note(drawn, memory);
+    fn note(&self, step: u64, drawn: &[DrawnTask], memory: &mut Memory) {
+        (**self).note(step, drawn, memory);
     }
 }
 

@@ -89,7 +89,8 @@ impl<G: Game> SelfPlay<G> {
         let verifier = self.game.verifier().map(|_| Part::Verification);
         let mut parts = [Part::Proposal, Part::Solution].into_iter().chain(verifier);
         let imitates = settings.sft_samples > 0 && settings.sft_weight > 0.0;
-        if !imitates && !parts.any(|part| settings.learns(part, part.role())) {
+        let named = settings.roles.values().any(|own| own.weight.is_some_and(|weight| weight > 0.0));
+        if !imitates && !named && !parts.any(|part| settings.learns(part, part.role())) {
             let allowed = "no other role learns either: give one a weight above `0`";
             return Err(invalid_value("solver_weight", settings.solver_weight, allowed).within("game").into());
         }
@@ -147,14 +148,12 @@ impl<G: Game> SelfPlay<G> {
     ) -> Result<Output<G>, PlayError> {
         let mut play = Step::new(self.stages(context), &*self.methods.curriculum, state, step);
         self.script.step(&self.game, &mut play)?;
-        let facts = play.finish();
+        let facts = play.finish()?;
         let learning = StepLearning { game: &self.game, methods: &self.methods, context, step };
         let TrainingSignal { scored, preferences } = learning.signal(state, &facts)?;
         let facts = StepFacts { scored, preferences, ..facts };
         let batches = learning.batches(state, &facts);
-        for drawn in facts.drawn_tasks() {
-            self.methods.curriculum.note(&drawn, &mut state.curriculum);
-        }
+        self.methods.curriculum.note(step, &facts.drawn_tasks(), &mut state.curriculum);
         let (propose, solve) =
             (self.game.seeds(Stage::Propose, context.seed, step), self.game.seeds(Stage::Solve, context.seed, step));
         let summary = facts.summary();

@@ -77,9 +77,9 @@ pub trait Environment: Sync + Sized {
     /// Judges the proposals of one chunk, in their order.
     fn judge_proposals(&self, execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>>;
 
-    /// The admission of each proposal of a batch.
-    fn admissions(&self, judged: &[JudgedProposalOf<Self>]) -> Vec<Admission<Self::Task>> {
-        judged.iter().map(Admission::from_judgement).collect()
+    /// The admission of each proposal of a step, in the order they were sampled.
+    fn admissions(&self, judged: &[&JudgedProposalOf<Self>]) -> Vec<Admission<Self::Task>> {
+        judged.iter().copied().map(Admission::from_judgement).collect()
     }
 
     /// Judges derivations, in their order; none in games that derive nothing.
@@ -317,6 +317,8 @@ pub struct VerifierSettings {
 pub struct ProposalEpisode<E: Environment> {
     /// The role that played it.
     pub role: Role,
+    /// The policy that was sampled, where it is not the one that learns.
+    pub policy: Option<String>,
     /// The request, as far as the log keeps it.
     pub request: E::Request,
     /// The kind of task requested.
@@ -335,6 +337,8 @@ pub struct ProposalEpisode<E: Environment> {
 pub struct SolverEpisode<E: Environment> {
     /// The role that played it.
     pub role: Role,
+    /// The policy that was sampled, where it is not the one that learns.
+    pub policy: Option<String>,
     /// The episode, to its end or to the fault that ended it.
     pub finished: FinishedEpisode<E::Episode>,
     /// The judgement on the response.
@@ -345,6 +349,8 @@ pub struct SolverEpisode<E: Environment> {
 pub struct VerifierEpisode<E: Environment> {
     /// The role that played it.
     pub role: Role,
+    /// The policy that was sampled, where it is not the one that learns.
+    pub policy: Option<String>,
     /// The task, by its place among the step's.
     pub task: usize,
     /// The response it is about, by its place among the task's.

@@ -82,7 +82,7 @@ impl<E: Environment> SelfPlay<E> {
         let episodes =
             episodes.into_iter().enumerate().map(|(index, one)| one?.ok_or_else(|| self.without_prompt(index)));
         let episodes = episodes.collect::<Result<_, PlayError>>()?;
-        self.stages(context).solve(StageCall::new(stage, 0), &tasks, episodes, ended)
+        self.stages(context).solve(StageCall::new(stage, 0), None, &tasks, episodes, ended)
     }
 
     fn without_prompt(&self, index: usize) -> PlayError {

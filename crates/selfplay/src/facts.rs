@@ -1,6 +1,6 @@
 //! What happened in a step: what its script has sampled and judged, and what was learned from it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
 
@@ -10,7 +10,7 @@ use crate::environment::{Environment, JudgedDerivation, ProposalEpisode, SolverE
 use crate::judgement::{RoundFacts, Seeds};
 use crate::metrics::{SolveCount, is_right};
 use crate::play::{OutcomeCounts, RewardedRollout};
-use crate::preferences::{Preferences, Response};
+use crate::preferences::{Example, Preferences, Response};
 use crate::records::{
     AttemptRecord, DerivedRecord, EpisodeRecord, LogRecord, ProposalRecord, Record, TaskRecord, VerificationRecord,
 };
@@ -52,6 +52,10 @@ pub struct StepFacts<E: Environment> {
     pub given: BTreeMap<Response, GivenReward>,
     /// What the script says of episodes, for estimators.
     pub notes: BTreeMap<Response, EpisodeNotes>,
+    /// Responses to imitate, with their weights, beside what is rewarded.
+    pub imitated: Vec<Example>,
+    /// Factors of the weights of roles in this step; 1 where there is none.
+    pub role_factors: BTreeMap<Role, f64>,
     /// Episodes of earlier steps that get their reward now.
     pub released: Vec<ReleasedEpisode>,
     /// Numbers of the step, by name: what the script says of it beside its metrics.
@@ -65,6 +69,10 @@ pub struct ReleasedEpisode {
     pub role: Role,
     /// Its kind of task, in the game's word.
     pub kind: &'static str,
+    /// The part that it played when it was sampled.
+    pub part: Part,
+    /// Its group then.
+    pub group: usize,
     /// Its turns, with the log-probabilities of the policy that sampled them.
     pub turns: Vec<(Prompt, Rollout)>,
     /// Its reward, known only now.
@@ -100,6 +108,8 @@ impl<E: Environment> Default for StepFacts<E> {
             pool_proposals: 0,
             given: BTreeMap::new(),
             notes: BTreeMap::new(),
+            imitated: Vec::new(),
+            role_factors: BTreeMap::new(),
             released: Vec::new(),
             numbers: BTreeMap::new(),
         }
@@ -166,7 +176,7 @@ impl<E: Environment> StepFacts<E> {
                 index,
                 proposed: one.proposed,
                 request: one.request.clone(),
-                episode: EpisodeRecord::new(&one.finished, scored(Part::Proposal, index)),
+                episode: self.episode_record(Response { part: Part::Proposal, index }, scored(Part::Proposal, index)),
                 seeds: propose,
                 judged: one.judged.clone(),
             }))
@@ -193,11 +203,12 @@ impl<E: Environment> StepFacts<E> {
             })
             .collect();
         for (index, one) in self.solutions.iter().enumerate() {
-            let episode = EpisodeRecord::new(&one.finished, scored(Part::Solution, index));
+            let episode = self.episode_record(Response { part: Part::Solution, index }, scored(Part::Solution, index));
             tasks[one.finished.source].attempts.push(AttemptRecord { episode, judged: one.judged.clone() });
         }
         for (index, one) in self.verifications.iter().enumerate() {
-            let episode = EpisodeRecord::new(&one.finished, scored(Part::Verification, index));
+            let response = Response { part: Part::Verification, index };
+            let episode = self.episode_record(response, scored(Part::Verification, index));
             let (candidate, judged) = (one.candidate, one.judged.clone());
             tasks[one.task].verifications.push(VerificationRecord { candidate, episode, judged });
         }
@@ -206,19 +217,36 @@ impl<E: Environment> StepFacts<E> {
         proposals.chain(self.derived.iter().enumerate().map(derived)).chain(tasks).collect()
     }
 
+    fn episode_record(&self, response: Response, scored: Option<&ScoredEpisode>) -> EpisodeRecord {
+        let finished = match response.part {
+            Part::Proposal => &self.proposals[response.index].finished,
+            Part::Verification => &self.verifications[response.index].finished,
+            Part::Solution | Part::Deferred => &self.solutions[response.index].finished,
+        };
+        let role = self.role(response);
+        EpisodeRecord {
+            role: (role != response.part.role()).then(|| role.name().to_owned()),
+            policy: self.policy(response).cloned(),
+            ..EpisodeRecord::new(finished, scored)
+        }
+    }
+
     /// Sums of what was judged.
     fn outcome_counts(&self) -> OutcomeCounts {
         let mut counts = OutcomeCounts::default();
         self.proposals.iter().for_each(|one| counts.add_proposal(&one.judged));
         self.derived.iter().for_each(|one| counts.add_proposal(&one.judged));
         // What was proposed turned out to be evaluated on only when it was solved.
-        let proposed = self.tasks.iter().zip(&self.rounds).filter(|(asked, _)| asked.proposal.is_some());
-        let refusals = proposed.filter_map(|(_, round)| round.as_ref()?.refusal());
-        let held_out = refusals.filter(|refusal| refusal.rule == HELD_OUT).count() as u64;
+        let rounds = self.tasks.iter().zip(&self.rounds);
+        let refusals = rounds.filter_map(|(asked, round)| Some((asked.proposal?, round.as_ref()?.refusal()?)));
+        let held_out = refusals.filter(|(_, refusal)| refusal.rule == HELD_OUT).map(|(proposal, _)| proposal);
+        let held_out = held_out.collect::<BTreeSet<usize>>().len() as u64;
         counts.valid_proposals -= held_out;
         counts.proposals_in_held_out += held_out;
-        let solutions = self.solutions.iter().map(|one| &one.judged);
-        for judged in solutions.chain(self.verifications.iter().map(|one| &one.judged)) {
+        // What other policies did says nothing of this one.
+        let solutions = self.solutions.iter().filter(|one| one.policy.is_none()).map(|one| &one.judged);
+        let verifications = self.verifications.iter().filter(|one| one.policy.is_none()).map(|one| &one.judged);
+        for judged in solutions.chain(verifications) {
             match &judged.verdict {
                 Ok(verdict) => {
                     counts.attempts += 1;
@@ -265,6 +293,41 @@ impl<E: Environment> StepFacts<E> {
         }
     }
 
+    /// The number that episodes which answered the same question share.
+    pub(crate) fn group(&self, response: Response) -> usize {
+        match response.part {
+            Part::Proposal => 0,
+            Part::Solution => self.solutions[response.index].finished.source,
+            Part::Verification => self.verifications[response.index].finished.source,
+            Part::Deferred => self.released[response.index].group,
+        }
+    }
+
+    /// The policy that was sampled in an episode, where it is not the one that learns.
+    pub(crate) fn policy(&self, response: Response) -> Option<&String> {
+        match response.part {
+            Part::Proposal => self.proposals[response.index].policy.as_ref(),
+            Part::Solution => self.solutions[response.index].policy.as_ref(),
+            Part::Verification => self.verifications[response.index].policy.as_ref(),
+            Part::Deferred => None,
+        }
+    }
+
+    /// How many episodes of a part there are.
+    pub(crate) fn count(&self, part: Part) -> usize {
+        match part {
+            Part::Proposal => self.proposals.len(),
+            Part::Solution => self.solutions.len(),
+            Part::Verification => self.verifications.len(),
+            Part::Deferred => self.released.len(),
+        }
+    }
+
+    /// Whether something may be learned from a response: the policy that learns made it, and the script does not leave it out.
+    pub(crate) fn is_learnable(&self, response: Response) -> bool {
+        self.policy(response).is_none() && self.given.get(&response) != Some(&GivenReward::Nothing)
+    }
+
     /// The kind of task that an episode is about.
     pub(crate) fn kind(&self, response: Response) -> &'static str {
         match response.part {
@@ -297,8 +360,11 @@ impl<E: Environment> StepFacts<E> {
                     group: scored.group,
                     episode: scored.index,
                     turn,
-                    reward: scored.reward.clone(),
-                    advantage: scored.advantage,
+                    reward: scored.turns.get(turn).map_or_else(
+                        || scored.reward.clone(),
+                        |one| Reward::single("turn", one.reward),
+                    ),
+                    advantage: scored.turns.get(turn).map_or(scored.advantage, |one| one.advantage),
                 })
             });
             rewarded.collect()

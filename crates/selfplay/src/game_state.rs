@@ -11,8 +11,8 @@ use crate::preferences::TrainingData;
 use crate::scoring::SftExample;
 use crate::task_pool::{PoolTask, TaskPool};
 
-/// What is carried from step to step and saved with every checkpoint. It holds no floating point number but those the advantage
-/// estimator keeps as bits, so JSON gives it back exactly.
+/// What is carried from step to step and saved with every checkpoint. It holds no floating point number but those that are kept as bits, and what a
+/// script defers, so JSON gives it back exactly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "T: PoolTask")]
 pub struct GameState<T> {

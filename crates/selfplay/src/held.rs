@@ -6,12 +6,16 @@ use veriplay_core::{FinishReason, PolicyVersion, Prompt, Reward, Role, Rollout};
 use crate::environment::Environment;
 use crate::facts::{ReleasedEpisode, StepFacts};
 use crate::preferences::Response;
+use crate::rollout::Part;
 
 /// An episode without its reward.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HeldEpisode {
+    part: Part,
+    role: String,
     kind: String,
+    group: usize,
     turns: Vec<HeldTurn>,
 }
 
@@ -34,15 +38,21 @@ impl HeldEpisode {
             logprob_bits: rollout.logprobs.iter().map(|logprob| logprob.to_bits()).collect(),
             policy: rollout.policy.0,
         });
-        Self { kind: facts.kind(response).to_owned(), turns: turns.collect() }
+        let (role, kind) = (facts.role(response).name().to_owned(), facts.kind(response).to_owned());
+        Self { part: response.part, role, kind, group: facts.group(response), turns: turns.collect() }
     }
 
-    /// With its reward; `None` where the game has no such kind any more.
+    /// With its reward; `None` where it is another role's, or of a kind that the game does not have.
     pub(crate) fn release(self, role: Role, kinds: &[&'static str], reward: Reward) -> Option<ReleasedEpisode> {
+        if self.role != role.name() {
+            return None;
+        }
         let kind = kinds.iter().copied().find(|kind| *kind == self.kind)?;
         Some(ReleasedEpisode {
             role,
             kind,
+            part: self.part,
+            group: self.group,
             turns: self.turns.into_iter().map(|turn| turn.release(role)).collect(),
             reward,
         })

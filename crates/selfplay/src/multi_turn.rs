@@ -349,7 +349,8 @@ impl StreamNames {
 
     /// As [`crate::environment::Environment::sampling_seed`].
     pub fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
-        let purpose = format!("{}/round {}", self.role(draw.stage), draw.round);
+        let chunk = if draw.chunk == 0 { String::new() } else { format!("/chunk {}", draw.chunk) };
+        let purpose = format!("{}/round {}{chunk}", self.role(draw.stage), draw.round);
         derive_seed(self.stage_seed(draw.stage, run), step, &purpose)
     }
 

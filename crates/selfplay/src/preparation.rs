@@ -58,8 +58,8 @@ fn seed_round<G: Game>(
     let proposing = Proposing { context: stages.context, pool, stage: Stage::Propose, step: round };
     let mut proposers = stages.game.proposers(&proposing)?;
     proposers.retain(|one| missing.contains_key(one.kind));
-    stages.retain_with_room(&mut proposers)?;
-    let proposals = stages.propose(StageCall::new(Stage::Propose, round), &proposers, &mut pool.keys())?;
+    stages.retain_some_with_room(None, &mut proposers)?;
+    let proposals = stages.propose(StageCall::new(Stage::Propose, round), &proposers, &mut pool.keys(), &[])?;
     let mut made = false;
     for proposal in &proposals {
         // Every run from this model has the same seeds, or none.
@@ -91,20 +91,20 @@ pub(crate) fn sft_examples<G: Game>(
     let asked = game.solver_episodes(context.execute, game.seeds(Stage::SftSolve, context.seed, 0), &own);
     let (mut tasks, mut episodes) = (Vec::new(), Vec::new());
     for (task, episode) in own.into_iter().zip(asked) {
-        if let Some(episode) = episode?.filter(|one| stages.has_room(Part::Solution, one)) {
+        if let Some(episode) = episode?.filter(|one| stages.has_room(Part::Solution, None, one)) {
             tasks.push(StepTask::seed(task));
             episodes.push(episode);
         }
     }
     let mut examples = SftExamples::default();
-    for solution in stages.solve(StageCall::new(Stage::SftSolve, 0), &tasks, episodes, &mut |_| {})? {
+    for solution in stages.solve(StageCall::new(Stage::SftSolve, 0), None, &tasks, episodes, &mut |_| {})? {
         if solution.judged.verdict?.status == Status::Accepted {
             examples.add(&solution.finished);
         }
     }
     let mut proposers = game.proposers(&Proposing { context, pool, stage: Stage::SftPropose, step: 0 })?;
-    stages.retain_with_room(&mut proposers)?;
-    for proposal in stages.propose(StageCall::new(Stage::SftPropose, 0), &proposers, &mut pool.keys())? {
+    stages.retain_some_with_room(None, &mut proposers)?;
+    for proposal in stages.propose(StageCall::new(Stage::SftPropose, 0), &proposers, &mut pool.keys(), &[])? {
         proposal.judged.verdict.as_ref().map_err(Clone::clone)?;
         if proposal.admission.task().is_some() {
             examples.add(&proposal.finished);

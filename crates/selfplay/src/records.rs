@@ -50,6 +50,12 @@ pub struct EpisodeRecord {
     pub reward: Option<Reward>,
     /// Its advantage.
     pub advantage: Option<f64>,
+    /// The role that played it, where it has another name than its part's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// The policy that was sampled, where it is not the one that learns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
     /// Each turn, where they were rewarded apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turn_rewards: Vec<ScoredTurn>,
@@ -63,6 +69,8 @@ impl EpisodeRecord {
             fuel: finished.episode.fuel(),
             reward: scored.map(|scored| scored.reward.clone()),
             advantage: scored.map(|scored| scored.advantage),
+            role: None,
+            policy: None,
             turn_rewards: scored.map(|scored| scored.turns.clone()).unwrap_or_default(),
         }
     }

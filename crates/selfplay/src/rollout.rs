@@ -30,7 +30,8 @@ pub trait Episode: Clone + Send + Sync {
 }
 
 /// The part that an episode plays in a step, whatever its role is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Part {
     /// It proposes a task.
     Proposal,

@@ -3,6 +3,10 @@
 //! A turn of an episode is a sample, and all turns of an episode have the episode's advantage. They stand side by side under one number, so that
 //! the learner can compute them as one sequence.
 
+use std::collections::BTreeMap;
+
+use rand::Rng;
+use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Prompt, Reward, Role, Rollout, Sample, TrainBatch};
 
@@ -57,6 +61,8 @@ pub struct ScoredEpisode {
     pub turns: Vec<ScoredTurn>,
     /// What the script says of it.
     pub notes: EpisodeNotes,
+    /// The weight of its role in this step.
+    pub role_weight: f64,
 }
 
 /// A turn with a reward of its own.
@@ -89,7 +95,8 @@ impl ScoredEpisode {
 
     /// What an estimator sees of it: a row, or one for each turn.
     fn rows(&self) -> Vec<AdvantageRow> {
-        let Self { role, kind, group, notes, .. } = *self;
+        let Self { role, kind, notes, .. } = *self;
+        let group = notes.group.unwrap_or(self.group);
         let row = |turn, reward| AdvantageRow { role, kind, group, turn, reward, notes };
         match self.turns.as_slice() {
             [] => vec![row(0, self.reward.total())],
@@ -97,8 +104,14 @@ impl ScoredEpisode {
         }
     }
 
-    /// Takes the advantages of its rows, times `weight`.
-    fn take(&mut self, advantages: &[f64], weight: f64) {
+    /// Whether its role learns in this step.
+    fn learns(&self) -> bool {
+        self.role_weight > 0.0
+    }
+
+    /// Takes the advantages of its rows, times the weight of its role.
+    fn take(&mut self, advantages: &[f64]) {
+        let weight = self.role_weight;
         self.advantage = mean(advantages).unwrap_or_default();
         self.weight = self.advantage * weight;
         for (turn, advantage) in self.turns.iter_mut().zip(advantages) {
@@ -133,7 +146,7 @@ impl Scoring<'_> {
         let mut left = advantages.as_slice();
         for (scored, rows) in scored.iter_mut().zip(&rows) {
             let (own, others) = left.split_at(rows.len());
-            scored.take(own, self.settings.role_weight(scored.part, scored.role));
+            scored.take(own);
             left = others;
         }
     }
@@ -146,9 +159,27 @@ impl Scoring<'_> {
         roles.dedup();
         for (part, role) in roles {
             for kind in self.kinds {
-                let batch = scored.iter_mut().filter(|one| (one.part, one.role, one.kind) == (part, role, *kind));
+                let is_of_batch = |one: &&mut ScoredEpisode| (one.part, one.role, one.kind) == (part, role, *kind);
+                let batch = scored.iter_mut().filter(|one| is_of_batch(one) && one.turns.is_empty());
                 rewards::shuffle(batch.map(|scored| &mut scored.reward).collect(), &mut generator);
+                shuffle_turns(scored.iter_mut().filter(is_of_batch).collect(), &mut generator);
             }
+        }
+    }
+}
+
+/// Gives the rewards of turns anew to episodes with as many turns: the control.
+fn shuffle_turns(batch: Vec<&mut ScoredEpisode>, generator: &mut impl Rng) {
+    let mut by_length: BTreeMap<usize, Vec<&mut ScoredEpisode>> = BTreeMap::new();
+    for one in batch.into_iter().filter(|one| !one.turns.is_empty()) {
+        by_length.entry(one.turns.len()).or_default().push(one);
+    }
+    for mut of_length in by_length.into_values() {
+        let mut rewards: Vec<(Reward, Vec<ScoredTurn>)> =
+            of_length.iter().map(|one| (one.reward.clone(), one.turns.clone())).collect();
+        rewards.shuffle(generator);
+        for (one, (reward, turns)) in of_length.iter_mut().zip(rewards) {
+            (one.reward, one.turns) = (reward, turns);
         }
     }
 }
@@ -164,13 +195,14 @@ pub(crate) fn train_batch<'a>(
     scored: &[ScoredEpisode],
     settings: &SharedSettings,
     sft: SftRegulariser<'a>,
+    imitated: &[(&'a Rollout, f64)],
     (seed, step): (u64, u64),
     turns: impl Fn(&ScoredEpisode) -> &'a Turns,
 ) -> Option<TrainBatch> {
     let tokens = |turns: &Turns| turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum::<usize>();
     let (aggregation, keep_zeros) = (settings.aggregation, settings.zero_advantage == ZeroAdvantage::Keep);
     let (mut groups, mut numbers) = (PromptGroups::default(), 0_u32..);
-    let learned = scored.iter().filter(|one| settings.learns(one.part, one.role) && (keep_zeros || one.has_weight()));
+    let learned = scored.iter().filter(|one| one.learns() && (keep_zeros || one.has_weight()));
     for (scored, number) in learned.zip(numbers.by_ref()) {
         let turns = turns(scored);
         let scale = aggregation.scale(tokens(turns));
@@ -192,6 +224,14 @@ pub(crate) fn train_batch<'a>(
             };
             groups.add_behind(&first.prompt_tokens, &rollout.prompt_tokens, sample);
         }
+    }
+    for &(rollout, weight) in imitated {
+        let scale = aggregation.scale(rollout.tokens.len());
+        groups.add(&rollout.prompt_tokens, |prompt| Sample {
+            scale,
+            rollout: rollout.id,
+            ..Sample::example(prompt, rollout.tokens.clone(), weight as f32)
+        });
     }
     for (turns, number) in sft.draw(seed, step).into_iter().zip(numbers) {
         let scale = aggregation.scale(turns.iter().map(|turn| turn.tokens.len()).sum());

@@ -231,7 +231,11 @@ impl SharedSettings {
             ("top_p", f64::from(self.top_p), f64::from(f32::MIN_POSITIVE), 1.0),
             ("min_p", f64::from(self.min_p), 0.0, 1.0),
         ])?;
-        for own in self.roles.values() {
+        for (name, own) in &self.roles {
+            if [Role::PROPOSER, Role::SOLVER, Role::VERIFIER].iter().any(|role| role.name() == name) {
+                let allowed = format!("set `game.{name}_weight` and the keys beside it: only other roles stand here");
+                return Err(invalid_value("roles", name, allowed));
+            }
             check_counts(&[("roles", own.max_tokens.unwrap_or(1), 1, 1 << 20)])?;
             let temperature = f64::from(own.temperature.unwrap_or_default());
             check_numbers(&[

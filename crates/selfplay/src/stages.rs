@@ -2,11 +2,13 @@
 //! have in common.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use veriplay_core::{Digest, Execute, Role, Sampling};
 
+use crate::admission::Admission;
 use crate::environment::{
-    Environment, JudgedRound, ProposalBatch, ProposalEpisode, ProposalToJudge, Proposer, RoleSampling, RoundRequest,
+    Environment, JudgedProposalOf, JudgedRound, ProposalBatch, ProposalEpisode, ProposalToJudge, Proposer, RoleSampling, RoundRequest,
     SamplingCall, SolverEpisode, Stage, VerifierEpisode, VerifyOutput,
 };
 use crate::judgement::{JudgedResponse, ProposalPosition, Seeds};
@@ -32,16 +34,18 @@ pub(crate) struct StageCall {
     pub(crate) role: Option<Role>,
     /// Number of its first chunk: a stage that a step plays again goes on counting, so that nothing is sampled with the same seed twice.
     pub(crate) first_chunk: usize,
+    /// Which of several players of one stage it is.
+    pub(crate) player: usize,
 }
 
 impl StageCall {
     pub(crate) const fn new(stage: Stage, step: u64) -> Self {
-        Self { stage, step, role: None, first_chunk: 0 }
+        Self { stage, step, role: None, first_chunk: 0, player: 0 }
     }
 }
 
-/// A verifier to sample.
-struct Verifier<E: Environment> {
+/// A verifier to sample: the response that it is about, and its episode.
+pub(crate) struct Verifier<E: Environment> {
     task: usize,
     candidate: usize,
     episode: E::Episode,
@@ -57,17 +61,27 @@ struct SolvedChunk<'a, E: Environment> {
 }
 
 /// A judged round, with its verifiers' episodes.
-type VerifiedRound<E> = (JudgedRound<E>, Vec<FinishedEpisode<<E as Environment>::Episode>>);
+type VerifiedRound<E> = (JudgedRound<E>, Vec<PlayedVerifier<E>>);
 
 impl<E: Environment> Stages<'_, E> {
     /// Leaves out the proposers whose prompts the policy has no room for, and returns their number.
+    pub(crate) fn retain_with_room(&self, role: Option<Role>, proposers: &mut Vec<Proposer<E>>) -> usize {
+        let all = proposers.len();
+        proposers.retain(|one| self.has_room(Part::Proposal, role, &one.episode));
+        all - proposers.len()
+    }
+
+    /// As [`Stages::retain_with_room`], of the proposers that a game makes.
     ///
     /// # Errors
-    /// It has room for none: then it is the settings that ask too much, and not the references that a prompt happens to show.
-    pub(crate) fn retain_with_room(&self, proposers: &mut Vec<Proposer<E>>) -> Result<usize, PlayError> {
-        let all = proposers.len();
-        proposers.retain(|one| self.has_room(Part::Proposal, &one.episode));
-        if all > 0 && proposers.is_empty() {
+    /// The policy has room for none: then it is the settings that ask too much, and not the references that a prompt happens to show.
+    pub(crate) fn retain_some_with_room(
+        &self,
+        role: Option<Role>,
+        proposers: &mut Vec<Proposer<E>>,
+    ) -> Result<usize, PlayError> {
+        let without_room = self.retain_with_room(role, proposers);
+        if without_room > 0 && proposers.is_empty() {
             let what = format!(
                 "no prompt of a proposer fits into the model's context, or into `learn.options.max_length` where that is less, with \
                  `game.proposer_max_tokens` = {} tokens behind it: lower that, show fewer examples or references, or raise \
@@ -76,12 +90,12 @@ impl<E: Environment> Stages<'_, E> {
             );
             return Err(PlayError::Setup(what));
         }
-        Ok(all - proposers.len())
+        Ok(without_room)
     }
 
     /// Whether the policy has room for the first prompt of an episode and its response.
-    pub(crate) fn has_room(&self, part: Part, episode: &E::Episode) -> bool {
-        let max_tokens = self.sampling(part, None).max_tokens;
+    pub(crate) fn has_room(&self, part: Part, role: Option<Role>, episode: &E::Episode) -> bool {
+        let max_tokens = self.sampling(part, role).max_tokens;
         episode.prompt().is_none_or(|prompt| self.context.policy.has_room(&prompt, max_tokens))
     }
 
@@ -112,12 +126,13 @@ impl<E: Environment> Stages<'_, E> {
         self.game.seeds(call.stage, self.context.seed, call.step)
     }
 
-    /// Samples proposers. `known` has the keys of what was proposed before, and gets those of what is.
+    /// Samples proposers. `known` has the keys of what was proposed before, and gets those of what is; `earlier` are the step's earlier proposals.
     pub(crate) fn propose(
         &self,
         call: StageCall,
         proposers: &[Proposer<E>],
         known: &mut BTreeSet<Digest>,
+        earlier: &[ProposalEpisode<E>],
     ) -> Result<Vec<ProposalEpisode<E>>, PlayError> {
         let (judge, mut first) = (self.judge(call), 0);
         let chunks = proposers.chunk_by(|one, other| (one.kind, one.rollouts) == (other.kind, other.rollouts));
@@ -135,7 +150,12 @@ impl<E: Environment> Stages<'_, E> {
             },
             |(chunk, finished)| judge.judge_proposals(chunk, proposers, finished, known),
         )?;
-        Ok(judged.into_iter().flatten().collect())
+        let mut proposals: Vec<ProposalEpisode<E>> = judged.into_iter().flatten().collect();
+        // Over all proposals of the step: a copy of one that was refused is refused too, wherever the original stands.
+        let all: Vec<&JudgedProposalOf<E>> = earlier.iter().chain(&proposals).map(|one| &one.judged).collect();
+        let admissions = self.game.admissions(&all).split_off(earlier.len());
+        proposals.iter_mut().zip(admissions).for_each(|(one, admission)| one.admission = admission);
+        Ok(proposals)
     }
 
     /// Samples episodes of one stage to their ends. `ended` is told how many more have ended, as they do.
@@ -173,7 +193,10 @@ impl<E: Environment> Stages<'_, E> {
     fn sampling_seed(&self, call: StageCall, draw: SamplingCall) -> u64 {
         let seed = self.game.sampling_seed(self.context.seed, call.step, &draw);
         // Not every game's seed depends on the chunk: a stage that is played again has seeds of its own in any case.
-        if call.first_chunk == 0 { seed } else { derive_seed(seed, call.first_chunk as u64, "played again") }
+        match (call.first_chunk, call.player) {
+            (0, 0) => seed,
+            (again, player) => derive_seed(seed, again as u64, &format!("played again/player {player}")),
+        }
     }
 
     /// How many chunks `tasks` tasks of a stage are solved in.
@@ -181,10 +204,11 @@ impl<E: Environment> Stages<'_, E> {
         tasks.div_ceil(self.game.chunk(stage).min(tasks.max(1)))
     }
 
-    /// Samples a group of solvers for each task. `ended` as for [`Stages::sample`].
+    /// Samples a group of solvers for each task, as large as the settings say where `group` does not. `ended` as for [`Stages::sample`].
     pub(crate) fn solve(
         &self,
         call: StageCall,
+        group: Option<usize>,
         tasks: &[StepTask<E::Task>],
         episodes: Vec<E::Episode>,
         ended: &mut dyn FnMut(usize),
@@ -194,7 +218,7 @@ impl<E: Environment> Stages<'_, E> {
         let group = match stage {
             Stage::Evaluate => settings.eval_samples,
             Stage::EvaluateGreedy => 1,
-            _ => settings.group_size,
+            _ => group.unwrap_or(settings.group_size),
         };
         let size = self.game.chunk(stage).min(tasks.len().max(1));
         let mut episodes = episodes.into_iter().enumerate();
@@ -213,48 +237,97 @@ impl<E: Environment> Stages<'_, E> {
         Ok(solutions)
     }
 
-    /// Samples the verifiers of chosen responses, given by their places among each task's, and judges the rounds. Every task has solvers'
-    /// episodes, side by side. Gives every response the judgement of its round.
-    pub(crate) fn verify(
+    /// The verifiers of chosen responses, given by their places among each task's. Those whose prompts the policy has no room for are left out.
+    pub(crate) fn verifiers(
         &self,
-        call: StageCall,
-        tasks: &[StepTask<E::Task>],
-        solutions: &mut [SolverEpisode<E>],
+        role: Role,
+        solved: &[SolvedTask<'_, E>],
         chosen: Vec<Vec<usize>>,
-    ) -> Result<VerifyOutput<E>, PlayError> {
-        let Some(settings) = self.game.verifier() else {
-            return Ok(VerifyOutput { verifications: Vec::new(), rounds: Vec::new() });
-        };
-        let solved = solved_tasks(tasks, solutions);
-        let verifiers = self.verifiers(&solved, chosen);
-        let (judge, size) = (self.judge(call), self.game.chunk(call.stage).min(solved.len().max(1)));
-        let judged: Vec<Vec<VerifiedRound<E>>> = run_pipelined(
-            solved.chunks(size).enumerate(),
-            |(chunk, tasks)| {
-                let first = chunk * size;
-                let own = verifiers.iter().enumerate().filter(|(_, one)| (first..first + size).contains(&one.task));
-                let episodes = own.map(|(source, one)| (source, one.episode.clone())).collect();
-                let chunk = call.first_chunk + chunk;
-                let (part, group) = (Part::Verification, settings.group);
-                let draw = SamplingCall { stage: call.stage, part, group, chunk, round: 0 };
-                let finished = self.sample(call, draw, episodes, &mut |_| {})?;
-                Ok::<_, PlayError>((SolvedChunk { first, tasks }, finished))
-            },
-            |(solved, finished)| judge.judge_rounds(&solved, &verifiers, finished),
-        )?;
-        Ok(apply_rounds(call, judged.into_iter().flatten(), &verifiers, solutions))
-    }
-
-    fn verifiers(&self, solved: &[SolvedTask<'_, E>], chosen: Vec<Vec<usize>>) -> Vec<Verifier<E>> {
+    ) -> Vec<Verifier<E>> {
         let mut verifiers = Vec::new();
         for (task, ((asked, solutions), chosen)) in solved.iter().zip(chosen).enumerate() {
             verifiers.extend(chosen.into_iter().filter_map(|candidate| {
                 let episode = self.game.verifier_episode(asked, &solutions.get(candidate)?.finished)?;
-                self.has_room(Part::Verification, &episode).then_some(Verifier { task, candidate, episode })
+                let has_room = self.has_room(Part::Verification, Some(role), &episode);
+                has_room.then_some(Verifier { task, candidate, episode })
             }));
         }
         verifiers
     }
+
+    /// Samples those of `verifiers` that are about these tasks, each with its number.
+    fn sample_verifiers(
+        &self,
+        call: StageCall,
+        chunk: usize,
+        tasks: Range<usize>,
+        verifiers: &[Verifier<E>],
+    ) -> Result<Vec<FinishedEpisode<E::Episode>>, PlayError> {
+        let group = self.game.verifier().map_or(0, |settings| settings.group);
+        let own = verifiers.iter().enumerate().filter(|(_, one)| tasks.contains(&one.task));
+        let episodes = own.map(|(source, one)| (source, one.episode.clone())).collect();
+        let draw = SamplingCall { stage: call.stage, part: Part::Verification, group, chunk, round: 0 };
+        self.sample(call, draw, episodes, &mut |_| {})
+    }
+}
+
+/// A player of verifiers: its policy, its role and those that it plays.
+pub(crate) struct VerifierPlayer<'a, E: Environment> {
+    pub(crate) stages: Stages<'a, E>,
+    pub(crate) role: Role,
+    pub(crate) policy: Option<String>,
+    pub(crate) verifiers: Vec<Verifier<E>>,
+}
+
+/// Samples the verifiers of each player and judges the rounds. Every task has solvers' episodes, side by side. Gives every response the judgement
+/// of its round.
+pub(crate) fn verify<E: Environment>(
+    call: StageCall,
+    players: &[VerifierPlayer<'_, E>],
+    tasks: &[StepTask<E::Task>],
+    solutions: &mut [SolverEpisode<E>],
+) -> Result<VerifyOutput<E>, PlayError> {
+    let Some(first) = players.first() else {
+        return Ok(VerifyOutput { verifications: Vec::new(), rounds: Vec::new() });
+    };
+    let solved = solved_tasks(tasks, solutions);
+    let (judge, size) = (first.stages.judge(call), first.stages.game.chunk(call.stage).min(solved.len().max(1)));
+    let numbered = Numbered(players.iter().map(|one| &*one.verifiers).collect());
+    let judged: Vec<Vec<VerifiedRound<E>>> = run_pipelined(
+        solved.chunks(size).enumerate(),
+        |(chunk, tasks)| {
+            let first = chunk * size;
+            let mut finished = Vec::new();
+            for (number, player) in players.iter().enumerate() {
+                let call = StageCall { role: Some(player.role), player: number, ..call };
+                let all = player.stages.sample_verifiers(
+                    call,
+                    call.first_chunk + chunk,
+                    first..first + size,
+                    &player.verifiers,
+                )?;
+                finished.extend(all.into_iter().map(|one| PlayedVerifier { player: number, finished: one }));
+            }
+            Ok::<_, PlayError>((SolvedChunk { first, tasks }, finished))
+        },
+        |(solved, finished)| judge.judge_rounds(&solved, &numbered, finished),
+    )?;
+    Ok(apply_rounds(judged.into_iter().flatten(), players, solutions))
+}
+
+/// The verifiers of each player, by its number.
+struct Numbered<'a, E: Environment>(Vec<&'a [Verifier<E>]>);
+
+impl<E: Environment> Numbered<'_, E> {
+    fn of(&self, played: &PlayedVerifier<E>) -> &Verifier<E> {
+        &self.0[played.player][played.finished.source]
+    }
+}
+
+/// A verifier's episode, and the number of who played it.
+struct PlayedVerifier<E: Environment> {
+    player: usize,
+    finished: FinishedEpisode<E::Episode>,
 }
 
 /// What judges episodes on another thread; a policy stays on its own.
@@ -284,17 +357,17 @@ impl<E: Environment> StageJudge<'_, E> {
         let is_known = &mut |_: usize, key: &Digest| !known.insert(key.clone());
         let judged = self.game.judge_proposals(self.execute, ProposalBatch { proposals: &to_judge, is_known });
         drop(to_judge);
-        let admissions = self.game.admissions(&judged);
-        let all = finished.into_iter().zip(judged).zip(admissions).enumerate();
+        let all = finished.into_iter().zip(judged).enumerate();
         let role = self.call.role.unwrap_or(Role::PROPOSER);
-        all.map(|(offset, ((finished, judged), admission))| ProposalEpisode {
+        all.map(|(offset, (finished, judged))| ProposalEpisode {
             role,
+            policy: None,
             request: proposers[finished.source].request.clone(),
             kind: proposers[finished.source].kind,
             proposed: ProposalPosition { step, chunk, offset },
             finished,
+            admission: Admission::from_judgement(&judged),
             judged,
-            admission,
         })
         .collect()
     }
@@ -302,15 +375,15 @@ impl<E: Environment> StageJudge<'_, E> {
     fn judge_rounds(
         &self,
         solved: &SolvedChunk<'_, E>,
-        verifiers: &[Verifier<E>],
-        finished: Vec<FinishedEpisode<E::Episode>>,
+        verifiers: &Numbered<'_, E>,
+        finished: Vec<PlayedVerifier<E>>,
     ) -> Vec<VerifiedRound<E>> {
-        let mut of_tasks: Vec<Vec<FinishedEpisode<E::Episode>>> = solved.tasks.iter().map(|_| Vec::new()).collect();
-        finished.into_iter().for_each(|one| of_tasks[verifiers[one.source].task - solved.first].push(one));
+        let mut of_tasks: Vec<Vec<PlayedVerifier<E>>> = solved.tasks.iter().map(|_| Vec::new()).collect();
+        finished.into_iter().for_each(|one| of_tasks[verifiers.of(&one).task - solved.first].push(one));
         let rounds = solved.tasks.iter().zip(&of_tasks).map(|((task, solutions), finished)| RoundRequest {
             task: *task,
             solutions,
-            verifications: finished.iter().map(|one| (verifiers[one.source].candidate, one)).collect(),
+            verifications: finished.iter().map(|one| (verifiers.of(one).candidate, &one.finished)).collect(),
         });
         let requests: Vec<RoundRequest<'_, E>> = rounds.collect();
         let judged = self.game.judge_rounds(self.execute, self.seed, &requests);
@@ -353,15 +426,14 @@ where
     finished
         .into_iter()
         .zip(judged)
-        .map(|(finished, judged)| SolverEpisode { role: Role::SOLVER, finished, judged })
+        .map(|(finished, judged)| SolverEpisode { role: Role::SOLVER, policy: None, finished, judged })
         .collect()
 }
 
 /// Gives every response the judgement of its round.
 fn apply_rounds<E: Environment>(
-    call: StageCall,
     judged: impl Iterator<Item = VerifiedRound<E>>,
-    verifiers: &[Verifier<E>],
+    players: &[VerifierPlayer<'_, E>],
     solutions: &mut [SolverEpisode<E>],
 ) -> VerifyOutput<E> {
     let (mut verifications, mut rounds) = (Vec::new(), Vec::new());
@@ -369,9 +441,14 @@ fn apply_rounds<E: Environment>(
     for (round, finished) in judged {
         of_solvers.extend(round.solutions);
         rounds.push(round.round);
-        verifications.extend(finished.into_iter().zip(round.verifications).map(|(finished, judged)| {
-            let Verifier { task, candidate, .. } = verifiers[finished.source];
-            VerifierEpisode { role: call.role.unwrap_or(Role::VERIFIER), task, candidate, finished, judged }
+        verifications.extend(finished.into_iter().zip(round.verifications).map(|(played, judged)| {
+            let VerifierPlayer { role, policy, verifiers, .. } = &players[played.player];
+            let Verifier { task, candidate, .. } = verifiers[played.finished.source];
+            // Prompts of different players are different sources.
+            let before: usize = players[..played.player].iter().map(|one| one.verifiers.len()).sum();
+            let mut finished = played.finished;
+            finished.source += before;
+            VerifierEpisode { role: *role, policy: policy.clone(), task, candidate, finished, judged }
         }));
     }
     solutions.iter_mut().zip(of_solvers).for_each(|(one, judged)| one.judged = judged);

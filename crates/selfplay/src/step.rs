@@ -3,7 +3,7 @@
 //! A script ([`crate::game::Game::step`]) calls them in the order of its game, each as often as it likes. Everything that a verb does is
 //! logged and can be rewarded. No verb does IO or reads a clock: the same state, seed, step, policy and executor give the same step.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use veriplay_core::{Digest, Execute, Policy, Reward, Role, Status};
 
 use crate::advantages::EpisodeNotes;
 use crate::curricula::{Curriculum, CurriculumTask};
-use crate::environment::{Environment, JudgedDerivation, Proposer, Stage, VerifyOutput};
+use crate::environment::{Environment, JudgedDerivation, Proposer, SolverEpisode, Stage, VerifyOutput};
 use crate::facts::{GivenReward, StepFacts};
 use crate::game_state::GameState;
 use crate::held::HeldEpisode;
@@ -20,12 +20,12 @@ use crate::judgement::is_decided;
 use crate::memory::Memory;
 use crate::metrics::{SolveCount, solve_counts};
 use crate::play::{PlayError, StepContext};
-use crate::preferences::Response;
-use crate::randomness::generator;
+use crate::preferences::{Example, Response};
+use crate::randomness::{derive_seed, generator};
 use crate::rollout::Part;
 use crate::settings::{ProposerMode, SharedSettings};
-use crate::stages::{SolvedTask, StageCall, Stages, solved_tasks};
-use crate::task_pool::{PrepareResults, StepTask, StepTasks, TaskChoice, TaskPool};
+use crate::stages::{SolvedTask, StageCall, Stages, VerifierPlayer, solved_tasks, verify};
+use crate::task_pool::{Maker, PrepareResults, StepTask, StepTasks, TaskChoice, TaskPool};
 
 /// A step that is being played.
 pub struct Step<'a, E: Environment> {
@@ -35,6 +35,8 @@ pub struct Step<'a, E: Environment> {
     memory: &'a mut Memory,
     number: u64,
     pool: &'a mut TaskPool<E::Task>,
+    /// The curriculum's weights of the pool as it is; `None` until they are asked for.
+    weights: Option<HashMap<Digest, f64>>,
     /// What earlier steps left, and what this one leaves.
     deferred: &'a mut BTreeMap<String, Value>,
     /// The keys of all tasks of the pool and of all proposals of the step.
@@ -48,17 +50,41 @@ pub struct Step<'a, E: Environment> {
 /// How far the verbs have come.
 #[derive(Default)]
 struct Done {
-    /// Proposals and derivations that a draw has seen.
-    drawn: (usize, usize),
-    /// Those that were let into the pool, or refused.
-    admitted: (usize, usize),
+    /// Proposals that a draw has taken.
+    drawn_proposals: BTreeSet<usize>,
+    /// Derivations that a draw has taken.
+    drawn_derivations: BTreeSet<usize>,
+    /// How many proposals were let into the pool, or refused.
+    admitted_proposals: usize,
+    /// The same of derivations.
+    admitted_derivations: usize,
+    /// Calls of the game's own proposers.
+    proposals: usize,
+    /// Proposers that were sampled.
+    proposers: usize,
     draws: usize,
-    /// Chunks of proposers, and of solvers.
-    chunks: (usize, usize),
-    /// The number of each solver chunk's first task.
-    first_chunks: BTreeMap<usize, usize>,
-    /// Prompts of verifiers.
+    /// Chunks of proposers so far.
+    proposer_chunks: usize,
+    /// Chunks of solvers so far.
+    solver_chunks: usize,
+    /// Prompts of verifiers so far.
     verifiers: usize,
+    /// Tasks that wait for their verifiers.
+    unverified: usize,
+}
+
+/// The attempts at the tasks of one [`Step::solve`]. In a game with verifiers they are handed to [`Step::verify`], once.
+#[derive(Debug)]
+pub struct Attempts {
+    tasks: Range<usize>,
+    first_chunk: usize,
+}
+
+impl Attempts {
+    /// The places of the tasks in [`StepFacts::tasks`].
+    pub fn tasks(&self) -> Range<usize> {
+        self.tasks.clone()
+    }
 }
 
 /// Who plays a stage: a role, and the policy that is sampled.
@@ -66,8 +92,8 @@ struct Done {
 pub struct Player<'a> {
     /// The role, which `game.roles` may say more of.
     pub role: Role,
-    /// [`Player::LEARNER`], `start`, or a kept checkpoint such as `step-100`. Only what the learner sampled is learned from by ratios: leave out
-    /// the episodes of others, or imitate them.
+    /// [`Player::LEARNER`], `start`, or a kept checkpoint such as `step-100`. What another policy than the learner wrote gets no reward, and counts
+    /// in no solve rate; it may be imitated.
     pub policy: &'a str,
 }
 
@@ -81,16 +107,37 @@ impl Player<'static> {
     }
 }
 
-/// Tasks that were drawn, each with the episode that its solvers begin.
+impl Player<'_> {
+    /// The policy's name, where it is not the one that learns.
+    fn other(self) -> Option<String> {
+        (self.policy != Player::LEARNER).then(|| self.policy.to_owned())
+    }
+}
+
+/// Tasks that were drawn, each with the episode that its solvers begin. A copy can be solved by another policy.
 pub struct DrawnTasks<E: Environment> {
     tasks: Vec<StepTask<E::Task>>,
     episodes: Vec<E::Episode>,
+    /// Solvers of each task, where it is not `game.group_size`.
+    group: Option<usize>,
+}
+
+impl<E: Environment> Clone for DrawnTasks<E> {
+    fn clone(&self) -> Self {
+        Self { tasks: self.tasks.clone(), episodes: self.episodes.clone(), group: self.group }
+    }
 }
 
 impl<E: Environment> DrawnTasks<E> {
-    /// The tasks.
+    /// The tasks, in the order they were taken.
     pub fn tasks(&self) -> &[StepTask<E::Task>] {
         &self.tasks
+    }
+
+    /// The same with so many solvers a task.
+    #[must_use]
+    pub fn in_groups_of(self, solvers: usize) -> Self {
+        Self { group: Some(solvers), ..self }
     }
 }
 
@@ -104,6 +151,18 @@ pub struct Proposing<'a, T> {
     pub stage: Stage,
     /// The step.
     pub step: u64,
+}
+
+/// The error that a script names what there is not.
+fn missing(what: &str, index: usize, count: usize) -> PlayError {
+    PlayError::Setup(format!("the script names {what} {index}, and the step has {count} of them"))
+}
+
+fn check_finite(number: f64) -> Result<(), PlayError> {
+    if number.is_finite() {
+        return Ok(());
+    }
+    Err(PlayError::Setup(format!("the script gives the number {number}: rewards and weights have to be finite")))
 }
 
 /// The same stages with another policy, where there is one.
@@ -122,7 +181,8 @@ impl<'a, E: Environment> Step<'a, E> {
         let GameState { pool, deferred, curriculum: memory, .. } = state;
         let known = pool.keys();
         let (facts, without_prompt, done) = (StepFacts::default(), BTreeSet::new(), Done::default());
-        Self { stages, curriculum, memory, number, pool, deferred, known, facts, without_prompt, done }
+        let weights = None;
+        Self { stages, curriculum, memory, number, pool, weights, deferred, known, facts, without_prompt, done }
     }
 
     /// Its number; the first is 0.
@@ -150,8 +210,9 @@ impl<'a, E: Environment> Step<'a, E> {
         &self.facts
     }
 
-    /// Samples the proposers that `proposers` makes, and judges what they propose. Returns the places of the new proposals in
-    /// [`StepFacts::proposals`]. Where the configuration samples no proposer, `proposers` is not called and there are none.
+    /// Samples the game's own proposers, which `proposers` makes, and judges what they propose. Returns the places of the new proposals in
+    /// [`StepFacts::proposals`]. Where the configuration samples no proposer, `proposers` is not called and there are none. Called again in a
+    /// step, it draws other prompts.
     ///
     /// # Errors
     /// A fault of the policy, one of `proposers`, or no room for any of their prompts.
@@ -175,15 +236,43 @@ impl<'a, E: Environment> Step<'a, E> {
         if self.stages.game.settings().proposer == ProposerMode::None {
             return Ok(first..first);
         }
+        let (call, StepContext { seed, .. }) = (self.done.proposals as u64, self.stages.context);
+        let seed = if call == 0 { seed } else { derive_seed(seed, call, "proposers again") };
+        let context = StepContext { seed, ..self.stages.context };
         let (stage, step) = (Stage::Propose, self.number);
-        let mut proposers = proposers(&Proposing { context: self.stages.context, pool: self.pool, stage, step })?;
+        let mut proposers = proposers(&Proposing { context, pool: self.pool, stage, step })?;
+        self.done.proposals += 1;
+        let other = self.other_policy(player)?;
+        let role = Some(player.role);
+        self.facts.proposers_without_prompt +=
+            by(&self.stages, other.as_deref()).retain_some_with_room(role, &mut proposers)?;
+        self.ask(player, proposers)
+    }
+
+    /// Samples these proposers, of the script's own making, and judges what they propose. Those whose prompts the policy has no room for are
+    /// passed over and counted. Returns the places of the new proposals in [`StepFacts::proposals`]; none where the configuration samples no
+    /// proposer.
+    ///
+    /// # Errors
+    /// A fault of the policy, or there is no such policy.
+    pub fn ask(&mut self, player: Player<'_>, mut proposers: Vec<Proposer<E>>) -> Result<Range<usize>, PlayError> {
+        let first = self.facts.proposals.len();
+        if self.stages.game.settings().proposer == ProposerMode::None {
+            return Ok(first..first);
+        }
         let other = self.other_policy(player)?;
         let stages = by(&self.stages, other.as_deref());
-        self.facts.proposers_without_prompt += stages.retain_with_room(&mut proposers)?;
-        let first_chunk = self.done.chunks.0;
-        let call = StageCall { first_chunk, role: Some(player.role), ..StageCall::new(stage, step) };
-        let proposals = stages.propose(call, &proposers, &mut self.known)?;
-        self.done.chunks.0 = proposals.last().map_or(call.first_chunk, |last| last.proposed.chunk + 1);
+        let role = Some(player.role);
+        self.facts.proposers_without_prompt += stages.retain_with_room(role, &mut proposers);
+        let first_chunk = self.done.proposer_chunks;
+        let call = StageCall { first_chunk, role, ..StageCall::new(Stage::Propose, self.number) };
+        let mut proposals = stages.propose(call, &proposers, &mut self.known, &self.facts.proposals)?;
+        for one in &mut proposals {
+            one.finished.source += self.done.proposers;
+            one.policy = player.other();
+        }
+        self.done.proposers += proposers.len();
+        self.done.proposer_chunks = proposals.last().map_or(first_chunk, |last| last.proposed.chunk + 1);
         self.facts.proposals.extend(proposals);
         Ok(first..self.facts.proposals.len())
     }
@@ -200,34 +289,39 @@ impl<'a, E: Environment> Step<'a, E> {
         first..self.facts.derived.len()
     }
 
-    /// Draws tasks: `choose` takes some of the pool and of what was proposed and derived since the last draw. A task that has no prompt, or
-    /// none that the policy has room for, is passed over and counted.
+    /// Draws tasks: `choose` takes some of the pool, and of what was proposed and derived in this step and that no draw has taken. A task that has no
+    /// prompt, or none that the policy has room for, is passed over and counted. Draw before [`Step::admit`], which lets new tasks into the pool:
+    /// behind it they are both new and of the pool.
     ///
     /// # Errors
     /// A curriculum that is computed elsewhere may fail.
     pub fn draw(&mut self, choose: impl FnOnce(&mut TaskChoice<'_, E::Task>)) -> Result<DrawnTasks<E>, PlayError> {
         let (stages, pool) = (&self.stages, &*self.pool);
         let (game, StepContext { execute, seed, .. }) = (stages.game, stages.context);
-        let proposed = self.facts.proposals.iter().enumerate().skip(self.done.drawn.0);
-        let proposed = proposed.filter_map(|(index, one)| Some((Some(index), one.admission.task()?)));
-        let derived = self.facts.derived.iter().skip(self.done.drawn.1);
-        let derived = derived.filter_map(|one| Some((None, one.judged.admitted()?)));
+        let Done { drawn_proposals, drawn_derivations, .. } = &self.done;
+        let proposed = self.facts.proposals.iter().enumerate().filter(|(index, _)| !drawn_proposals.contains(index));
+        let proposed = proposed.filter_map(|(index, one)| Some((Maker::Proposal(index), one.admission.task()?)));
+        let derived = self.facts.derived.iter().enumerate().filter(|(index, _)| !drawn_derivations.contains(index));
+        let derived = derived.filter_map(|(index, one)| Some((Maker::Derivation(index), one.judged.admitted()?)));
         let seeds = game.seeds(Stage::Solve, seed, self.number);
         let mut episodes = Vec::new();
         let mut prepare = |tasks: &[&E::Task]| -> PrepareResults {
             let opened = game.solver_episodes(execute, seeds, tasks).into_iter();
             let mut keep = |episode: Option<E::Episode>| {
-                let episode = episode.filter(|one| stages.has_room(Part::Solution, one));
+                let episode = episode.filter(|one| stages.has_room(Part::Solution, None, one));
                 let askable = episode.is_some();
                 episodes.extend(episode);
                 askable
             };
             opened.map(|episode| episode.map(&mut keep)).collect()
         };
-        let entries: Vec<CurriculumTask<'_>> = pool.entries().iter().map(Into::into).collect();
-        let weights =
-            self.curriculum.weights(self.number, &entries, game.settings().resample_learnable, self.memory)?;
-        let weights = entries.iter().map(|task| task.id).zip(weights).collect();
+        if self.weights.is_none() {
+            let entries: Vec<CurriculumTask<'_>> = pool.entries().iter().map(Into::into).collect();
+            let learnable = game.settings().resample_learnable;
+            let weights = self.curriculum.weights(self.number, &entries, learnable, self.memory)?;
+            self.weights = Some(entries.iter().map(|task| task.id.clone()).zip(weights).collect());
+        }
+        let weights = self.weights.get_or_insert_default();
         let purpose = match self.done.draws {
             0 => E::CHOICE_PURPOSE.to_owned(),
             draw => format!("{}/draw {draw}", E::CHOICE_PURPOSE),
@@ -239,115 +333,226 @@ impl<'a, E: Environment> Step<'a, E> {
         self.without_prompt.extend(without_prompt);
         self.facts.without_prompt = self.without_prompt.len();
         self.facts.dropped_tasks += dropped_tasks;
-        self.done.drawn = (self.facts.proposals.len(), self.facts.derived.len());
+        self.done.drawn_proposals.extend(tasks.iter().filter_map(|task| task.proposal));
+        self.done.drawn_derivations.extend(tasks.iter().filter_map(|task| task.derivation));
         self.done.draws += 1;
-        Ok(DrawnTasks { tasks, episodes })
+        Ok(DrawnTasks { tasks, episodes, group: None })
     }
 
     /// Lets what is valid and new of the proposals, and of the derivations, into the pool. Where it has no room it forgets its oldest proposals.
     pub fn admit(&mut self) {
         let (step, capacity) = (self.number, self.stages.game.settings().buffer_capacity);
-        let (proposals, derived) = self.done.admitted;
-        let proposals = self.facts.proposals[proposals..].iter().filter_map(|one| one.admission.task());
+        let Done { admitted_proposals, admitted_derivations, .. } = self.done;
+        let proposals = self.facts.proposals[admitted_proposals..].iter().filter_map(|one| one.admission.task());
         self.pool.admit(proposals.cloned(), step, capacity);
-        let derived = self.facts.derived[derived..].iter().filter_map(|one| one.judged.admitted());
+        let derived = self.facts.derived[admitted_derivations..].iter().filter_map(|one| one.judged.admitted());
         self.pool.admit(derived.cloned(), step, capacity);
-        self.done.admitted = (self.facts.proposals.len(), self.facts.derived.len());
+        self.done.admitted_proposals = self.facts.proposals.len();
+        self.done.admitted_derivations = self.facts.derived.len();
+        self.weights = None;
     }
 
-    /// Samples a group of solvers for each drawn task, and judges them. Returns the places of the tasks in [`StepFacts::tasks`].
+    /// Tasks of this step that are asked again, each by its place in [`StepFacts::tasks`] and with an episode of the script's own, such as one that
+    /// says what was wrong. Replay judges their logged responses, and does not make these episodes again.
+    ///
+    /// # Errors
+    /// There is no such task.
+    pub fn pose(&self, posed: Vec<(usize, E::Episode)>) -> Result<DrawnTasks<E>, PlayError> {
+        let (mut tasks, mut episodes) = (Vec::new(), Vec::new());
+        for (place, episode) in posed {
+            let count = self.facts.tasks.len();
+            let task = self.facts.tasks.get(place).ok_or_else(|| missing("task", place, count))?;
+            tasks.push(StepTask { proposal: None, derivation: None, ..task.clone() });
+            episodes.push(episode);
+        }
+        Ok(DrawnTasks { tasks, episodes, group: None })
+    }
+
+    /// Samples a group of solvers for each drawn task, and judges them.
     ///
     /// # Errors
     /// A fault of the policy.
-    pub fn solve(&mut self, drawn: DrawnTasks<E>) -> Result<Range<usize>, PlayError> {
+    pub fn solve(&mut self, drawn: DrawnTasks<E>) -> Result<Attempts, PlayError> {
         self.solve_as(Player::learner(Role::SOLVER), drawn)
     }
 
-    /// As [`Step::solve`], by another role or another policy.
+    /// As [`Step::solve`], by another role or another policy. Tasks that it has no room for are left out and counted.
     ///
     /// # Errors
     /// As [`Step::solve`], or there is no such policy.
-    pub fn solve_as(&mut self, player: Player<'_>, drawn: DrawnTasks<E>) -> Result<Range<usize>, PlayError> {
-        let DrawnTasks { tasks, episodes } = drawn;
-        let first = self.facts.tasks.len();
-        let first_chunk = self.done.chunks.1;
-        let call = StageCall { first_chunk, role: Some(player.role), ..StageCall::new(Stage::Solve, self.number) };
+    pub fn solve_as(&mut self, player: Player<'_>, drawn: DrawnTasks<E>) -> Result<Attempts, PlayError> {
         let other = self.other_policy(player)?;
-        let mut solutions = by(&self.stages, other.as_deref()).solve(call, &tasks, episodes, &mut |_| {})?;
-        solutions.iter_mut().for_each(|one| one.finished.source += first);
-        self.done.first_chunks.insert(first, call.first_chunk);
-        self.done.chunks.1 += self.stages.chunks(Stage::Solve, tasks.len());
+        let stages = by(&self.stages, other.as_deref());
+        let role = Some(player.role);
+        let all = drawn.tasks.len();
+        let both = drawn.tasks.into_iter().zip(drawn.episodes);
+        let (tasks, episodes): (Vec<_>, Vec<_>) =
+            both.filter(|(_, episode)| stages.has_room(Part::Solution, role, episode)).unzip();
+        self.facts.without_prompt += all - tasks.len();
+        let (first, first_chunk) = (self.facts.tasks.len(), self.done.solver_chunks);
+        let call = StageCall { first_chunk, role, ..StageCall::new(Stage::Solve, self.number) };
+        let mut solutions = stages.solve(call, drawn.group, &tasks, episodes, &mut |_| {})?;
+        for one in &mut solutions {
+            one.finished.source += first;
+            one.policy = player.other();
+        }
+        self.done.solver_chunks += self.stages.chunks(Stage::Solve, tasks.len());
+        self.done.unverified += if self.stages.game.verifier().is_some() { tasks.len() } else { 0 };
         self.facts.solutions.extend(solutions);
         self.facts.tasks.extend(tasks);
-        Ok(first..self.facts.tasks.len())
+        Ok(Attempts { tasks: first..self.facts.tasks.len(), first_chunk })
     }
 
-    /// The tasks of these places, each with its solvers' episodes.
-    pub fn solved(&self, tasks: &Range<usize>) -> Vec<SolvedTask<'_, E>> {
-        let StepFacts { tasks: all, solutions, .. } = &self.facts;
-        let first = solutions.partition_point(|one| one.finished.source < tasks.start);
-        let end = solutions.partition_point(|one| one.finished.source < tasks.end);
-        solved_tasks(&all[tasks.clone()], &solutions[first..end])
+    /// The tasks, each with its solvers' episodes.
+    pub fn solved(&self, attempts: &Attempts) -> Vec<SolvedTask<'_, E>> {
+        let places = self.solutions(&attempts.tasks);
+        solved_tasks(&self.facts.tasks[attempts.tasks()], &self.facts.solutions[places])
     }
 
-    /// Samples verifiers of chosen responses, and judges the responses of both roles together, task by task. `tasks` is what one
-    /// [`Step::solve`] returned; `chosen` has, for each of these tasks, places among its solvers' episodes, each as often as it is verified.
+    /// How often each of the tasks was solved, as far as it is judged.
+    pub fn rates(&self, attempts: &Attempts) -> Vec<SolveCount> {
+        self.solve_counts().drain(attempts.tasks()).collect()
+    }
+
+    /// The attempts, each with what names it.
+    pub fn responses(&self, attempts: &Attempts) -> Vec<(Response, &SolverEpisode<E>)> {
+        let places = self.solutions(&attempts.tasks);
+        let response = |index| Response { part: Part::Solution, index };
+        places.map(|index| (response(index), &self.facts.solutions[index])).collect()
+    }
+
+    /// The places of the solvers' episodes of tasks.
+    fn solutions(&self, tasks: &Range<usize>) -> Range<usize> {
+        let all = &self.facts.solutions;
+        let place = |task| all.partition_point(|one| one.finished.source < task);
+        place(tasks.start)..place(tasks.end)
+    }
+
+    /// Samples verifiers of chosen responses, and judges the responses of both roles together, task by task. `chosen` has, for each task,
+    /// places among its solvers' episodes, each as often as it is verified.
     ///
     /// # Errors
-    /// A fault of the policy.
-    pub fn verify(&mut self, tasks: &Range<usize>, chosen: Vec<Vec<usize>>) -> Result<(), PlayError> {
-        self.verify_as(Player::learner(Role::VERIFIER), tasks, chosen)
+    /// A fault of the policy, or a game without verifiers.
+    pub fn verify(&mut self, attempts: Attempts, chosen: Vec<Vec<usize>>) -> Result<(), PlayError> {
+        self.verify_by(attempts, vec![(Player::learner(Role::VERIFIER), chosen)])
     }
 
-    /// As [`Step::verify`], by another role or another policy.
+    /// As [`Step::verify`], by several players: what all of them write is judged together with the responses.
     ///
     /// # Errors
     /// As [`Step::verify`], or there is no such policy.
-    pub fn verify_as(
+    pub fn verify_by(
         &mut self,
-        player: Player<'_>,
-        tasks: &Range<usize>,
-        chosen: Vec<Vec<usize>>,
+        attempts: Attempts,
+        players: Vec<(Player<'_>, Vec<Vec<usize>>)>,
     ) -> Result<(), PlayError> {
-        let first_chunk = self.done.first_chunks.get(&tasks.start).copied().unwrap_or_default();
-        let call = StageCall { first_chunk, role: Some(player.role), ..StageCall::new(Stage::Solve, self.number) };
-        let other = self.other_policy(player)?;
-        let stages = by(&self.stages, other.as_deref());
+        if self.stages.game.verifier().is_none() {
+            return Err(PlayError::Setup("the script verifies attempts, and the game has no verifiers".to_owned()));
+        }
+        let Attempts { tasks, first_chunk } = attempts;
+        let others = players.iter().map(|(player, _)| self.other_policy(*player)).collect::<Result<Vec<_>, _>>()?;
+        let places = self.solutions(&tasks);
+        let (all, solutions) = (&self.facts.tasks[tasks.clone()], &self.facts.solutions[places.clone()]);
+        let solved = solved_tasks::<E>(all, solutions);
+        let mut by_player = Vec::new();
+        for ((player, chosen), other) in players.into_iter().zip(&others) {
+            let stages = by(&self.stages, other.as_deref());
+            let verifiers = stages.verifiers(player.role, &solved, chosen);
+            by_player.push(VerifierPlayer { stages, role: player.role, policy: player.other(), verifiers });
+        }
+        drop(solved);
+        let call = StageCall { first_chunk, ..StageCall::new(Stage::Solve, self.number) };
         let StepFacts { tasks: all, solutions, .. } = &mut self.facts;
-        let first = solutions.partition_point(|one| one.finished.source < tasks.start);
-        let end = solutions.partition_point(|one| one.finished.source < tasks.end);
         let VerifyOutput { mut verifications, rounds } =
-            stages.verify(call, &all[tasks.clone()], &mut solutions[first..end], chosen)?;
+            verify(call, &by_player, &all[tasks.clone()], &mut solutions[places])?;
         for one in &mut verifications {
             one.task += tasks.start;
             one.finished.source += self.done.verifiers;
         }
-        self.done.verifiers = verifications.iter().map(|one| one.finished.source + 1).max().unwrap_or_default();
+        self.done.verifiers += by_player.iter().map(|player| player.verifiers.len()).sum::<usize>();
+        self.done.unverified -= tasks.len();
         self.facts.verifications.extend(verifications);
-        self.facts.rounds.resize_with(tasks.start, || None);
-        self.facts.rounds.extend(rounds);
+        self.facts.rounds.resize_with(self.facts.tasks.len(), || None);
+        tasks.zip(rounds).for_each(|(task, round)| self.facts.rounds[task] = round);
         Ok(())
     }
 
-    /// Gives an episode this reward, in place of the scheme's.
-    pub fn reward(&mut self, response: Response, reward: Reward) {
-        self.facts.given.insert(response, GivenReward::Episode(reward));
+    /// Refuses a response that there is not.
+    fn check(&self, response: Response) -> Result<(), PlayError> {
+        let count = self.facts.count(response.part);
+        if response.index < count { Ok(()) } else { Err(missing("response", response.index, count)) }
     }
 
-    /// Gives each turn of an episode its own reward, in place of the scheme's. There are as many as it has turns.
-    pub fn reward_turns(&mut self, response: Response, rewards: Vec<f64>) {
-        debug_assert_eq!(rewards.len(), self.facts.turns(response).len(), "a reward for each turn");
+    /// Gives an episode this reward, in place of the scheme's.
+    ///
+    /// # Errors
+    /// There is no such episode, or the reward is not finite.
+    pub fn reward(&mut self, response: Response, reward: Reward) -> Result<(), PlayError> {
+        self.check(response)?;
+        check_finite(reward.total())?;
+        self.facts.given.insert(response, GivenReward::Episode(reward));
+        Ok(())
+    }
+
+    /// Gives each turn of an episode its own reward, in place of the scheme's.
+    ///
+    /// # Errors
+    /// There is no such episode, it has another number of turns, or a reward is not finite.
+    pub fn reward_turns(&mut self, response: Response, rewards: Vec<f64>) -> Result<(), PlayError> {
+        self.check(response)?;
+        rewards.iter().try_for_each(|reward| check_finite(*reward))?;
+        let (turns, given) = (self.facts.turns(response).len(), rewards.len());
+        if turns != given || turns == 0 {
+            let what = format!("an episode has {turns} turns, and the script gives {given} rewards");
+            return Err(PlayError::Setup(what));
+        }
         self.facts.given.insert(response, GivenReward::Turns(rewards));
+        Ok(())
     }
 
     /// Learns nothing from an episode, whatever it was worth.
-    pub fn leave_out(&mut self, response: Response) {
+    ///
+    /// # Errors
+    /// There is no such episode.
+    pub fn leave_out(&mut self, response: Response) -> Result<(), PlayError> {
+        self.check(response)?;
         self.facts.given.insert(response, GivenReward::Nothing);
+        Ok(())
+    }
+
+    /// Has the policy imitate a response, whoever wrote it, with this weight, beside what is rewarded.
+    ///
+    /// # Errors
+    /// There is no such response, or the weight is not finite.
+    pub fn imitate(&mut self, response: Response, weight: f64) -> Result<(), PlayError> {
+        self.check(response)?;
+        check_finite(weight)?;
+        self.facts.imitated.push(Example { response, weight });
+        Ok(())
+    }
+
+    /// Multiplies the weight of a role in this step, such as by 0 in a phase in which it does not learn.
+    ///
+    /// # Errors
+    /// The factor is not finite, or negative.
+    pub fn weigh(&mut self, role: Role, factor: f64) -> Result<(), PlayError> {
+        check_finite(factor)?;
+        if factor < 0.0 {
+            let what = format!("the script weighs the role `{}` by {factor}: use 0 or more", role.name());
+            return Err(PlayError::Setup(what));
+        }
+        self.facts.role_factors.insert(role, factor);
+        Ok(())
     }
 
     /// Says of an episode what an advantage estimator may look at.
-    pub fn note(&mut self, response: Response, notes: EpisodeNotes) {
+    ///
+    /// # Errors
+    /// There is no such episode.
+    pub fn note(&mut self, response: Response, notes: EpisodeNotes) -> Result<(), PlayError> {
+        self.check(response)?;
         self.facts.notes.insert(response, notes);
+        Ok(())
     }
 
     /// States a number of the step: it is logged as `play/NAME`, and monitors see it.
@@ -369,32 +574,45 @@ impl<'a, E: Environment> Step<'a, E> {
     /// Keeps episodes under a name until a later step knows what they were worth. Nothing of them is learned in this step.
     ///
     /// # Errors
-    /// They cannot be written as JSON.
+    /// There are no such episodes, the name is taken, or the tokens are those of a trainer outside this process.
     pub fn defer_episodes(&mut self, name: &str, responses: &[Response]) -> Result<(), PlayError> {
+        responses.iter().try_for_each(|one| self.check(*one))?;
+        if self.deferred.contains_key(name) {
+            return Err(PlayError::Setup(format!("`{name}` is deferred already: reward it first, or use another name")));
+        }
+        let mut turns = responses.iter().flat_map(|one| self.facts.turns(*one));
+        if turns.any(|(_, rollout)| rollout.id.is_some()) {
+            let what = "the loop defers episodes, and their tokens are those of a trainer outside this process";
+            return Err(PlayError::Setup(what.to_owned()));
+        }
         let held: Vec<HeldEpisode> = responses.iter().map(|one| HeldEpisode::new(&self.facts, *one)).collect();
         let value = serde_json::to_value(held).map_err(|error| PlayError::Setup(error.to_string()))?;
         self.deferred.insert(name.to_owned(), value);
-        responses.iter().for_each(|one| self.leave_out(*one));
-        Ok(())
+        responses.iter().try_for_each(|one| self.leave_out(*one))
     }
 
-    /// Gives the episodes that were deferred under this name their rewards, in their order: they are learned from in this step, by the
-    /// log-probabilities that they were sampled with. Returns how many there were.
+    /// Gives the episodes of a role that were deferred under this name their rewards, in their order: they are learned from in this step. They are
+    /// compared with each other, by the groups that they had; a loss with a ratio has the log-probabilities that they were sampled with. Returns
+    /// how many there were.
     ///
     /// # Errors
-    /// What is deferred under this name are no episodes, or there are fewer rewards.
+    /// What is deferred under this name are no episodes of that role, there is another number of rewards, or one is not finite.
     pub fn reward_deferred(&mut self, name: &str, role: Role, rewards: &[Reward]) -> Result<usize, PlayError> {
         let Some(value) = self.deferred.remove(name) else { return Ok(0) };
         let held: Vec<HeldEpisode> = serde_json::from_value(value)
             .map_err(|error| PlayError::Setup(format!("`{name}` is deferred, and no list of episodes: {error}")))?;
+        rewards.iter().try_for_each(|reward| check_finite(reward.total()))?;
         if rewards.len() != held.len() {
             let (found, wanted) = (rewards.len(), held.len());
             return Err(PlayError::Setup(format!("`{name}` has {wanted} episodes, and there are {found} rewards")));
         }
-        let released = held.into_iter().zip(rewards).map(|(held, reward)| held.release(role, E::KINDS, reward.clone()));
-        let before = self.facts.released.len();
-        self.facts.released.extend(released.flatten());
-        Ok(self.facts.released.len() - before)
+        let count = held.len();
+        for (held, reward) in held.into_iter().zip(rewards) {
+            let released = held.release(role, E::KINDS, reward.clone());
+            let other = || PlayError::Setup(format!("`{name}` has an episode that is not of the role `{}`", role.name()));
+            self.facts.released.push(released.ok_or_else(other)?);
+        }
+        Ok(count)
     }
 
     /// The names of the policies that can play beside the one that learns: `start`, and kept checkpoints such as `step-100`, oldest first.
@@ -410,7 +628,17 @@ impl<'a, E: Environment> Step<'a, E> {
     }
 
     /// How often each task was solved, which the pool notes. It forgets what would be drawn in vain. Returns the facts of the step.
-    pub(crate) fn finish(mut self) -> StepFacts<E> {
+    ///
+    /// # Errors
+    /// Attempts that wait for their verifiers.
+    pub(crate) fn finish(mut self) -> Result<StepFacts<E>, PlayError> {
+        if self.done.unverified > 0 {
+            let what = format!(
+                "the script leaves the attempts at {} tasks without verifiers: in this game, hand what `solve` returns to `verify`",
+                self.done.unverified
+            );
+            return Err(PlayError::Setup(what));
+        }
         let solved = self.solve_counts();
         self.without_prompt.iter().for_each(|id| self.pool.remove_proposal(id));
         let SharedSettings { drop_unsolved, drop_solved, .. } = *self.stages.game.settings();
@@ -423,12 +651,13 @@ impl<'a, E: Environment> Step<'a, E> {
         }
         self.facts.solved = solved;
         self.facts.pool_proposals = self.pool.entries().iter().filter(|entry| !entry.seed).count();
-        self.facts
+        Ok(self.facts)
     }
 
     fn solve_counts(&self) -> Vec<SolveCount> {
         let StepFacts { tasks, solutions, rounds, .. } = &self.facts;
-        let statuses = solutions.iter().filter_map(|one| -> Option<(usize, Status)> {
+        let own = solutions.iter().filter(|one| one.policy.is_none());
+        let statuses = own.filter_map(|one| -> Option<(usize, Status)> {
             let task = one.finished.source;
             let verdict = one.judged.verdict.as_ref().ok().filter(|_| is_decided(rounds, task))?;
             Some((task, verdict.status))

@@ -151,6 +151,8 @@ pub struct StepTask<T> {
     pub source: Source,
     /// Index of the step's proposal that made it, where a proposer did.
     pub proposal: Option<usize>,
+    /// Index of the step's derivation that made it, where one did.
+    pub derivation: Option<usize>,
 }
 
 impl<T: PoolTask> StepTask<T> {
@@ -161,7 +163,7 @@ impl<T: PoolTask> StepTask<T> {
 
     /// A task that was there before step 0, or is evaluated on.
     pub(crate) fn seed(task: &T) -> Self {
-        Self { task: task.clone(), source: Source::Seed, proposal: None }
+        Self { task: task.clone(), source: Source::Seed, proposal: None, derivation: None }
     }
 }
 
@@ -170,7 +172,16 @@ impl<T: PoolTask> StepTask<T> {
 pub struct TaskCandidate<'a, T> {
     task: &'a T,
     source: Source,
-    proposal: Option<usize>,
+    maker: Option<Maker>,
+}
+
+/// What made a task of this step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Maker {
+    /// The proposal of this index.
+    Proposal(usize),
+    /// The derivation of this index.
+    Derivation(usize),
 }
 
 impl<'a, T> TaskCandidate<'a, T> {
@@ -182,7 +193,7 @@ impl<'a, T> TaskCandidate<'a, T> {
 
 impl<'a, T> From<&'a PoolEntry<T>> for TaskCandidate<'a, T> {
     fn from(entry: &'a PoolEntry<T>) -> Self {
-        Self { task: &entry.task, source: entry.source(), proposal: None }
+        Self { task: &entry.task, source: entry.source(), maker: None }
     }
 }
 
@@ -192,14 +203,16 @@ pub(crate) type PrepareResults = Vec<Result<bool, Dropped>>;
 /// The choice of a step's tasks.
 pub struct TaskChoice<'a, T> {
     pool: &'a TaskPool<T>,
-    /// Valid, new tasks of the step, with the index of their proposal where a proposer made them.
-    fresh: Vec<(Option<usize>, &'a T)>,
+    /// Valid, new tasks of the step that no draw has taken.
+    fresh: Vec<(Maker, &'a T)>,
     /// The curriculum: the weight of each task of the pool.
-    weights: HashMap<&'a Digest, f64>,
+    weights: &'a HashMap<Digest, f64>,
     generator: ChaCha8Rng,
     /// Prepares the solvers' episodes of tasks.
     prepare: &'a mut dyn FnMut(&[&T]) -> PrepareResults,
     chosen: StepTasks<T>,
+    /// The ids of all that were taken, or asked for in vain.
+    taken: BTreeSet<Digest>,
 }
 
 /// The tasks of a step, and how many could not be one.
@@ -215,13 +228,13 @@ pub(crate) struct StepTasks<T> {
 impl<'a, T: PoolTask> TaskChoice<'a, T> {
     pub(crate) fn new(
         pool: &'a TaskPool<T>,
-        fresh: Vec<(Option<usize>, &'a T)>,
-        weights: HashMap<&'a Digest, f64>,
+        fresh: Vec<(Maker, &'a T)>,
+        weights: &'a HashMap<Digest, f64>,
         generator: ChaCha8Rng,
         prepare: &'a mut dyn FnMut(&[&T]) -> PrepareResults,
     ) -> Self {
         let chosen = StepTasks { tasks: Vec::new(), without_prompt: BTreeSet::new(), dropped_tasks: 0 };
-        Self { pool, fresh, weights, generator, prepare, chosen }
+        Self { pool, fresh, weights, generator, prepare, chosen, taken: BTreeSet::new() }
     }
 
     pub(crate) fn finish(self) -> StepTasks<T> {
@@ -231,7 +244,7 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
     /// This step's valid, new tasks that are wanted, in the order they were made.
     pub fn fresh(&self, wanted: impl Fn(&T) -> bool) -> Vec<TaskCandidate<'a, T>> {
         let wanted = self.fresh.iter().filter(|(_, task)| wanted(task));
-        wanted.map(|&(proposal, task)| TaskCandidate { task, source: Source::Fresh, proposal }).collect()
+        wanted.map(|&(maker, task)| TaskCandidate { task, source: Source::Fresh, maker: Some(maker) }).collect()
     }
 
     /// The entries of the pool that are wanted, oldest first.
@@ -251,20 +264,26 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
         weighted_shuffle(even, &mut self.generator).into_iter().map(TaskCandidate::from).collect()
     }
 
-    /// Takes the first `count` of the candidates that have a prompt. Returns how many there were.
+    /// Takes the first `count` of the candidates that have a prompt and are not taken yet. Returns how many there were.
     pub fn take(&mut self, candidates: Vec<TaskCandidate<'a, T>>, count: usize) -> usize {
         let before = self.chosen.tasks.len();
         let mut candidates = candidates.into_iter();
         loop {
-            let missing = before + count - self.chosen.tasks.len();
-            let next: Vec<TaskCandidate<'a, T>> = candidates.by_ref().take(missing).collect();
+            let missing = count - (self.chosen.tasks.len() - before);
+            let untaken = candidates.by_ref().filter(|one| self.taken.insert(one.task.id()));
+            let next: Vec<TaskCandidate<'a, T>> = untaken.take(missing).collect();
             if next.is_empty() {
                 return self.chosen.tasks.len() - before;
             }
             let askable = (self.prepare)(&next.iter().map(|one| one.task).collect::<Vec<_>>());
-            for (TaskCandidate { task, source, proposal }, askable) in next.into_iter().zip(askable) {
+            for (TaskCandidate { task, source, maker }, askable) in next.into_iter().zip(askable) {
+                let (proposal, derivation) = match maker {
+                    Some(Maker::Proposal(index)) => (Some(index), None),
+                    Some(Maker::Derivation(index)) => (None, Some(index)),
+                    None => (None, None),
+                };
                 match askable {
-                    Ok(true) => self.chosen.tasks.push(StepTask { task: task.clone(), source, proposal }),
+                    Ok(true) => self.chosen.tasks.push(StepTask { task: task.clone(), source, proposal, derivation }),
                     Ok(false) => drop(self.chosen.without_prompt.insert(task.id())),
                     Err(_) => self.chosen.dropped_tasks += 1,
                 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{Reward, Role, Status, Verdict};
+use veriplay_core::{Reward, Role, Rollout, Status, Verdict};
 
 use crate::advantages::EpisodeNotes;
 use crate::environment::Environment;
@@ -12,6 +12,7 @@ use crate::game_state::GameState;
 use crate::intrinsic::IntrinsicTerms;
 use crate::judgement::is_decided;
 use crate::methods::Methods;
+use crate::metrics::SolveCount;
 use crate::metrics::is_right;
 use crate::play::{Batch, PlayError, StepContext};
 use crate::preferences::{Objective, Preferences, Response, StepPreferences};
@@ -59,8 +60,11 @@ impl<G: Game> StepLearning<'_, G> {
                 Ok(TrainingSignal { scored, ..TrainingSignal::default() })
             }
             Objective::Preference(_) => {
-                let found = self.game.preferences(self.context, self.step, facts);
-                let preferences = found.weighed(|one| settings.role_weight(one.part, facts.role(one)));
+                let mut found = self.game.preferences(self.context, self.step, facts);
+                found.examples.retain(|one| facts.is_learnable(one.response));
+                found.pairs.retain(|pair| [pair.chosen, pair.rejected].into_iter().all(|one| facts.is_learnable(one)));
+                found.examples.extend(&facts.imitated);
+                let preferences = found.weighed(|one| self.role_weight(facts, one.part, facts.role(one)));
                 Ok(TrainingSignal { preferences, ..TrainingSignal::default() })
             }
         }
@@ -83,7 +87,12 @@ impl<G: Game> StepLearning<'_, G> {
     fn sample_batch(&self, sft_examples: &[SftExample], facts: &StepFacts<G>) -> Option<Batch> {
         let (settings, now) = (self.game.settings(), (self.context.seed, self.step));
         let sft = SftRegulariser { examples: sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
-        train_batch(&facts.scored, settings, sft, now, |scored| facts.turns(scored.response())).map(Batch::Samples)
+        let imitated = facts.imitated.iter().filter_map(|one| {
+            let rollout = facts.rollout(one.response).filter(|rollout| rollout.is_trainable())?;
+            Some((rollout, one.weight))
+        });
+        let imitated: Vec<(&Rollout, f64)> = imitated.collect();
+        train_batch(&facts.scored, settings, sft, &imitated, now, |scored| facts.turns(scored.response())).map(Batch::Samples)
     }
 
     /// The episodes that get a reward: proposers', solvers', verifiers'. Not among them are dropped ones, those of rounds that came to nothing,
@@ -98,38 +107,69 @@ impl<G: Game> StepLearning<'_, G> {
         }
         let intrinsic = IntrinsicTerms::new(&self.game.settings().intrinsic, pool);
         let scored = all.iter().zip(rewards).filter_map(|(one, reward)| {
+            if facts.policy(one.response).is_some() {
+                return None;
+            }
             let turns = match facts.given.get(&one.response) {
                 Some(GivenReward::Nothing) => return None,
-                Some(GivenReward::Episode(reward)) => return Some(one.scored(facts, reward.clone(), Vec::new())),
+                Some(GivenReward::Episode(reward)) => return Some(self.scored(facts, one, reward.clone(), Vec::new())),
                 Some(GivenReward::Turns(turns)) => turns.as_slice(),
                 None => &[],
             };
             if !turns.is_empty() {
                 let sum = Reward::single("turns", turns.iter().sum());
                 let turn = |reward: &f64| ScoredTurn { reward: *reward, advantage: 0.0, weight: 0.0 };
-                return Some(one.scored(facts, sum, turns.iter().map(turn).collect()));
+                return Some(self.scored(facts, one, sum, turns.iter().map(turn).collect()));
             }
             let mut reward = reward?;
             if let EpisodeResult::Proposal(ProposalOutcome::Solved { .. }) = one.result {
                 let task = facts.proposals[one.response.index].admission.task();
                 task.into_iter().for_each(|task| intrinsic.add(task, &mut reward));
             }
-            Some(one.scored(facts, reward, Vec::new()))
+            Some(self.scored(facts, one, reward, Vec::new()))
         });
         let released = facts.released.iter().enumerate().map(|(index, one)| ScoredEpisode {
             part: Part::Deferred,
             index,
             role: one.role,
             kind: one.kind,
-            // They are compared with each other, and with what else their role made in this step.
-            group: usize::MAX,
+            // Apart from what the role made in this step.
+            group: usize::MAX - one.group,
             reward: one.reward.clone(),
             advantage: 0.0,
             weight: 0.0,
             turns: Vec::new(),
             notes: EpisodeNotes::default(),
+            role_weight: self.role_weight(facts, one.part, one.role),
         });
         Ok(scored.chain(released).collect())
+    }
+
+    fn role_weight(&self, facts: &StepFacts<G>, part: Part, role: Role) -> f64 {
+        self.game.settings().role_weight(part, role) * facts.role_factors.get(&role).copied().unwrap_or(1.0)
+    }
+
+    fn scored(
+        &self,
+        facts: &StepFacts<G>,
+        one: &Rewardable<'_, G>,
+        reward: Reward,
+        turns: Vec<ScoredTurn>,
+    ) -> ScoredEpisode {
+        let Response { part, index } = one.response;
+        ScoredEpisode {
+            part,
+            index,
+            role: one.role,
+            kind: one.kind,
+            group: one.group,
+            reward,
+            advantage: 0.0,
+            weight: 0.0,
+            turns,
+            notes: facts.notes.get(&one.response).copied().unwrap_or_default(),
+            role_weight: self.role_weight(facts, part, one.role),
+        }
     }
 }
 
@@ -147,18 +187,23 @@ struct Rewardable<'f, E: Environment> {
 
 /// Proposals that were judged, and responses of rounds that were.
 fn rewardable<E: Environment>(facts: &StepFacts<E>) -> Vec<Rewardable<'_, E>> {
-    let rates = facts.tasks.iter().zip(&facts.solved);
-    let rates = rates.filter_map(|(asked, count)| Some((asked.proposal?, count.rate()?)));
-    let rates: BTreeMap<usize, f64> = rates.collect();
+    // A proposal that was asked several times is rewarded by all attempts at it.
+    let mut counts: BTreeMap<usize, SolveCount> = BTreeMap::new();
+    for (asked, count) in facts.tasks.iter().zip(&facts.solved) {
+        if let Some(proposal) = asked.proposal {
+            let sum = counts.entry(proposal).or_default();
+            (sum.solved, sum.judged) = (sum.solved + count.solved, sum.judged + count.judged);
+        }
+    }
     let mut all = Vec::new();
     for (index, one) in facts.proposals.iter().enumerate() {
-        let Some(outcome) = one.admission.outcome(rates.get(&index).copied()) else { continue };
+        let Some(outcome) = one.admission.outcome(counts.get(&index).and_then(|count| count.rate())) else { continue };
         all.push(Rewardable {
             response: Response { part: Part::Proposal, index },
             role: one.role,
             kind: one.kind,
             // All proposals of a kind answered the same question, "invent a task", whatever they were shown: they are one group.
-            group: 0,
+            group: facts.group(Response { part: Part::Proposal, index }),
             result: EpisodeResult::Proposal(outcome),
             guess_rate: one.judged.guess_rate,
             finished: &one.finished,
@@ -215,11 +260,4 @@ impl<E: Environment> Rewardable<'_, E> {
         }
     }
 
-    fn scored(&self, facts: &StepFacts<E>, reward: Reward, turns: Vec<ScoredTurn>) -> ScoredEpisode {
-        let Response { part, index } = self.response;
-        let notes = facts.notes.get(&self.response).copied().unwrap_or_default();
-        let (advantage, weight) = (0.0, 0.0);
-        let (role, kind, group) = (self.role, self.kind, self.group);
-        ScoredEpisode { part, index, role, kind, group, reward, advantage, weight, turns, notes }
-    }
 }

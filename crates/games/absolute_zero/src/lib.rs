@@ -193,7 +193,7 @@ impl Environment for AbsoluteZero {
     }
 
     /// A copy of a refused proposal is refused too, or repeating a bad proposal would be rewarded more than making it once.
-    fn admissions(&self, judged: &[JudgedProposalOf<Self>]) -> Vec<Admission<TripletTask>> {
+    fn admissions(&self, judged: &[&JudgedProposalOf<Self>]) -> Vec<Admission<TripletTask>> {
         let own = |one: &JudgedProposalOf<Self>| match Admission::from_judgement(one) {
             Admission::Dropped => Admission::Dropped,
             _ if matches!(one.detail, Attempt::Malformed { .. }) => Admission::Malformed,
@@ -203,7 +203,7 @@ impl Environment for AbsoluteZero {
         };
         let mut originals: HashMap<Digest, &JudgedProposalOf<Self>> = HashMap::new();
         let mut admissions = Vec::with_capacity(judged.len());
-        for one in judged {
+        for &one in judged {
             let original = match &one.detail {
                 Attempt::Proposal(proposal) => *originals.entry(proposal_key(proposal)).or_insert(one),
                 _ => one,

@@ -284,9 +284,9 @@ impl Game for BugRepair {
         step.derive(self.draw_mutants(step.execute(), step.seed(), step.number()));
         let tasks = step.draw(|choice| self.choose_tasks(choice))?;
         step.admit();
-        let tasks = step.solve(tasks)?;
+        let attempts = step.solve(tasks)?;
         // Repairs that failed become tasks of later steps.
-        step.derive(self.draw_failed_repairs(step, tasks));
+        step.derive(self.draw_failed_repairs(step, &attempts));
         step.admit();
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! Bugs that no policy proposed: mutants, and failed repairs as bugs of the second order; and the checks of every bug.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use rand::seq::{IndexedRandom, SliceRandom};
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use veriplay_selfplay::admission::{IsKnown, JudgedProposal};
 use veriplay_selfplay::environment::JudgedProposalOf;
 use veriplay_selfplay::judgement::{JudgedResponse, Judging, rule_verdict, run_undecided};
 use veriplay_selfplay::randomness::{derive_seed, generator, weighted_sample};
-use veriplay_selfplay::step::Step;
+use veriplay_selfplay::step::{Attempts, Step};
 use veriplay_selfplay::task_pool::PoolTask;
 use veriplay_verifier::bugs::tool_env::{MutateRequest, ValidateRequest, mutate_all, propose_all, validate_all};
 use veriplay_verifier::bugs::{BugProposal, BugValidation, RepoContext, TestCommand, TreeRequest, Weakening};
@@ -114,7 +113,7 @@ impl BugRepair {
     }
 
     /// The bugs of the second order that a step's failed repairs make: of bugs of the first order, with patches that were graded.
-    pub(super) fn draw_failed_repairs(&self, step: &Step<'_, Self>, tasks: Range<usize>) -> Vec<Derivation> {
+    pub(super) fn draw_failed_repairs(&self, step: &Step<'_, Self>, attempts: &Attempts) -> Vec<Derivation> {
         let mut seen = BTreeSet::new();
         let mut derivation = |(task, solution): (&BugTask, &JudgedResponse<RepairDetail>)| {
             let status = solution.verdict.as_ref().ok()?.status;
@@ -126,7 +125,7 @@ impl BugRepair {
             let bug = BugProposal { failed_repairs: vec![patch], ..task.bug.clone() };
             seen.insert(change_digest(&package, &bug)).then_some(Derivation::FailedRepair { package, bug })
         };
-        let solved = step.solved(&tasks).into_iter();
+        let solved = step.solved(attempts).into_iter();
         let solutions = solved.flat_map(|(task, all)| all.iter().map(move |one| (task, &one.judged)));
         let all = solutions.filter_map(&mut derivation).map(|one| (one, 1.0)).collect();
         let generator = &mut generator(step.seed(), step.number(), "higher order");

@@ -360,9 +360,11 @@ impl Environment for SolVer {
     }
 
     fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
-        let seed = derive_seed(run, step, &format!("sol_ver/{}", draw.part.role().name()));
+        let chunk = if draw.chunk == 0 { String::new() } else { format!("/chunk {}", draw.chunk) };
+        let seed = derive_seed(run, step, &format!("sol_ver/{}{chunk}", draw.part.role().name()));
         match draw.stage {
             Stage::Evaluate | Stage::EvaluateGreedy => derive_seed(seed, 0, "held"),
+            Stage::AfterUpdate => derive_seed(seed, 0, "after the update"),
             _ => seed,
         }
     }
@@ -376,11 +378,11 @@ impl Game for SolVer {
         step.propose(|proposing| self.proposers(proposing))?;
         let tasks = step.draw(|choice| self.choose_tasks(choice))?;
         step.admit();
-        let tasks = step.solve(tasks)?;
+        let attempts = step.solve(tasks)?;
         let mut generator = generator(step.seed(), step.number(), "sol_ver/candidates");
-        let solved = step.solved(&tasks).into_iter();
+        let solved = step.solved(&attempts).into_iter();
         let candidates = solved.map(|(_, codes)| self.choose_candidates(codes, &mut generator)).collect();
-        step.verify(&tasks, candidates)
+        step.verify(attempts, candidates)
     }
 
     fn proposers(&self, proposing: &Proposing<'_, ProblemTask>) -> Result<Vec<Proposer<Self>>, PlayError> {

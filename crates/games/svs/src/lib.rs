@@ -18,21 +18,19 @@
 //! Those of Absolute Zero. A right program that is evaluated on, or a variant that the step has already, is refused by its gate.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use veriplay_absolute_zero::setup::AbsoluteZeroSetup;
 use veriplay_absolute_zero::{AbsoluteZero, AbsoluteZeroRequest};
 use veriplay_console::exit::{Failure, bad_value};
 use veriplay_console::progress::counted;
-use veriplay_core::{Attempt, Status, TaskType};
+use veriplay_core::{Attempt, Role, Status, TaskType};
 use veriplay_run::scripted_setup::{ScriptSetup, ScriptedSetup};
 use veriplay_selfplay::environment::SolverEpisode;
 use veriplay_selfplay::game::Script;
-use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::randomness::{generator, weighted_sample};
-use veriplay_selfplay::step::Step;
+use veriplay_selfplay::step::{Attempts, Player, Step};
 
 /// Its name in configurations: a value of `plays`.
 pub const NAME: &str = "svs";
@@ -63,8 +61,9 @@ impl Script<AbsoluteZero> for Svs {
     fn step(&self, game: &AbsoluteZero, step: &mut Step<'_, AbsoluteZero>) -> Result<(), PlayError> {
         let tasks = step.draw(|choice| game.choose_tasks(choice))?;
         let tried = step.solve(tasks)?;
-        let requests = self.requests(step, &tried);
-        step.propose(|_| Ok(requests.into_iter().map(|request| game.proposer(request, Vec::new(), 1)).collect()))?;
+        let requests = self.requests(step, &tried).into_iter();
+        let writers = requests.map(|request| game.proposer(request, Vec::new(), 1)).collect();
+        step.ask(Player::learner(Role::PROPOSER), writers)?;
         let variants = step.draw(|choice| {
             let fresh = choice.fresh(|_| true);
             choice.take(fresh, self.variants_per_step);
@@ -76,11 +75,11 @@ impl Script<AbsoluteZero> for Svs {
 
 impl Svs {
     /// A request for a variant of each right program of a task in the band.
-    fn requests(&self, step: &Step<'_, AbsoluteZero>, tried: &Range<usize>) -> Vec<AbsoluteZeroRequest> {
+    fn requests(&self, step: &Step<'_, AbsoluteZero>, tried: &Attempts) -> Vec<AbsoluteZeroRequest> {
         let mut right: BTreeSet<&str> = BTreeSet::new();
-        for (task, attempts) in step.solved(tried) {
-            let rate = solve_count(attempts).rate();
-            if task.question.task_type() == TaskType::Induction && rate.is_some_and(|rate| self.is_in_band(rate)) {
+        for ((task, attempts), count) in step.solved(tried).into_iter().zip(step.rates(tried)) {
+            let is_wanted = count.rate().is_some_and(|rate| self.is_in_band(rate));
+            if is_wanted && task.question.task_type() == TaskType::Induction {
                 right.extend(attempts.iter().filter_map(right_program));
             }
         }
@@ -93,13 +92,6 @@ impl Svs {
     fn is_in_band(&self, rate: f64) -> bool {
         (self.min_rate..=self.max_rate).contains(&rate)
     }
-}
-
-fn solve_count(attempts: &[SolverEpisode<AbsoluteZero>]) -> SolveCount {
-    let mut count = SolveCount::default();
-    let judged = attempts.iter().filter_map(|one| one.judged.verdict.as_ref().ok());
-    judged.for_each(|verdict| count.add(verdict.status == Status::Accepted));
-    count
 }
 
 fn right_program(attempt: &SolverEpisode<AbsoluteZero>) -> Option<&str> {

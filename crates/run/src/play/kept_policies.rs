@@ -11,7 +11,7 @@ use veriplay_core::{Policy, PolicyError, Prompt, Rollout, Sampling};
 use veriplay_learner::LearnerOptions;
 
 use crate::config::RunConfig;
-use crate::model::Model;
+use crate::model::{self, Model};
 
 /// The name of the start model.
 const START: &str = "start";
@@ -38,21 +38,40 @@ impl KeptPolicies {
         Self { model: run.model.clone(), options, checkpoints, opened: RefCell::default() }
     }
 
-    /// The same policies before a later step; what is open stays open.
+    /// The same policies before a later step; what is open stays open, as long as it is kept.
     pub(super) fn advance(&mut self, run: &RunConfig, step: u64, folder: impl Fn(u64) -> PathBuf) {
         self.checkpoints = run.kept_checkpoints(step).into_iter().map(|step| (step, folder(step))).collect();
+        let names = self.names();
+        self.opened.get_mut().retain(|(name, _)| names.contains(name));
     }
 
+    /// One that is open already; from now on it is the one that was asked for last.
+    fn find_open(&self, name: &str) -> Option<Rc<OpenedModel>> {
+        let mut all = self.opened.borrow_mut();
+        let place = all.iter().position(|(known, _)| known == name)?;
+        let found = all.remove(place)?;
+        let opened = found.1.clone();
+        all.push_back(found);
+        Some(opened)
+    }
+
+    /// None where a trainer outside this process has the weights.
     pub(super) fn names(&self) -> Vec<String> {
+        if model::is_external(&self.model) {
+            return Vec::new();
+        }
         let checkpoints = self.checkpoints.iter().map(|(step, _)| format!("{STEP}{step}"));
         std::iter::once(START.to_owned()).chain(checkpoints).collect()
     }
 
     pub(super) fn get(&self, name: &str) -> Result<Rc<dyn Policy>, PolicyError> {
-        if let Some((_, found)) = self.opened.borrow().iter().find(|(known, _)| known == name) {
-            return Ok(found.clone());
-        }
         let unknown = || PolicyError::Unknown { name: name.to_owned(), known: self.names() };
+        if !self.names().iter().any(|known| known == name) {
+            return Err(unknown());
+        }
+        if let Some(found) = self.find_open(name) {
+            return Ok(found);
+        }
         let source = match name.strip_prefix(STEP) {
             Some(step) => {
                 let found = self.checkpoints.iter().find(|(known, _)| step == known.to_string());

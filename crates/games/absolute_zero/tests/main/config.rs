@@ -167,7 +167,7 @@ fn a_key_that_is_unknown_missing_or_of_another_type_is_told_by_name() {
         told(&with("group_size = \"8\"")),
     ];
     expect![[r#"
-        unknown field `rewards`, expected one of `format`, `examples`, `group_size`, `reward`, `proposer_factor`, `intrinsic`, `alpha`, `advantage`, `learn_from`, `aggregation`, `zero_advantage`, `proposer`, `proposer_weight`, `solver_weight`, `verifier_weight`, `seed_proposals`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`, `top_k`, `top_p`, `min_p`, `stop`, `sft_samples`, `sft_weight`, `buffer_capacity`, `drop_unsolved`, `drop_solved`, `curriculum`, `resample_learnable`, `eval_samples`, `task_types`, `proposals_per_type`, `tasks_per_type`, `references`, `composite_share`, `fresh_fraction`, `seed_share`, `induction_visible`, `induction_hidden`, `judge_shown`, `discount_guesses`
+        unknown field `rewards`, expected one of `format`, `examples`, `group_size`, `reward`, `proposer_factor`, `intrinsic`, `alpha`, `advantage`, `learn_from`, `aggregation`, `zero_advantage`, `proposer`, `proposer_weight`, `solver_weight`, `verifier_weight`, `roles`, `seed_proposals`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`, `top_k`, `top_p`, `min_p`, `stop`, `sft_samples`, `sft_weight`, `buffer_capacity`, `drop_unsolved`, `drop_solved`, `curriculum`, `resample_learnable`, `eval_samples`, `task_types`, `proposals_per_type`, `tasks_per_type`, `references`, `composite_share`, `fresh_fraction`, `seed_share`, `induction_visible`, `induction_hidden`, `judge_shown`, `discount_guesses`
         missing field `group_size`
         missing field `seed_share`
         unknown variant `off`, expected one of `train`, `frozen`, `none`

@@ -87,7 +87,7 @@ impl Environment for Table {
         proposals.iter().enumerate().map(&mut judge).collect()
     }
 
-    fn admissions(&self, judged: &[JudgedProposalOf<Self>]) -> Vec<Admission<TripletTask>> {
+    fn admissions(&self, judged: &[&JudgedProposalOf<Self>]) -> Vec<Admission<TripletTask>> {
         self.game.admissions(judged)
     }
 

@@ -91,6 +91,7 @@ impl<S: GameSetup> Session<S> {
         let passes = (self.config.run.learn.passes(), self.config.run.seed, step);
         let refreshes_reference = self.config.setup.refreshes_reference();
         let updates = self.actor.learn((&output.batches, &output.rewarded), rate, passes, refreshes_reference)?;
+        self.actor.set_purpose(step, Purpose::Evaluate);
         let update = StepUpdate {
             policy: self.actor.updated(),
             execute: &self.executor,
@@ -98,7 +99,8 @@ impl<S: GameSetup> Session<S> {
             step,
             learning_rate: rate,
         };
-        let behind = self.game.after_update(update, &mut self.state)?;
+        let behind = self.game.after_update(update, &mut self.state);
+        let behind = behind.map_err(|error| self.explain(error).or_hint(self.resume_hint()))?;
         let update_s = started.elapsed().as_secs_f64() - play_s;
         let jobs = self.executor.jobs() - jobs;
         let evaluated = self.measure_suites(step + 1).and_then(|suites| Ok((suites, self.validate(step + 1)?)));

@@ -13,6 +13,7 @@ use veriplay_selfplay::curricula::{Curriculum, DrawnTask};
 use veriplay_selfplay::driver::StepUpdate;
 use veriplay_selfplay::game::{Game, Script as GameScript};
 use veriplay_selfplay::memory::Memory;
+use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::preferences::Response;
 use veriplay_selfplay::replay::LogCheck;
 use veriplay_selfplay::rollout::Part;
@@ -31,8 +32,9 @@ impl GameScript<Table> for Twice {
         for role in [Role::PROPOSER, WRITER] {
             step.propose_as(Player::learner(role), |proposing| game.proposers(proposing))?;
             let tasks = step.draw(|choice| {
-                let fresh = choice.fresh(|_| true);
-                choice.take(fresh, 2);
+                let mut fresh = choice.fresh(|_| true);
+                let own = fresh.split_off(fresh.len() - 12);
+                choice.take(own, 2);
             })?;
             step.admit();
             step.solve(tasks)?;
@@ -42,11 +44,12 @@ impl GameScript<Table> for Twice {
     }
 }
 
-/// Good proposals that differ by the draw of the sampling.
+/// Good proposals that differ by the draw of the sampling; of the first task of a call one attempt in four is right, of the second two are.
 fn by_draw() -> ScriptedPolicy {
     ScriptedPolicy::new(|turn| match turn.prompt.role {
         Role::PROPOSER => format!("good {}", 1_000 + turn.draw() % 1_000_000),
-        _ => ["right", "wrong"][turn.sample % 2].to_owned(),
+        _ if turn.sample <= turn.index % 3 => "right".to_owned(),
+        _ => "wrong".to_owned(),
     })
 }
 
@@ -76,10 +79,10 @@ fn a_stage_that_is_played_again_has_seeds_and_numbers_of_its_own_and_its_role_a_
     assert_eq!((proposed.len(), tasks), (24, 4));
     let again = game.replay(&Nobody, &output.records).unwrap();
     assert_eq!((again.verdicts, again.same), (24 + 16, 24 + 16));
-    // Half of the weight of the proposer's reward is learned, and three times that of the writer's.
+    // Both have two tasks of different rates, one deviation apart: half of the proposer's counts, and three times the writer's.
     let Some(Batch::Samples(batch)) = output.batches.first() else { panic!("nothing is learned") };
     let weights: BTreeSet<u32> = batch.samples.iter().map(|sample| sample.weight.abs().to_bits()).collect();
-    assert!(weights.len() > 2, "{weights:?}");
+    assert!([0.5_f32, 3.0].iter().all(|weight| weights.contains(&weight.to_bits())), "{weights:?}");
 }
 
 /// A script from a closure.
@@ -106,12 +109,12 @@ fn a_script_rewards_turns_and_episodes_itself_and_leaves_others_out() {
     let game = scripted(|game, step| {
         let tasks = step.draw(|choice| game.game.choose_tasks(choice))?;
         step.solve(tasks)?;
-        step.reward_turns(solution(0), vec![5.0]);
-        step.reward(solution(1), Reward::single("own", -2.0));
-        let others = 2..step.facts().solutions.len();
-        others.for_each(|index| step.leave_out(solution(index)));
-        step.note(solution(0), EpisodeNotes { cluster: Some(7), ..EpisodeNotes::default() });
-        Ok(())
+        step.reward_turns(solution(0), vec![5.0])?;
+        step.reward(solution(1), Reward::single("own", -2.0))?;
+        for index in 2..step.facts().solutions.len() {
+            step.leave_out(solution(index))?;
+        }
+        step.note(solution(0), EpisodeNotes { cluster: Some(7), ..EpisodeNotes::default() })
     });
     let policy = Script::fresh(0).policy();
     let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
@@ -125,11 +128,11 @@ fn a_script_rewards_turns_and_episodes_itself_and_leaves_others_out() {
     assert_eq!(rewards[..3], [Some(5.0), Some(-2.0), None]);
     assert_eq!(rewards.iter().flatten().count(), 2);
     let LogRecord::Task(first) = &output.records[0] else { panic!("{:?}", output.records[0]) };
-    // The group's mean is 1.5: the turn stands 3.5 above it.
+    // One deviation above the mean of both, and one below.
     let [turn] = first.attempts[0].episode.turn_rewards.as_slice() else { panic!("{first:?}") };
-    assert_eq!((turn.reward, turn.advantage, turn.weight), (5.0, 3.5, 3.5));
+    assert_eq!((turn.reward, turn.advantage, turn.weight), (5.0, 1.0, 1.0));
     let Some(Batch::Samples(batch)) = output.batches.first() else { panic!("nothing is learned") };
-    assert_eq!(batch.samples.iter().map(|sample| sample.weight).collect::<Vec<_>>(), [3.5, -3.5]);
+    assert_eq!(batch.samples.iter().map(|sample| sample.weight).collect::<Vec<_>>(), [1.0, -1.0]);
 }
 
 #[test]
@@ -203,11 +206,19 @@ fn another_policy_plays_a_stage_and_one_that_is_not_there_is_named() {
             step.solve_as(Player { role: Role::SOLVER, policy: name }, tasks)?;
             Ok(())
         });
-        game.step(&context, &mut seeded(0..9), 0).map(|output| output.counts.accepted)
+        game.step(&context, &mut seeded(0..9), 0)
     };
-    assert!(played_by(Player::LEARNER).unwrap() > 0);
-    assert_eq!(played_by("start").unwrap(), 0);
-    let error = played_by("step-7").unwrap_err().to_string();
+    let learner = played_by(Player::LEARNER).unwrap();
+    assert!(learner.counts.accepted > 0);
+    // What another policy writes is logged under its name, counts nowhere and is not learned from.
+    let rival = played_by("start").unwrap();
+    assert_eq!((rival.counts.attempts, rival.batches.len()), (0, 0));
+    for record in &rival.records {
+        let LogRecord::Task(task) = record else { panic!("{record:?}") };
+        assert!(task.attempts.iter().all(|one| one.episode.policy.as_deref() == Some("start")), "{task:?}");
+        assert!(task.attempts.iter().all(|one| one.episode.reward.is_none()), "{task:?}");
+    }
+    let error = played_by("step-7").err().unwrap().to_string();
     assert_eq!(error, "there is no policy `step-7`: there are `start`");
 }
 
@@ -257,10 +268,11 @@ impl GameScript<Table> for Trying {
         let tasks = [task(TaskType::Deduction, 3), task(TaskType::Abduction, 4)];
         let before = after.measure(&tasks)?;
         let snapshot = after.snapshot()?;
-        after.train(&TrainBatch { samples: Vec::new(), normalizer: 1.0 })?;
+        after.train(&TrainBatch { samples: Vec::new(), normalizer: 1.0 }, after.learning_rate())?;
         let tried = after.measure(&tasks)?;
         after.restore(&snapshot)?;
-        let gain = tried.iter().zip(&before).map(|(now, then)| now.solved - then.solved).sum::<u32>();
+        let solved = |counts: &[Option<SolveCount>]| counts.iter().flatten().map(|count| count.solved).sum::<u32>();
+        let gain = solved(&tried) - solved(&before);
         after.fact("gain", f64::from(gain));
         after.defer("gain", json!(gain));
         assert_eq!(after.measure(&tasks)?, before);
@@ -302,9 +314,11 @@ impl Curriculum for Least {
         Ok(tasks.iter().map(|task| 1.0 - memory.get(task.kind).unwrap_or(0.5)).collect())
     }
 
-    fn note(&self, drawn: &DrawnTask, memory: &mut Memory) {
-        let rate = drawn.solved.rate().unwrap_or_default();
-        memory.set(drawn.kind, 0.5 * (memory.get(drawn.kind).unwrap_or(0.5) + rate));
+    fn note(&self, _: u64, drawn: &[DrawnTask], memory: &mut Memory) {
+        for one in drawn {
+            let rate = one.solved.rate().unwrap_or_default();
+            memory.set(one.kind, 0.5 * (memory.get(one.kind).unwrap_or(0.5) + rate));
+        }
     }
 }
 
@@ -337,4 +351,164 @@ fn an_alarm_is_raised_once_while_entropy_is_low() {
     assert_eq!(alarms(14, 0.2), [""; 0]);
     assert_eq!(alarms(15, 0.9), [""; 0]);
     assert!(alarms(16, 0.1)[0].contains("0.100"));
+}
+
+/// The error of a step whose script does this after its attempts.
+fn refused(act: impl Fn(&mut Step<'_, Table>) -> Result<(), PlayError> + Send + Sync + 'static) -> String {
+    let game = scripted(move |game, step| {
+        let tasks = step.draw(|choice| game.game.choose_tasks(choice))?;
+        step.solve(tasks)?;
+        act(step)
+    });
+    let policy = Script::fresh(0).policy();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    game.step(&context, &mut seeded(0..9), 0).err().map_or_else(String::new, |error| error.to_string())
+}
+
+#[test]
+fn what_a_script_asks_wrongly_is_an_error_that_says_so() {
+    assert_eq!(refused(|_| Ok(())), "");
+    assert!(refused(|step| step.reward(solution(999), Reward::single("own", 1.0))).contains("names response 999"));
+    assert!(refused(|step| step.leave_out(solution(999))).contains("names response 999"));
+    assert!(refused(|step| step.reward(solution(0), Reward::single("own", f64::NAN))).contains("finite"));
+    assert!(refused(|step| step.reward_turns(solution(0), vec![f64::INFINITY])).contains("finite"));
+    assert!(refused(|step| step.reward_turns(solution(0), vec![1.0, 2.0])).contains("1 turns"));
+    assert!(refused(|step| step.reward_turns(solution(0), Vec::new())).contains("0 rewards"));
+    assert!(refused(|step| step.weigh(Role::SOLVER, -1.0)).contains("0 or more"));
+    let twice = |step: &mut Step<'_, Table>| {
+        step.defer_episodes("one", &[solution(0)])?;
+        step.defer_episodes("one", &[solution(1)])
+    };
+    assert!(refused(twice).contains("deferred already"));
+    let too_few = |step: &mut Step<'_, Table>| {
+        step.defer_episodes("one", &[solution(0), solution(1)])?;
+        step.reward_deferred("one", Role::SOLVER, &[Reward::single("own", 1.0)]).map(drop)
+    };
+    assert!(refused(too_few).contains("has 2 episodes, and there are 1 rewards"));
+    let other = |step: &mut Step<'_, Table>| {
+        step.defer_episodes("one", &[solution(0)])?;
+        step.reward_deferred("one", Role::PROPOSER, &[Reward::single("own", 1.0)]).map(drop)
+    };
+    assert!(refused(other).contains("not of the role `proposer`"));
+    let verified = |step: &mut Step<'_, Table>| {
+        let tasks = step.draw(|_| ())?;
+        let attempts = step.solve(tasks)?;
+        step.verify(attempts, Vec::new())
+    };
+    assert!(refused(verified).contains("the game has no verifiers"));
+}
+
+#[test]
+fn tasks_that_no_draw_has_taken_stay_new_and_none_is_taken_twice() {
+    let game = scripted(|game, step| {
+        step.propose(|proposing| game.proposers(proposing))?;
+        let first = step.draw(|choice| {
+            let fresh = choice.fresh(|_| true);
+            assert_eq!(choice.take(fresh, 3), 3);
+            let again = choice.fresh(|_| true);
+            assert_eq!(choice.take(again, 0), 0);
+        })?;
+        step.admit();
+        let rest = step.draw(|choice| {
+            let fresh = choice.fresh(|_| true);
+            let taken = choice.take(fresh, usize::MAX);
+            assert_eq!(taken, 9);
+            // Behind `admit` they are of the pool, too: none is asked twice.
+            let pool = choice.entries(|entry| !entry.seed);
+            let pool = choice.by_curriculum(pool);
+            assert_eq!(choice.take(pool, usize::MAX), 3);
+        })?;
+        step.solve(first)?;
+        step.solve(rest)?;
+        Ok(())
+    });
+    let policy = by_draw();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    let output = game.step(&context, &mut seeded(0..9), 0).unwrap();
+    assert_eq!(output.records.iter().filter(|record| matches!(record, LogRecord::Task(_))).count(), 15);
+}
+
+#[test]
+fn a_task_that_is_asked_again_is_rewarded_by_all_attempts_and_one_may_be_asked_otherwise() {
+    let game = scripted(|game, step| {
+        let proposals = step.propose(|proposing| game.proposers(proposing))?;
+        let tasks = step.draw(|choice| {
+            let fresh = choice.fresh(|_| true);
+            choice.take(fresh, 1);
+        })?;
+        let first = step.solve(tasks.clone())?;
+        let second = step.solve(tasks.in_groups_of(4))?;
+        let counts = [step.rates(&first), step.rates(&second)];
+        assert_eq!(counts.map(|one| (one[0].solved, one[0].judged)), [(1, 4), (1, 4)]);
+        assert_eq!(step.responses(&second).len(), 4);
+        let posed = SingleTurn::new(Prompt::new(Role::SOLVER, "once more"));
+        let posed = step.pose(vec![(0, posed)])?.in_groups_of(1);
+        step.solve(posed)?;
+        assert_eq!(step.facts().solutions.last().map(|one| one.finished.turns[0].0.text().into_owned()), Some("once more".to_owned()));
+        assert!(step.pose(vec![(9, SingleTurn::new(Prompt::new(Role::SOLVER, "x")))]).is_err());
+        step.imitate(solution(0), 0.5)?;
+        step.weigh(Role::SOLVER, 0.0)?;
+        assert!(!proposals.is_empty());
+        Ok(())
+    });
+    let policy = by_draw();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    let output = game.step(&context, &mut seeded(0..9), 0).unwrap();
+    let paid = output.records.iter().find_map(|record| match record {
+        LogRecord::Proposal(one) => one.episode.reward.as_ref().map(Reward::total),
+        _ => None,
+    });
+    assert_eq!(paid, Some(0.75));
+    let Some(Batch::Samples(batch)) = output.batches.first() else { panic!("nothing is learned") };
+    // Solvers weigh nothing in this step but where one is imitated.
+    assert_eq!(batch.samples.iter().filter(|sample| sample.imitate).map(|sample| sample.weight).collect::<Vec<_>>(), [0.5]);
+    let solved: Vec<_> = batch.samples.iter().filter(|sample| !sample.imitate).collect();
+    assert!(solved.iter().all(|sample| sample.response.len() > 6), "a solver's response is learned: {solved:?}");
+}
+
+#[test]
+fn a_copy_of_a_refused_proposal_is_refused_in_a_later_call_too() {
+    let game = scripted(|game, step| {
+        step.propose(|proposing| game.proposers(proposing))?;
+        step.propose(|proposing| game.proposers(proposing))?;
+        Ok(())
+    });
+    let policy = ScriptedPolicy::new(|_| "bad 700".to_owned());
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    let output = game.step(&context, &mut seeded(0..9), 0).unwrap();
+    for record in &output.records {
+        let LogRecord::Proposal(one) = record else { panic!("{record:?}") };
+        assert_eq!(one.episode.reward.as_ref().map(Reward::total), Some(-0.5), "{one:?}");
+    }
+}
+
+#[test]
+fn the_control_shuffles_the_rewards_of_turns_too() {
+    let config = config().with(|c| {
+        c.shared.sft_samples = 0;
+        c.shared.reward = Some("random".to_owned());
+    });
+    let game = table(config).with_script(Box::new(Scripted(|game: &Table, step: &mut Step<'_, Table>| {
+        let tasks = step.draw(|choice| game.game.choose_tasks(choice))?;
+        let attempts = step.solve(tasks)?;
+        let rewards: Vec<(Response, f64)> = step
+            .responses(&attempts)
+            .into_iter()
+            .map(|(response, one)| (response, f64::from(u8::from(one.finished.last().is_some_and(|last| last.text == "right")))))
+            .collect();
+        rewards.into_iter().try_for_each(|(response, reward)| step.reward_turns(response, vec![reward]))
+    })));
+    let policy = Script::fresh(0).policy();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    let output = game.step(&context, &mut seeded(0..9), 0).unwrap();
+    let (mut follow, mut all) = (0, 0);
+    for record in &output.records {
+        let LogRecord::Task(task) = record else { continue };
+        for one in &task.attempts {
+            let reward = one.episode.turn_rewards[0].reward;
+            follow += usize::from((reward > 0.5) == (one.episode.turns[0].text == "right"));
+            all += 1;
+        }
+    }
+    assert!(follow < all, "all {all} rewards still follow the verdicts");
 }
