@@ -366,6 +366,11 @@ pub enum PolicyError {
     Trainer(String),
 }
 
+/// Names in code marks.
+fn shown(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { format!("`{}`", names.join("`, `")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::LengthLimit;
@@ -397,9 +402,4 @@ mod tests {
         }
         assert_eq!(LengthLimit::of_context(96), limit(None));
     }
-}
-
-/// Names in code marks.
-fn shown(names: &[String]) -> String {
-    if names.is_empty() { "none".to_owned() } else { format!("`{}`", names.join("`, `")) }
 }

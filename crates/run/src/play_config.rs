@@ -9,7 +9,7 @@ use veriplay_learner::ScheduleShape;
 
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
 use crate::game_setup::EvalKeys;
-use crate::game_setup::{check_roles, GameSetup, check_tasks_every};
+use crate::game_setup::{GameSetup, check_roles, check_tasks_every};
 use crate::model;
 use crate::proposer;
 

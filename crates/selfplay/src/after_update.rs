@@ -87,7 +87,8 @@ impl<E: Environment> AfterUpdate<'_, E> {
         }
         let evaluated: BTreeSet<Digest> = self.game.evaluation_tasks().iter().map(|one| one.task.id()).collect();
         if tasks.iter().any(|task| evaluated.contains(&task.id())) {
-            let what = "the loop measures a task behind an update that the policy is evaluated on: use tasks of the pool";
+            let what =
+                "the loop measures a task behind an update that the policy is evaluated on: use tasks of the pool";
             return Err(PlayError::Setup(what.to_owned()));
         }
         let context = StepContext { policy: self.policy.policy(), execute: self.execute, seed: self.seed };

@@ -360,10 +360,10 @@ impl<E: Environment> StepFacts<E> {
                     group: scored.group,
                     episode: scored.index,
                     turn,
-                    reward: scored.turns.get(turn).map_or_else(
-                        || scored.reward.clone(),
-                        |one| Reward::single("turn", one.reward),
-                    ),
+                    reward: scored
+                        .turns
+                        .get(turn)
+                        .map_or_else(|| scored.reward.clone(), |one| Reward::single("turn", one.reward)),
                     advantage: scored.turns.get(turn).map_or(scored.advantage, |one| one.advantage),
                 })
             });

@@ -165,12 +165,13 @@ impl SharedSettings {
     /// its part.
     pub fn role_weight(&self, part: Part, role: Role) -> f64 {
         let own = self.roles.get(role.name()).and_then(|own| own.weight);
-        own.unwrap_or_else(|| match (part, self.proposer) {
+        let of_part = match (part, self.proposer) {
             (Part::Proposal | Part::Deferred, ProposerMode::Train) => self.proposer_weight,
             (Part::Proposal | Part::Deferred, ProposerMode::Frozen | ProposerMode::None) => 0.0,
             (Part::Solution, _) => self.solver_weight,
             (Part::Verification, _) => self.verifier_weight,
-        })
+        };
+        own.unwrap_or(of_part)
     }
 
     /// Whether something is learned from a role's episodes.

@@ -8,8 +8,8 @@ use veriplay_core::{Digest, Execute, Role, Sampling};
 
 use crate::admission::Admission;
 use crate::environment::{
-    Environment, JudgedProposalOf, JudgedRound, ProposalBatch, ProposalEpisode, ProposalToJudge, Proposer, RoleSampling, RoundRequest,
-    SamplingCall, SolverEpisode, Stage, VerifierEpisode, VerifyOutput,
+    Environment, JudgedProposalOf, JudgedRound, ProposalBatch, ProposalEpisode, ProposalToJudge, Proposer,
+    RoleSampling, RoundRequest, SamplingCall, SolverEpisode, Stage, VerifierEpisode, VerifyOutput,
 };
 use crate::judgement::{JudgedResponse, ProposalPosition, Seeds};
 use crate::pipeline::run_pipelined;

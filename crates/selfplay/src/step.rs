@@ -578,7 +578,9 @@ impl<'a, E: Environment> Step<'a, E> {
     pub fn defer_episodes(&mut self, name: &str, responses: &[Response]) -> Result<(), PlayError> {
         responses.iter().try_for_each(|one| self.check(*one))?;
         if self.deferred.contains_key(name) {
-            return Err(PlayError::Setup(format!("`{name}` is deferred already: reward it first, or use another name")));
+            return Err(PlayError::Setup(format!(
+                "`{name}` is deferred already: reward it first, or use another name"
+            )));
         }
         let mut turns = responses.iter().flat_map(|one| self.facts.turns(*one));
         if turns.any(|(_, rollout)| rollout.id.is_some()) {
@@ -609,7 +611,8 @@ impl<'a, E: Environment> Step<'a, E> {
         let count = held.len();
         for (held, reward) in held.into_iter().zip(rewards) {
             let released = held.release(role, E::KINDS, reward.clone());
-            let other = || PlayError::Setup(format!("`{name}` has an episode that is not of the role `{}`", role.name()));
+            let other =
+                || PlayError::Setup(format!("`{name}` has an episode that is not of the role `{}`", role.name()));
             self.facts.released.push(released.ok_or_else(other)?);
         }
         Ok(count)

@@ -92,7 +92,8 @@ impl<G: Game> StepLearning<'_, G> {
             Some((rollout, one.weight))
         });
         let imitated: Vec<(&Rollout, f64)> = imitated.collect();
-        train_batch(&facts.scored, settings, sft, &imitated, now, |scored| facts.turns(scored.response())).map(Batch::Samples)
+        train_batch(&facts.scored, settings, sft, &imitated, now, |scored| facts.turns(scored.response()))
+            .map(Batch::Samples)
     }
 
     /// The episodes that get a reward: proposers', solvers', verifiers'. Not among them are dropped ones, those of rounds that came to nothing,
@@ -259,5 +260,4 @@ impl<E: Environment> Rewardable<'_, E> {
             verdict: self.verdict,
         }
     }
-
 }

@@ -375,26 +375,26 @@ fn what_a_script_asks_wrongly_is_an_error_that_says_so() {
     assert!(refused(|step| step.reward_turns(solution(0), vec![1.0, 2.0])).contains("1 turns"));
     assert!(refused(|step| step.reward_turns(solution(0), Vec::new())).contains("0 rewards"));
     assert!(refused(|step| step.weigh(Role::SOLVER, -1.0)).contains("0 or more"));
-    let twice = |step: &mut Step<'_, Table>| {
+    fn twice(step: &mut Step<'_, Table>) -> Result<(), PlayError> {
         step.defer_episodes("one", &[solution(0)])?;
         step.defer_episodes("one", &[solution(1)])
-    };
+    }
     assert!(refused(twice).contains("deferred already"));
-    let too_few = |step: &mut Step<'_, Table>| {
+    fn too_few(step: &mut Step<'_, Table>) -> Result<(), PlayError> {
         step.defer_episodes("one", &[solution(0), solution(1)])?;
         step.reward_deferred("one", Role::SOLVER, &[Reward::single("own", 1.0)]).map(drop)
-    };
+    }
     assert!(refused(too_few).contains("has 2 episodes, and there are 1 rewards"));
-    let other = |step: &mut Step<'_, Table>| {
+    fn other(step: &mut Step<'_, Table>) -> Result<(), PlayError> {
         step.defer_episodes("one", &[solution(0)])?;
         step.reward_deferred("one", Role::PROPOSER, &[Reward::single("own", 1.0)]).map(drop)
-    };
+    }
     assert!(refused(other).contains("not of the role `proposer`"));
-    let verified = |step: &mut Step<'_, Table>| {
+    fn verified(step: &mut Step<'_, Table>) -> Result<(), PlayError> {
         let tasks = step.draw(|_| ())?;
         let attempts = step.solve(tasks)?;
         step.verify(attempts, Vec::new())
-    };
+    }
     assert!(refused(verified).contains("the game has no verifiers"));
 }
 
@@ -444,7 +444,10 @@ fn a_task_that_is_asked_again_is_rewarded_by_all_attempts_and_one_may_be_asked_o
         let posed = SingleTurn::new(Prompt::new(Role::SOLVER, "once more"));
         let posed = step.pose(vec![(0, posed)])?.in_groups_of(1);
         step.solve(posed)?;
-        assert_eq!(step.facts().solutions.last().map(|one| one.finished.turns[0].0.text().into_owned()), Some("once more".to_owned()));
+        assert_eq!(
+            step.facts().solutions.last().map(|one| one.finished.turns[0].0.text().into_owned()),
+            Some("once more".to_owned())
+        );
         assert!(step.pose(vec![(9, SingleTurn::new(Prompt::new(Role::SOLVER, "x")))]).is_err());
         step.imitate(solution(0), 0.5)?;
         step.weigh(Role::SOLVER, 0.0)?;
@@ -461,7 +464,10 @@ fn a_task_that_is_asked_again_is_rewarded_by_all_attempts_and_one_may_be_asked_o
     assert_eq!(paid, Some(0.75));
     let Some(Batch::Samples(batch)) = output.batches.first() else { panic!("nothing is learned") };
     // Solvers weigh nothing in this step but where one is imitated.
-    assert_eq!(batch.samples.iter().filter(|sample| sample.imitate).map(|sample| sample.weight).collect::<Vec<_>>(), [0.5]);
+    assert_eq!(
+        batch.samples.iter().filter(|sample| sample.imitate).map(|sample| sample.weight).collect::<Vec<_>>(),
+        [0.5]
+    );
     let solved: Vec<_> = batch.samples.iter().filter(|sample| !sample.imitate).collect();
     assert!(solved.iter().all(|sample| sample.response.len() > 6), "a solver's response is learned: {solved:?}");
 }
@@ -494,7 +500,9 @@ fn the_control_shuffles_the_rewards_of_turns_too() {
         let rewards: Vec<(Response, f64)> = step
             .responses(&attempts)
             .into_iter()
-            .map(|(response, one)| (response, f64::from(u8::from(one.finished.last().is_some_and(|last| last.text == "right")))))
+            .map(|(response, one)| {
+                (response, f64::from(u8::from(one.finished.last().is_some_and(|last| last.text == "right"))))
+            })
             .collect();
         rewards.into_iter().try_for_each(|(response, reward)| step.reward_turns(response, vec![reward]))
     })));
