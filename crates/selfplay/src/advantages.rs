@@ -44,8 +44,7 @@ pub struct AdvantageRow {
 /// What a script may say of an episode for an estimator. Those that look at rewards alone pass it over.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct EpisodeNotes {
-    /// What it behaves like: episodes of one question with the same number do the same, as far as probes tell
-    /// ([`veriplay_verifier::signature`]).
+    /// What it behaves like: answers to one question with the same number do the same on all inputs that were tried.
     pub cluster: Option<u64>,
     /// What a proposal is built like: a number of its game's.
     pub class: Option<u64>,

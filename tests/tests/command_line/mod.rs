@@ -55,6 +55,9 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// The folder of the tiny model, for the server of completions.
+const TINY_MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/tiny");
+
 /// Nobody listens there.
 const NO_SERVER: &str = "http://127.0.0.1:1";
 

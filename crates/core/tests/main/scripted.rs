@@ -31,7 +31,7 @@ fn a_prompt_without_an_answer_is_an_error_that_names_it() {
     let table = ScriptedPolicy::table([((Role::SOLVER, TaskType::Deduction), vec!["x"])]);
     let prompts = [prompt(Role::SOLVER, TaskType::Deduction), prompt(Role::PROPOSER, TaskType::Induction)];
     let error = table.generate(&prompts, &sampling(1, 0)).unwrap_err();
-    assert!(matches!(&error, PolicyError::Backend(what) if what.contains("prompt 1") && what.contains("Proposer")));
+    assert!(matches!(&error, PolicyError::Backend(what) if what.contains("prompt 1") && what.contains("proposer")));
 }
 
 #[test]

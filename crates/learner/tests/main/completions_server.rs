@@ -106,10 +106,8 @@ impl Server {
 /// The tiny model of the repository.
 pub(crate) fn model() -> &'static Learner {
     static MODEL: OnceLock<Learner> = OnceLock::new();
-    MODEL.get_or_init(|| load(DIR))
+    MODEL.get_or_init(|| load(super::TINY_MODEL))
 }
-
-const DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tiny");
 
 fn load(dir: &str) -> Learner {
     Learner::load(dir.as_ref(), LearnerOptions::default()).expect("a whole model")
@@ -171,7 +169,7 @@ impl Shared {
         let (named, given) = (|key: &str| body[key].as_str().expect("a text").to_owned(), &self.given);
         match path.as_str() {
             "/v1/load_lora_adapter" => {
-                let mut learner = load(DIR);
+                let mut learner = load(super::TINY_MODEL);
                 learner.load_adapters(named("lora_path").as_ref()).expect("adapters of this model");
                 let known = given.lock().expect("whole").insert(named("lora_name"), Arc::new(learner)).is_some();
                 if known {

@@ -28,3 +28,6 @@ mod segments;
 mod shards;
 mod tokens;
 mod truncation;
+
+/// The folder of the tiny model. The server of completions reads it, in the tests of the command line too.
+const TINY_MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tiny");

@@ -23,8 +23,7 @@ fn pair(kind: ServerKind, script: impl Fn(&Value, usize) -> Act + Send + Sync + 
     let lora = Lora { rank: 4, alpha: 8.0, target_modules: vec!["q_proj".into(), "down_proj".into()], seed: 5 };
     let lora = protocol.takes_adapters().then_some(lora);
     let options = LearnerOptions { lora, loss: Loss::Tis(Tis::default()), ..LearnerOptions::default() };
-    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tiny");
-    let mut learner = Learner::load(dir.as_ref(), options).expect("the tiny model");
+    let mut learner = Learner::load(super::TINY_MODEL.as_ref(), options).expect("the tiny model");
     let options = ServerOptions { backoff: Duration::ZERO, attempts: 3, ..ServerOptions::default() };
     let opened = RolloutServer::open(&server.url, protocol, folder.path(), options).expect("a fine address");
     learner.sample_from(opened).expect("it takes what the learner has");
