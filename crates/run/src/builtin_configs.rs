@@ -2,8 +2,6 @@
 //!
 //! Every command that takes `--config FILE` takes their names, too.
 
-use crate::config::DEFAULT_GAME;
-
 /// A file of `configs`.
 pub struct BuiltinConfig {
     /// The file's name without `.toml`.
@@ -43,6 +41,9 @@ builtin_configs!(
     "svs-quickstart",
     "warmup",
 );
+
+/// The game of a configuration without the key `plays`.
+pub const DEFAULT_GAME: &str = "absolute_zero";
 
 /// The configuration of `veriplay play` without `--config`.
 pub const QUICKSTART: &str = include_str!("../../../configs/quickstart.toml");

@@ -18,7 +18,7 @@ use veriplay_learner::{
 use veriplay_selfplay::rollout::Part;
 use veriplay_selfplay::settings::SharedSettings;
 
-use crate::builtin_configs::{self, QUICKSTART};
+use crate::builtin_configs::{self, DEFAULT_GAME, QUICKSTART};
 use crate::model::refuse_frozen;
 use crate::passes::Passes;
 use crate::rollout_server::RolloutServerConfig;
@@ -73,9 +73,6 @@ pub enum OnAlarm {
     /// The run stops behind the step, with a checkpoint.
     Stop,
 }
-
-/// The game of a configuration without the key `plays`.
-pub const DEFAULT_GAME: &str = "absolute_zero";
 
 /// [`DEFAULT_GAME`], as serde asks for it.
 pub fn default_game() -> String {

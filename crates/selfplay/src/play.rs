@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, Reward, Role, RolloutId, TrainBatch};
 
 use crate::external::ExternalError;
-use crate::settings::ConfigError;
 use crate::splits::Overlap;
 
 /// The policy, the sandbox and the seed of a step.
@@ -169,12 +168,6 @@ pub enum PlayError {
     /// The game cannot be set up or played with these tasks and this configuration.
     #[error("{0}")]
     Setup(String),
-}
-
-impl From<ConfigError> for PlayError {
-    fn from(error: ConfigError) -> Self {
-        Self::Setup(error.to_string())
-    }
 }
 
 impl From<Dropped> for PlayError {

@@ -10,7 +10,7 @@ use veriplay_core::Role;
 
 use crate::advantages::AdvantageEstimator;
 use crate::metrics::LEAST_SAMPLES;
-
+use crate::play::PlayError;
 use crate::rollout::Part;
 use crate::{advantages, curricula, external, intrinsic, rewards};
 
@@ -531,6 +531,12 @@ impl ConfigError {
     #[must_use]
     pub fn within(self, table: &str) -> Self {
         Self { key: format!("{table}.{}", self.key), ..self }
+    }
+}
+
+impl From<ConfigError> for PlayError {
+    fn from(error: ConfigError) -> Self {
+        Self::Setup(error.to_string())
     }
 }
 
