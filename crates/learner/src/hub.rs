@@ -86,10 +86,7 @@ const WEIGHTS: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
 /// Further files that are fetched where the repository has them.
 const OTHERS: [&str; 5] = [
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "generation_config.json",
-    "special_tokens_map.json",
+    "tokenizer.json", "tokenizer_config.json", "generation_config.json", "special_tokens_map.json",
     "chat_template.jinja",
 ];
 

@@ -28,16 +28,8 @@ const DAMAGED: &str = "restore the file from a copy, or leave this run out";
 
 /// Last parts of the paths of the curves that are compared.
 const MAIN: &[&str] = &[
-    "reward_mean",
-    "solve_rate",
-    "valid_rate",
-    "valid_share",
-    "code_pass_rate",
-    "test_accuracy",
-    "entropy",
-    "ppo_kl",
-    "kl_loss",
-    "tokens_per_second",
+    "reward_mean", "solve_rate", "valid_rate", "valid_share", "code_pass_rate", "test_accuracy", "entropy", "ppo_kl",
+    "kl_loss", "tokens_per_second",
 ];
 
 /// A run to compare, read.

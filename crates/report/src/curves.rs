@@ -31,21 +31,8 @@ pub(crate) struct RunCurves {
 
 /// Last parts of paths whose curves come first: how the policy learns, and what it makes.
 const MAIN: &[&str] = &[
-    "reward_mean",
-    "solve_rate",
-    "valid_rate",
-    "valid_share",
-    "learnable_share",
-    "well_formed_share",
-    "code_pass_rate",
-    "test_accuracy",
-    "entropy",
-    "loss",
-    "grad_norm",
-    "ppo_kl",
-    "kl_loss",
-    "steps_per_minute",
-    "jobs_per_second",
+    "reward_mean", "solve_rate", "valid_rate", "valid_share", "learnable_share", "well_formed_share", "code_pass_rate",
+    "test_accuracy", "entropy", "loss", "grad_norm", "ppo_kl", "kl_loss", "steps_per_minute", "jobs_per_second",
     "tokens_per_second",
 ];
 

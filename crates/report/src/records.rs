@@ -342,14 +342,7 @@ mod tests {
             assert_eq!(name.parse::<ResponseId>().expect("a name").to_string(), name);
         }
         for wrong in [
-            "",
-            "3",
-            "3-attempt",
-            "3-attempt-1",
-            "3-proposal-1-0",
-            "03-proposal-1",
-            "3-proposal-1-",
-            "-1-proposal-1",
+            "", "3", "3-attempt", "3-attempt-1", "3-proposal-1-0", "03-proposal-1", "3-proposal-1-", "-1-proposal-1",
             "3-none-1",
         ] {
             assert!(wrong.parse::<ResponseId>().is_err(), "{wrong}");

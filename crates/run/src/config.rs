@@ -371,19 +371,8 @@ impl RunConfig {
 
     /// The keys of a configuration that are no table of the game.
     pub const KEYS: &'static [&'static str] = &[
-        "plays",
-        "seed",
-        "steps",
-        "model",
-        "proposer_model",
-        "checkpoint_every",
-        "checkpoints_kept",
-        "tensorboard",
-        "trackio",
-        "on_alarm",
-        "exec_timeout_s",
-        "rollout_server",
-        "learn",
+        "plays", "seed", "steps", "model", "proposer_model", "checkpoint_every", "checkpoints_kept", "tensorboard",
+        "trackio", "on_alarm", "exec_timeout_s", "rollout_server", "learn",
     ];
 
     /// Checks what types cannot.

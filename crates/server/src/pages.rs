@@ -276,12 +276,7 @@ mod tests {
             assert_eq!(ask(Method::GET, "/", &[("host", host)]).await.0, 200, "{host}");
         }
         for host in [
-            "evil.example",
-            "localhost.evil.example",
-            "127.0.0.1.evil.example:80",
-            "10.0.0.1",
-            "",
-            "x@localhost",
+            "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "10.0.0.1", "", "x@localhost",
             "[::2]",
         ] {
             let (status, headers, text) = ask(Method::GET, "/", &[("host", host)]).await;

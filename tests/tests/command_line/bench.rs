@@ -75,17 +75,9 @@ fn without_a_native_interpreter_its_ways_are_absent_with_a_reason_and_veriplay_i
 
 #[test]
 fn a_table_for_people_names_the_job_the_ways_and_what_is_absent() {
-    let output = succeeded(veriplay().args([
-        "bench",
-        "--job",
-        "triplet",
-        "--job",
-        "empty",
-        "--seconds",
-        "0.05",
-        "--threads",
-        "1",
-    ]));
+    let output = succeeded(
+        veriplay().args(["bench", "--job", "triplet", "--job", "empty", "--seconds", "0.05", "--threads", "1"]),
+    );
     let text = String::from_utf8_lossy(&output.stdout);
     for word in ["triplet", "empty", "veriplay", "jobs/s", "p99", "resident memory"] {
         assert!(text.contains(word), "no `{word}` in {text}");

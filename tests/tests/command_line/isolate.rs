@@ -608,15 +608,9 @@ fn a_class_without_a_probe_for_the_target_is_an_error_that_lists_the_targets_cla
     };
     let missing = CLASSES.iter().map(|class| class.name).find(|name| !local.contains(name));
     for class in missing.into_iter().chain(["forgeries"]) {
-        let output = finished(veriplay().args([
-            "isolate",
-            "--target",
-            "cmd:python3 {file}",
-            "--class",
-            local[0],
-            "--class",
-            class,
-        ]));
+        let output = finished(
+            veriplay().args(["isolate", "--target", "cmd:python3 {file}", "--class", local[0], "--class", class]),
+        );
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(3), "{message}");
         assert!(message.contains(&format!("`--class {class}`")) && message.contains(&local.join("`, `")), "{message}");

@@ -236,14 +236,7 @@ fn what_a_service_does_not_have_is_skipped_with_the_reason() {
     let sarif = service.folder.path().join("report.sarif");
     let (allow, sarif_path) = (allow.display().to_string(), sarif.display().to_string());
     let output = service.attack(&[
-        "--class",
-        "service_access",
-        "--class",
-        "service_clients",
-        "--allow",
-        &allow,
-        "--sarif",
-        &sarif_path,
+        "--class", "service_access", "--class", "service_clients", "--allow", &allow, "--sarif", &sarif_path,
     ]);
     let report = last_json(&output);
     assert_eq!((output.status.code(), &report["allowed"]), (Some(0), &json!(1)), "{report}{}", stderr(&output));

@@ -38,15 +38,7 @@ pub(crate) fn assert_same(one: &Path, two: &Path) {
 
 /// Objects of a run directory whose keys are data, such as names of tools.
 const MAPS: [&str; 10] = [
-    "ends",
-    "injections",
-    "mutants",
-    "numbers",
-    "pass_at_k",
-    "pass_at_k_interval",
-    "refused",
-    "statuses",
-    "tasks",
+    "ends", "injections", "mutants", "numbers", "pass_at_k", "pass_at_k_interval", "refused", "statuses", "tasks",
     "tools",
 ];
 /// Fields with data of one game, which the page does not describe.

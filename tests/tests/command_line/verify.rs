@@ -98,13 +98,7 @@ pub(crate) fn mixed() -> (Vec<Value>, Vec<Value>) {
 }
 
 const STATUSES: [&str; 8] = [
-    "accepted",
-    "wrong_answer",
-    "wrong_answer",
-    "accepted",
-    "runtime_error",
-    "accepted",
-    "compile_error",
+    "accepted", "wrong_answer", "wrong_answer", "accepted", "runtime_error", "accepted", "compile_error",
     "fuel_exceeded",
 ];
 

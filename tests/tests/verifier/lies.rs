@@ -17,14 +17,7 @@ fn answered(format: &str, kind: &str, text: &str) -> String {
 #[test]
 fn an_answer_that_is_code_is_malformed_in_every_format() {
     let corpus = [
-        "x) or (True",
-        "f(3)",
-        "__import__('os')._exit(0)",
-        "1+1",
-        "x := 3",
-        "*[3]",
-        "3 if 1 else 4",
-        "x=3",
+        "x) or (True", "f(3)", "__import__('os')._exit(0)", "1+1", "x := 3", "*[3]", "3 if 1 else 4", "x=3",
         "(lambda: 3)()",
     ];
     for format in FORMATS {

@@ -35,11 +35,7 @@ fn judged(code: &TestCode, program: &str) -> Verdict {
 #[test]
 fn cases_are_judged_in_one_job_as_the_test_runner_judges_them() {
     let lines = asserts(&[
-        "assert f(3) == 9, 'three'",
-        "assert f(2) != 5",
-        "assert f(1)",
-        "assert not f(0)",
-        "assert f(5) is not None",
+        "assert f(3) == 9, 'three'", "assert f(2) != 5", "assert f(1)", "assert not f(0)", "assert f(5) is not None",
     ]);
     let whole = check(&["assert candidate(3) == 9, 'three'", "assert True", "assert candidate(0) == 0"]);
     for (program, by_lines, passed, by_check) in [
@@ -114,10 +110,7 @@ fn results_behind_a_builtin_are_judged_as_the_test_runner_judges_them() {
         let code = asserts(&[&format!("assert {}, 'no'", claim.replace("{f}", "f"))]);
         let whole = check(&["print", &format!("assert {}, 'no'", claim.replace("{f}", "candidate"))]);
         for program in [
-            "def f(x): return x",
-            "def f(x): return tuple(x)",
-            "def f(x): return x[::-1] + x",
-            "def f(x): return []",
+            "def f(x): return x", "def f(x): return tuple(x)", "def f(x): return x[::-1] + x", "def f(x): return []",
             "def f(x): return x[7]",
         ] {
             judged(&code, program);
@@ -234,13 +227,8 @@ fn a_program_sees_the_calls_before_its_own() {
 #[test]
 fn humaneval_is_judged_alike_by_its_cases_and_by_its_code() {
     let wrong = [
-        "return None",
-        "return args[0]",
-        "return list(args)",
-        "return len(str(args))",
-        "return args[0][0]",
-        "return True",
-        "args[0].clear()",
+        "return None", "return args[0]", "return list(args)", "return len(str(args))", "return args[0][0]",
+        "return True", "args[0].clear()",
     ];
     let pairs: Vec<(Problem, String)> = problems("HumanEval.jsonl.gz", "humaneval")
         .into_iter()

@@ -71,28 +71,11 @@ fn what_hangs_on_addresses_is_refused_even_where_the_input_counts() {
 
 /// Bodies of `f(x)` for a text `x`, whose outputs hang on a hash or an address by few bits.
 const OF_FEW_BITS: [&str; 22] = [
-    "hash(x) % 2",
-    "hash(x) & 1",
-    "hash(x) % 3",
-    "hash(x) % 10",
-    "hash(x) % 16",
-    "hash(x) >> 3 & 1",
-    "hash(x) >> 17 & 1",
-    "hash(x) < 0",
-    "bool(hash(x) & 8)",
-    "abs(hash(x)) % 2",
-    "hash(x.encode()) % 2",
-    "hash((1, x)) % 2",
-    "hash((x, (x, 2))) & 1",
-    "hash(frozenset({x})) % 2",
-    "hash(object()) % 2 + len(x)",
-    "hash(int) & 1 or x",
-    "hash('salt') % 2 * len(x)",
-    "[hash(c) % 2 for c in x]",
-    "id(x) >> 3 & 1",
-    "id(None) >> 4 & 1 or x",
-    "id(x) % 64",
-    "id([x]) >> 6 & 1",
+    "hash(x) % 2", "hash(x) & 1", "hash(x) % 3", "hash(x) % 10", "hash(x) % 16", "hash(x) >> 3 & 1",
+    "hash(x) >> 17 & 1", "hash(x) < 0", "bool(hash(x) & 8)", "abs(hash(x)) % 2", "hash(x.encode()) % 2",
+    "hash((1, x)) % 2", "hash((x, (x, 2))) & 1", "hash(frozenset({x})) % 2", "hash(object()) % 2 + len(x)",
+    "hash(int) & 1 or x", "hash('salt') % 2 * len(x)", "[hash(c) % 2 for c in x]", "id(x) >> 3 & 1",
+    "id(None) >> 4 & 1 or x", "id(x) % 64", "id([x]) >> 6 & 1",
 ];
 
 #[test]

@@ -57,12 +57,7 @@ fn table(heading: &str, columns: &[&str], rows: impl Iterator<Item = Vec<String>
 
 fn isolation_table(measured: &[(&PeerResult, &Measurements)]) -> String {
     let columns = [
-        "sandbox",
-        "probes of claimed classes",
-        "all probes",
-        "fresh state",
-        "CPU limit",
-        "memory limit",
+        "sandbox", "probes of claimed classes", "all probes", "fresh state", "CPU limit", "memory limit",
         "reproducible fuel limit",
     ];
     let rows = measured.iter().map(|(peer, numbers)| {

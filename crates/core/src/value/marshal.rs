@@ -251,8 +251,7 @@ mod tests {
     #[test]
     fn what_cpython_would_not_write_is_refused() {
         let bad: [&[u8]; 14] = [
-            b"",
-            b"c\0\0\0\0",          // code
+            b"", b"c\0\0\0\0",          // code
             b"\xe9\x01\0\0\0",     // a flag to refer back to it
             b"r\0\0\0\0",          // such a reference
             b"(\x02\0\0\0N",       // an item short

@@ -39,18 +39,7 @@ pub(super) const MAX_PART_BITS: usize = 2048;
 
 /// The built-in types that may be the factory of a `defaultdict`.
 pub(super) const FACTORIES: &[&str] = &[
-    "bool",
-    "bytearray",
-    "bytes",
-    "complex",
-    "dict",
-    "float",
-    "frozenset",
-    "int",
-    "list",
-    "object",
-    "set",
-    "str",
+    "bool", "bytearray", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "object", "set", "str",
     "tuple",
 ];
 

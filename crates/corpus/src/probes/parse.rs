@@ -173,10 +173,7 @@ fn program(path: &str, blocks: Vec<MarkdownBlock>, prelude: &str) -> Result<Prob
         (0, _) => Ok(ProbeProgram::Python(blocks.into_iter().map(|block| block.text).collect())),
         (1, 1) => Ok(ProbeProgram::Module(with_prelude(&blocks[0].text, prelude))),
         _ => Err(CorpusError::invalid_file(
-            path,
-            blocks[1].line,
-            "a module and another program",
-            "one file runs one module",
+            path, blocks[1].line, "a module and another program", "one file runs one module",
         )),
     }
 }

@@ -18,19 +18,8 @@ pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "auto", recognise
 
 /// Fields that carry what a completion is judged by, the more telling first.
 const CARRIERS: [&str; 13] = [
-    "ground_truth",
-    "verification_info",
-    "reward_model",
-    "reward_spec",
-    "verifier_metadata",
-    "test_cases",
-    "tests",
-    "test",
-    "label",
-    "labels",
-    "info",
-    "task",
-    "answer",
+    "ground_truth", "verification_info", "reward_model", "reward_spec", "verifier_metadata", "test_cases", "tests",
+    "test", "label", "labels", "info", "task", "answer",
 ];
 
 /// NeMo Gym's field, and the judge of its tests.

@@ -86,17 +86,8 @@ const CONFIG: &str = "adapter_config.json";
 
 /// Options of PEFT that this learner lacks: a file may only switch them off.
 const OFF: &[&str] = &[
-    "use_dora",
-    "use_rslora",
-    "fan_in_fan_out",
-    "modules_to_save",
-    "rank_pattern",
-    "alpha_pattern",
-    "layers_to_transform",
-    "layers_pattern",
-    "lora_bias",
-    "target_parameters",
-    "trainable_token_indices",
+    "use_dora", "use_rslora", "fan_in_fan_out", "modules_to_save", "rank_pattern", "alpha_pattern",
+    "layers_to_transform", "layers_pattern", "lora_bias", "target_parameters", "trainable_token_indices",
     "exclude_modules",
 ];
 

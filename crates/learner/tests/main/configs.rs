@@ -111,12 +111,7 @@ fn stretched_frequencies_are_those_of_the_formula_in_each_of_its_three_ranges() 
 fn absent_keys_have_the_defaults_of_their_class() {
     let gone = |keys: &[&'static str]| keys.iter().map(|&key| (key, json!("-"))).collect::<Vec<_>>();
     let absent = gone(&[
-        "head_dim",
-        "num_key_value_heads",
-        "rms_norm_eps",
-        "tie_word_embeddings",
-        "eos_token_id",
-        "torch_dtype",
+        "head_dim", "num_key_value_heads", "rms_norm_eps", "tie_word_embeddings", "eos_token_id", "torch_dtype",
     ]);
     let want = ModelConfig {
         head_dim: 10,
@@ -129,13 +124,8 @@ fn absent_keys_have_the_defaults_of_their_class() {
     let qwen3 = ModelConfig::parse(&with(&gone(&["head_dim"]))).expect("fine");
     assert_eq!(qwen3.head_dim, 128);
     for key in [
-        "vocab_size",
-        "hidden_size",
-        "num_hidden_layers",
-        "num_attention_heads",
-        "intermediate_size",
-        "max_position_embeddings",
-        "model_type",
+        "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size",
+        "max_position_embeddings", "model_type",
     ] {
         assert_eq!(ModelConfig::parse(&with(&gone(&[key]))), Err(ConfigError::Missing(key.to_owned())));
     }

@@ -159,11 +159,7 @@ fn a_cut_in_the_training_path_is_named_at_the_first_update() {
     match cut.update(&batch(1), 1e-2) {
         Err(LearnError::NoGradient { names }) => {
             let parts = [
-                "input_layernorm",
-                "self_attn.q_proj",
-                "self_attn.k_proj",
-                "self_attn.v_proj",
-                "self_attn.q_norm",
+                "input_layernorm", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.q_norm",
                 "self_attn.k_norm",
             ];
             assert_eq!(names, parts.map(|p| format!("model.layers.1.{p}.weight")));

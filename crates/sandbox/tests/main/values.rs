@@ -136,10 +136,7 @@ fn a_value_may_be_nested_as_deep_as_the_decoder_reads() {
 #[test]
 fn a_value_that_outgrows_the_output_is_not_written_out() {
     for value in [
-        "['a' * (1 << 19)] * 1000",
-        "[[0] * (1 << 19)] * 1000",
-        "[1 << (1 << 22)] * 1000",
-        "nested(60)",
+        "['a' * (1 << 19)] * 1000", "[[0] * (1 << 19)] * 1000", "[1 << (1 << 22)] * 1000", "nested(60)",
         "{1: nested(60)}",
     ] {
         let program = format!(

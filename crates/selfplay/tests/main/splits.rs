@@ -290,19 +290,8 @@ const SAMPLES: [(&str, &[(&str, &str)]); 4] = [
 
 /// Statements of one line that do nothing.
 const IDLE: [&str; 13] = [
-    "pass",
-    "0",
-    "...",
-    "'text' 'more'",
-    "f'note' ''",
-    "-1",
-    "(1, [2.5, None])",
-    "zz: int",
-    "b'' b'x'",
-    "if 0: pass",
-    "assert True",
-    "while False: 1",
-    "f'{3}'",
+    "pass", "0", "...", "'text' 'more'", "f'note' ''", "-1", "(1, [2.5, None])", "zz: int", "b'' b'x'", "if 0: pass",
+    "assert True", "while False: 1", "f'{3}'",
 ];
 
 /// Adds a part that does nothing at a line of a program, in one of four ways where it may stand there.

@@ -83,14 +83,7 @@ mod tests {
     #[test]
     fn tests_are_no_modules_of_the_code() {
         let files = [
-            "one.py",
-            "test_one.py",
-            "setup.py",
-            "conftest.py",
-            "checks.py",
-            "two/a.py",
-            "two/tests/b.py",
-            "tests/c.py",
+            "one.py", "test_one.py", "setup.py", "conftest.py", "checks.py", "two/a.py", "two/tests/b.py", "tests/c.py",
         ];
         let own = own_modules(files, &roots(&[""]), &["checks.py".to_owned()]);
         assert_eq!(own, ["one", "two"]);

@@ -18,14 +18,7 @@ use super::RepoContext;
 
 const LOADED_BY_NAME: [&str; 4] = ["conftest.py", "sitecustomize.py", "usercustomize.py", "__main__.py"];
 const CONFIGURATION: [&str; 9] = [
-    "pytest.ini",
-    ".pytest.ini",
-    "pytest.toml",
-    ".pytest.toml",
-    "tox.ini",
-    "setup.cfg",
-    "setup.py",
-    "pyproject.toml",
+    "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg", "setup.py", "pyproject.toml",
     "pyvenv.cfg",
 ];
 const LOADED_BY_ENDING: [&str; 7] = [".pth", ".pyc", ".pyo", ".so", ".pyd", ".egg-link", ".zip"];
@@ -263,11 +256,7 @@ mod tests {
 
     /// Files that are not UTF-8: of the package, a test, and what lies beside a test.
     const BINARIES: [&str; 6] = [
-        "src/old.py",
-        "src/app/Europe",
-        "src/app/icon.png",
-        "src/app/latin.py",
-        "src/app/quoted/test_latin.py",
+        "src/old.py", "src/app/Europe", "src/app/icon.png", "src/app/latin.py", "src/app/quoted/test_latin.py",
         "src/app/checks/figures.bin",
     ];
 

@@ -8,14 +8,7 @@ use super::{Continues, NoAnswer, answer_of};
 
 /// Beginnings of the lines of a file's header.
 const HEADERS: [&str; 9] = [
-    "index ",
-    "--- ",
-    "+++ ",
-    "new file mode ",
-    "deleted file mode ",
-    "old mode ",
-    "new mode ",
-    "similarity index ",
+    "index ", "--- ", "+++ ", "new file mode ", "deleted file mode ", "old mode ", "new mode ", "similarity index ",
     "Binary files ",
 ];
 

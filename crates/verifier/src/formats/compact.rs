@@ -54,15 +54,7 @@ pub const ERROR_CONTROL: [&str; 2] = [ERROR, PROPOSE_ERROR];
 
 /// Every control token except [`END`], which tokenizers have themselves, and those of error tasks.
 pub const CONTROL: [&str; 10] = [
-    DEDUCTION,
-    ABDUCTION,
-    INDUCTION,
-    PROPOSE_DEDUCTION,
-    PROPOSE_ABDUCTION,
-    PROPOSE_INDUCTION,
-    INPUT,
-    OUTPUT,
-    PROGRAM,
+    DEDUCTION, ABDUCTION, INDUCTION, PROPOSE_DEDUCTION, PROPOSE_ABDUCTION, PROPOSE_INDUCTION, INPUT, OUTPUT, PROGRAM,
     REFERENCE,
 ];
 

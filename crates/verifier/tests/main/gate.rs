@@ -138,15 +138,8 @@ fn a_program_compiles_has_its_entry_and_does_not_raise() {
     assert_refused(&ends(Exit::CompileError), "7", rules::COMPILES);
     assert_refused(&ends(Exit::MissingEntry), "7", rules::ENTRY);
     for kind in [
-        "CompileError",
-        "MissingEntry",
-        "Unencodable",
-        "ValueError",
-        "Exception",
-        "StopIteration",
-        "SystemExit",
-        "KeyboardInterrupt",
-        "NotAnErrorAtAll",
+        "CompileError", "MissingEntry", "Unencodable", "ValueError", "Exception", "StopIteration", "SystemExit",
+        "KeyboardInterrupt", "NotAnErrorAtAll",
     ] {
         assert_refused(&broken(kind), "7", rules::RAISES);
         assert_refused(&always(move || Gives::Raises(kind)), "7", rules::RAISES);

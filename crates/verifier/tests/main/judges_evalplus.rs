@@ -88,14 +88,8 @@ fn find_zero_asks_for_a_zero_and_not_for_the_recorded_one() {
 #[test]
 fn tasks_on_collections_compare_as_sets() {
     let names = [
-        "similar_elements",
-        "find_char_long",
-        "common_in_nested_lists",
-        "extract_singly",
-        "larg_nnum",
-        "intersection_array",
-        "find_dissimilar",
-        "Diff",
+        "similar_elements", "find_char_long", "common_in_nested_lists", "extract_singly", "larg_nnum",
+        "intersection_array", "find_dissimilar", "Diff",
     ];
     for name in names {
         let same = |expected: &str, actual: &str| passes(("Mbpp/2", name), 0.0, "1", expected, Some(actual));

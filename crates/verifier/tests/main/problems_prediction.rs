@@ -82,21 +82,8 @@ fn an_input_that_is_no_list_of_literals_is_malformed_and_never_run() {
     let table = on_int(|_| read("9"));
     let nine = set_problem(Predicted::Input, "9");
     for answer in [
-        "f(3) or True",
-        "f(3) == 9 or f(3)",
-        "f(1) or (2)",
-        "f(f(3))",
-        "f(x=3)",
-        "f(*[3])",
-        "f(3",
-        "f(3))",
-        "g(3)",
-        "f(range(3))",
-        "f(dict(a=1))",
-        "1) or True or f(1",
-        "f(__import__('os'))",
-        "",
-        "f",
+        "f(3) or True", "f(3) == 9 or f(3)", "f(1) or (2)", "f(f(3))", "f(x=3)", "f(*[3])", "f(3", "f(3))", "g(3)",
+        "f(range(3))", "f(dict(a=1))", "1) or True or f(1", "f(__import__('os'))", "", "f",
     ] {
         assert_eq!(judged(&table, &nine, answer), (Status::Malformed, 0, 1), "{answer}");
     }

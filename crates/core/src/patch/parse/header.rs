@@ -13,13 +13,7 @@ const OLD_PREFIXES: [&str; 6] = ["a/", "i/", "c/", "o/", "w/", "1/"];
 const NEW_PREFIXES: [&str; 6] = ["b/", "w/", "i/", "c/", "o/", "2/"];
 /// Words of git's that begin what is not taken.
 const UNSUPPORTED: [&str; 8] = [
-    "rename ",
-    "copy ",
-    "similarity index ",
-    "dissimilarity index ",
-    "GIT binary patch",
-    "Binary files ",
-    "Submodule ",
+    "rename ", "copy ", "similarity index ", "dissimilarity index ", "GIT binary patch", "Binary files ", "Submodule ",
     "diff --cc ",
 ];
 

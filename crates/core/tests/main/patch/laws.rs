@@ -9,20 +9,8 @@ use super::files;
 /// returns, with lines that look like a patch's own.
 pub(super) fn text() -> impl Strategy<Value = String> {
     let line = prop::sample::select(vec![
-        "a",
-        "b",
-        "",
-        " ",
-        "\r",
-        "a\r",
-        "é",
-        "-- a/x",
-        "++ b/x",
-        "@@ -1 +1 @@",
-        "\\ No newline at end of file",
-        "diff --git a/x b/x",
-        "\t",
-        "\u{2028}",
+        "a", "b", "", " ", "\r", "a\r", "é", "-- a/x", "++ b/x", "@@ -1 +1 @@", "\\ No newline at end of file",
+        "diff --git a/x b/x", "\t", "\u{2028}",
     ]);
     (prop::collection::vec(line, 0..30), any::<bool>()).prop_map(|(lines, newline)| {
         let end = if newline && !lines.is_empty() { "\n" } else { "" };

@@ -325,15 +325,7 @@ fn compact_responses_that_say_anything_else_are_refused() {
         assert!(compact.read_program(text).is_err(), "`{text}`");
     }
     for text in [
-        "",
-        "3<O>4",
-        "<I>3",
-        "<I>3<O>",
-        "<I><O>3",
-        "<I>3<O>4<O>5",
-        "<I>x<O>1",
-        "<I>3<O>4<I>",
-        "<I>3<O>4<TESTS>",
+        "", "3<O>4", "<I>3", "<I>3<O>", "<I><O>3", "<I>3<O>4<O>5", "<I>x<O>1", "<I>3<O>4<I>", "<I>3<O>4<TESTS>",
         "<I>1+1<O>2",
     ] {
         assert!(compact.read_suite(text).is_err(), "`{text}`");

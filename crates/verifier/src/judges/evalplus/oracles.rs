@@ -19,14 +19,8 @@ use veriplay_core::Value;
 use crate::judges::number;
 
 const SETS: [&str; 8] = [
-    "similar_elements",
-    "find_char_long",
-    "common_in_nested_lists",
-    "extract_singly",
-    "larg_nnum",
-    "intersection_array",
-    "find_dissimilar",
-    "Diff",
+    "similar_elements", "find_char_long", "common_in_nested_lists", "extract_singly", "larg_nnum",
+    "intersection_array", "find_dissimilar", "Diff",
 ];
 
 const NOT_NONE: [&str; 3] = ["check_str", "text_match_three", "text_starta_endb"];
