@@ -6,7 +6,6 @@ pub mod licenses;
 pub mod probes;
 pub mod runner;
 pub mod sabotage;
-pub mod scoreboard;
 
 use std::path::PathBuf;
 

@@ -7,7 +7,6 @@ use std::process::{Command, ExitCode};
 use anyhow::Context;
 use clap::Parser;
 use xtask::sabotage::{QUICK, Sabotage, read_all};
-use xtask::scoreboard::{self, ScoreboardArguments};
 use xtask::{dist, root, runner};
 
 /// Development tasks of this repository
@@ -43,11 +42,6 @@ enum Task {
         #[arg(long, value_name = "FILE")]
         binary: Option<PathBuf>,
     },
-    /// Measure isolation, speed and correctness under load of every sandbox that this machine can have
-    ///
-    /// Each peer is a folder of benches/scoreboard/peers. What has been measured is kept, so that a run that was stopped goes on where it
-    /// ended. See docs/measurements.md.
-    Scoreboard(ScoreboardArguments),
 }
 
 fn main() -> ExitCode {
@@ -67,7 +61,6 @@ fn run(task: Task) -> anyhow::Result<bool> {
         Task::Check => check(),
         Task::Sabotage { names, list, quick } => sabotage(names, list, quick),
         Task::Dist { out, binary } => dist::run(&root(), binary.as_deref(), out.as_deref()).map(|()| true),
-        Task::Scoreboard(arguments) => scoreboard::run(&root(), &arguments),
     }
 }
 
