@@ -41,35 +41,22 @@ fn documents(text: &str, name: &str) -> bool {
 }
 
 #[test]
-fn every_reward_is_registered_and_documented() {
-    let headings = ["What it rewards", "Why", "How it can be gamed", "Example"];
-    assert_eq!(faults("rewards", &rewards::names(), &headings), [""; 0]);
-}
-
-#[test]
-fn every_advantage_is_registered_and_documented() {
-    let faults = faults("advantages", &advantages::names(), &["What it computes", "Why", "Example"]);
-    // What estimators share is no estimator.
-    let of_estimators: Vec<_> = faults.iter().filter(|fault| !fault.starts_with("memory ")).collect();
-    assert_eq!(of_estimators, [""; 0]);
-}
-
-#[test]
-fn every_intrinsic_reward_is_registered_and_documented() {
-    let headings = ["What it measures", "Why", "How it can be gamed", "Example"];
-    assert_eq!(faults("intrinsic", &intrinsic::names(), &headings), [""; 0]);
-}
-
-#[test]
-fn every_curriculum_is_registered_and_documented() {
-    assert_eq!(faults("curricula", &curricula::names(), &["What it weighs", "Why", "Example"]), [""; 0]);
-}
-
-#[test]
-fn every_monitor_is_registered_and_documented() {
-    let names: Vec<&str> = MONITORS.iter().map(|monitor| monitor.name()).collect();
-    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
-    assert_eq!(faults("monitors", &names, &["What it measures", "Why", "Example"]), [""; 0]);
+fn every_method_is_a_file_and_a_line_with_its_headings() {
+    let monitors = MONITORS.iter().map(|monitor| monitor.name()).collect();
+    let (gamed, computes) = ("How it can be gamed", ["What it computes", "Why", "Example"]);
+    let methods: [(&str, Vec<&str>, &[&str]); 5] = [
+        ("rewards", rewards::names(), &["What it rewards", "Why", gamed, "Example"]),
+        ("advantages", advantages::names(), &computes),
+        ("intrinsic", intrinsic::names(), &["What it measures", "Why", gamed, "Example"]),
+        ("curricula", curricula::names(), &["What it weighs", "Why", "Example"]),
+        ("monitors", monitors, &["What it measures", "Why", "Example"]),
+    ];
+    for (directory, names, headings) in methods {
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
+        // What estimators share is no estimator.
+        let faults = faults(directory, &names, headings);
+        assert_eq!(faults.iter().filter(|fault| !fault.starts_with("memory ")).collect::<Vec<_>>(), [""; 0]);
+    }
 }
 
 #[test]
@@ -84,10 +71,7 @@ fn a_missing_line_doc_or_heading_is_found() {
 }
 
 #[test]
-fn names_are_unique_and_found_by_name() {
-    for names in [rewards::names(), advantages::names(), curricula::names(), intrinsic::names()] {
-        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
-    }
+fn methods_are_found_by_name() {
     assert!(rewards::names().iter().all(|name| rewards::by_name(name).unwrap().name() == *name));
     assert!(advantages::names().iter().all(|name| advantages::by_name(name).unwrap().name() == *name));
     assert!(curricula::names().iter().all(|name| curricula::by_name(name).unwrap().name() == *name));

@@ -15,11 +15,11 @@ use veriplay_absolute_zero::{
     TripletTask, step_metrics,
 };
 use veriplay_core::{
-    Attempt, Digest, Execute, FinishReason, Policy, PolicyError, Prompt, Role, Rollout, Sampling, ScriptedPolicy,
-    Status, TaskType, TrainBatch, Value,
+    Attempt, Digest, Execute, FinishReason, Policy, PolicyError, Prompt, Reward, Role, Rollout, Sample, Sampling,
+    ScriptedPolicy, Status, TaskType, TrainBatch, Value,
 };
 use veriplay_selfplay::admission::{Admission, JudgedProposal};
-use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::environment::{
     Environment, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, ProposalToJudge, Proposer,
     SamplingCall, Stage, TaskEpisode,
@@ -216,10 +216,36 @@ fn seeded(numbers: std::ops::Range<i64>) -> State {
     GameState { pool, ..GameState::default() }
 }
 
+fn context(policy: &dyn Policy) -> StepContext<'_> {
+    StepContext { policy, execute: &Nobody, seed: 1 }
+}
+
+type Proposed = ProposalRecord<AbsoluteZeroRequest, TripletTask, Attempt>;
+type Solved = TaskRecord<TripletTask, Attempt>;
+
+/// Those of the records that are proposals.
+fn proposals(records: &[Record<Table>]) -> impl Iterator<Item = &Proposed> {
+    records.iter().filter_map(|record| if let LogRecord::Proposal(one) = record { Some(&**one) } else { None })
+}
+
+/// Those of the records that are tasks with attempts.
+fn tasks(records: &[Record<Table>]) -> impl Iterator<Item = &Solved> {
+    records.iter().filter_map(|record| if let LogRecord::Task(one) = record { Some(&**one) } else { None })
+}
+
+/// The samples of a step that learns by a policy gradient.
+fn samples(output: &Output<Table>) -> &[Sample] {
+    match output.batches.as_slice() {
+        [] => &[],
+        [Batch::Samples(batch)] => &batch.samples,
+        others => panic!("{others:?}"),
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 struct Played {
-    proposals: Vec<ProposalRecord<AbsoluteZeroRequest, TripletTask, Attempt>>,
-    tasks: Vec<TaskRecord<TripletTask, Attempt>>,
+    proposals: Vec<Proposed>,
+    tasks: Vec<Solved>,
     metrics: AbsoluteZeroMetrics,
     batch: Option<TrainBatch>,
 }
@@ -229,20 +255,14 @@ impl Played {
         self.tasks.iter().flat_map(|task| &task.attempts)
     }
 
-    fn samples(&self) -> &[veriplay_core::Sample] {
+    fn samples(&self) -> &[Sample] {
         self.batch.as_ref().map_or(&[], |batch| &batch.samples)
-    }
-
-    fn of_type(
-        &self,
-        task_type: TaskType,
-    ) -> impl Iterator<Item = &ProposalRecord<AbsoluteZeroRequest, TripletTask, Attempt>> {
-        self.proposals.iter().filter(move |one| one.request.task_type == task_type)
     }
 
     /// The reward of each proposal of `task_type`, in order; `None` where it has none.
     fn rewards(&self, task_type: TaskType) -> Vec<Option<f64>> {
-        self.of_type(task_type).map(|one| one.episode.reward.as_ref().map(veriplay_core::Reward::total)).collect()
+        let of_type = self.proposals.iter().filter(|one| one.request.task_type == task_type);
+        of_type.map(|one| one.episode.reward.as_ref().map(Reward::total)).collect()
     }
 
     fn proposer(&self) -> &RoleMetrics {
@@ -268,19 +288,10 @@ impl Played {
 }
 
 fn play(game: &SelfPlay<Table>, state: &mut State, seed: u64, step: u64, script: &Script) -> Played {
-    let policy = script.policy();
-    let context = StepContext { policy: &policy, execute: &Nobody, seed };
-    let played = game.step(&context, state, step).unwrap();
-    let (mut proposals, mut tasks) = (Vec::new(), Vec::new());
-    for record in played.records {
-        // As the log gives it back.
-        let text = serde_json::to_string(&record).unwrap();
-        match serde_json::from_str::<Record<Table>>(&text).unwrap() {
-            LogRecord::Proposal(one) => proposals.push(*one),
-            LogRecord::Task(one) => tasks.push(*one),
-            LogRecord::Derived(one) => match one.derivation {},
-        }
-    }
+    let played = game.step(&StepContext { seed, ..context(&script.policy()) }, state, step).unwrap();
+    // As the log gives them back.
+    let records: Vec<Record<Table>> = serde_json::from_str(&serde_json::to_string(&played.records).unwrap()).unwrap();
+    let (proposals, tasks) = (proposals(&records).cloned().collect(), tasks(&records).cloned().collect());
     let batch = played.batches.into_iter().next().map(|batch| match batch {
         Batch::Samples(batch) => batch,
         Batch::Preferences(_) => panic!("no pairs were asked for"),
@@ -404,10 +415,7 @@ fn a_right_answer_without_its_frame_is_rewarded_as_bad_format_under_azr_and_stil
     let first = |format: &str| {
         let (format, reward) = (format.to_owned(), "azr".to_owned());
         let played = play_once(
-            config().with(|c| {
-                c.shared.format = format;
-                c.shared.reward = Some(reward);
-            }),
+            config().with(|c| (c.shared.format, c.shared.reward) = (format, Some(reward))),
             &Script::fresh(0),
         );
         let reward = played.tasks[0].attempts[0].episode.reward.as_ref().unwrap().total();
@@ -433,9 +441,7 @@ impl Policy for CutsOff {
 #[test]
 fn a_response_that_was_cut_off_is_not_well_formed() {
     let game = table(config().with(|c| c.shared.format = "compact".to_owned()));
-    let policy = CutsOff(Script::fresh(0).policy());
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    let played = game.step(&context, &mut seeded(0..9), 0).unwrap();
+    let played = game.step(&context(&CutsOff(Script::fresh(0).policy())), &mut seeded(0..9), 0).unwrap();
     let solver = played.metrics.roles.iter().filter(|one| one.role == Role::SOLVER);
     // One of the four attempts at each task.
     assert_eq!(solver.map(|one| one.well_formed_share).collect::<Vec<_>>(), [Some(0.75); 3]);
@@ -542,24 +548,18 @@ impl Policy for Narrow {
 #[test]
 fn a_proposer_whose_prompt_is_too_long_is_not_asked_and_counted_and_no_proposer_at_all_is_an_error() {
     let game = table(config());
-    let open = |policy: &dyn Policy| {
-        let context = StepContext { policy, execute: &Nobody, seed: 1 };
-        game.step(&context, &mut seeded(0..9), 0)
+    let open = |policy: &dyn Policy| game.step(&context(policy), &mut seeded(0..9), 0);
+    let lengths = |output: &Output<Table>| -> Vec<usize> {
+        let mut lengths: Vec<usize> = proposals(&output.records).map(|one| one.episode.turns[0].prompt.len()).collect();
+        lengths.sort_unstable();
+        lengths
     };
-    let count = |records: &[Record<Table>]| records.iter().filter(|one| matches!(one, LogRecord::Proposal(_))).count();
-    let all = open(&Script::fresh(0).policy()).expect("everything has room");
-    let lengths = |records: &[Record<Table>]| -> BTreeSet<usize> {
-        let turns = records.iter().filter_map(|one| match one {
-            LogRecord::Proposal(one) => Some(one.episode.turns[0].prompt.len()),
-            _ => None,
-        });
-        turns.collect()
-    };
-    let (shortest, longest) = (lengths(&all.records).pop_first().unwrap(), lengths(&all.records).pop_last().unwrap());
+    let all = lengths(&open(&Script::fresh(0).policy()).expect("everything has room"));
+    let (shortest, longest) = (all[0], all[all.len() - 1]);
     assert!(shortest < longest, "prompts of kinds differ");
     let some = open(&Narrow(Script::fresh(0).policy(), longest - 1)).expect("some have room");
-    let left_out = count(&all.records) - count(&some.records);
-    assert!(left_out > 0 && lengths(&some.records).last().unwrap() < &longest);
+    let left_out = all.len() - lengths(&some).len();
+    assert!(left_out > 0 && lengths(&some).last().unwrap() < &longest);
     assert_eq!(some.monitors["prompts_without_room"], Measurement::Count(left_out as u64));
     let error = open(&Narrow(Script::fresh(0).policy(), shortest - 1)).expect_err("none has room").to_string();
     assert!(error.contains("`game.proposer_max_tokens`"), "{error}");

@@ -2,7 +2,7 @@
 
 mod steps;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -105,59 +105,11 @@ fn read(response: &str) -> Result<RepoResponse, String> {
 
 #[test]
 fn the_think_format_reads_one_block_and_says_what_is_wrong_with_others() {
-    let call = |call| Ok(RepoResponse::Call(call));
-    let path = || "src/a b.py".to_owned();
-    for (text, action) in [
-        ("```list\n```", call(RepoToolCall::List { path: String::new() })),
-        ("I look.\n```list src\n```\nThen I read.", call(RepoToolCall::List { path: "src".to_owned() })),
-        ("```read src/a b.py\n```", call(RepoToolCall::Read { path: path(), first: 1, last: 1 << 30 })),
-        ("```read src/a b.py\n3-9\n```", call(RepoToolCall::Read { path: path(), first: 3, last: 9 })),
-        (
-            "```search\n  def f\n```",
-            call(RepoToolCall::Search { path: String::new(), pattern: "  def f".to_owned(), expression: false }),
-        ),
-        (
-            "```search-regex src\n^x+$\n```",
-            call(RepoToolCall::Search { path: "src".to_owned(), pattern: "^x+$".to_owned(), expression: true }),
-        ),
-        ("```run\n```", call(RepoToolCall::Run { tests: Vec::new() })),
-        (
-            "```run\nt.py::a\n\n t.py\n```",
-            call(RepoToolCall::Run { tests: vec!["t.py::a".to_owned(), "t.py".to_owned()] }),
-        ),
-        (
-            "```edit src/a b.py\n<<<<<<< OLD\n    a\n=======\n    b\n\n>>>>>>> NEW\n```",
-            call(RepoToolCall::Edit { path: path(), old: "    a\n".to_owned(), new: "    b\n\n".to_owned() }),
-        ),
-        (
-            "````edit x\n<<<<<<< OLD\n```\n=======\n>>>>>>> NEW\n````",
-            call(RepoToolCall::Edit { path: "x".to_owned(), old: "```\n".to_owned(), new: String::new() }),
-        ),
-        (
-            "```create src/new.py\na = 1\n\n```",
-            call(RepoToolCall::Create { path: "src/new.py".to_owned(), text: "a = 1\n\n".to_owned() }),
-        ),
-        ("```create empty.py\n```", call(RepoToolCall::Create { path: "empty.py".to_owned(), text: String::new() })),
-        ("```delete src/a b.py\n```", call(RepoToolCall::Delete { path: path() })),
-        ("```submit\n```", Ok(RepoResponse::Submit(None))),
-    ] {
-        assert_eq!(read(text), action, "{text}");
+    let cases: BTreeMap<String, Vec<[String; 2]>> = toml::from_str(include_str!("responses.toml")).unwrap();
+    for [text, action] in &cases["read"] {
+        assert_eq!(format!("{:?}", read(text).unwrap()), *action, "{text}");
     }
-    for (text, why) in [
-        ("I am done.", "there is no fenced block"),
-        ("```list\n", "not closed"),
-        ("```list\n```\n```submit\n```", "there are 2 fenced blocks"),
-        ("```python\nx\n```", "`python` is no tool"),
-        ("```\nlist\n```", "`` is no tool"),
-        ("```list\nsrc\n```", "holds nothing"),
-        ("```submit now\n```", "has no path"),
-        ("```read x\n9-3\n```", "FIRST-LAST"),
-        ("```read x\n0-3\n```", "FIRST-LAST"),
-        ("```search x\na\nb\n```", "holds one line"),
-        ("```edit x\na\n=======\nb\n```", "`edit` block is"),
-        ("```edit x\n<<<<<<< OLD\na\n>>>>>>> NEW\n```", "`edit` block is"),
-        ("```edit x\n<<<<<<< OLD\na\n=======\nb\n=======\nc\n>>>>>>> NEW\n```", "`edit` block is"),
-    ] {
+    for [text, why] in &cases["refused"] {
         let error = read(text).unwrap_err();
         assert!(error.contains(why), "{text}: {error}");
     }

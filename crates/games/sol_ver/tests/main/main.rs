@@ -294,75 +294,38 @@ fn a_direct_prompt_shows_answered_problems_and_none_of_its_own() {
     assert!(game(vec![measured, answered(5), answered(6)]).is_err(), "an example that is evaluated on");
 }
 
+/// A line of the file is a format, what is read, and a text in which that format does not find it.
 #[test]
-fn direct_responses_are_a_line_a_block_and_lines_of_assertions() {
-    let direct = agreement_format_by_name("direct").unwrap();
-    for text in ["", " \n", "add 3\nto x", "```python"] {
-        assert!(direct.read_problem(text).is_err(), "`{text}`");
+fn responses_that_say_anything_else_are_refused() {
+    for line in include_str!("refused.jsonl").lines() {
+        let [format, what, text]: [String; 3] = serde_json::from_str(line).unwrap();
+        let responses = agreement_format_by_name(&format).unwrap();
+        let refused = match what.as_str() {
+            "problem" => responses.read_problem(&text).is_err(),
+            "program" => responses.read_program(&text).is_err(),
+            _ => responses.read_suite(&text).is_err(),
+        };
+        assert!(refused, "{line}");
     }
-    for text in ["", "def f(x):\n    return x", "Sure.\n```python\ndef f(x):\n```"] {
-        assert!(direct.read_program(text).is_err(), "`{text}`");
-    }
-    assert_eq!(direct.read_program(&format!("```python\n{PROGRAM}\n```\nIt adds.")).unwrap(), PROGRAM);
-    // The prompt has written `assert`.
-    for text in ["", "f(3) == 6", "\nassert f(3) == 6", "```python\nassert f(3) == 6", "s: f(3)"] {
-        assert!(direct.read_suite(text).is_err(), "`{text}`");
-    }
-    let text = " f(') == ', 1) == 2\nassert f(1+1) == 5\nassert f(3) > 1\nThese are all.\nassert f(4) == 1";
-    let tests = direct.read_suite(text).unwrap().tests;
-    let case = CallCase::new(vec![Value::str(") == "), Value::int(1)], Value::int(2));
-    let lines = ["assert f(1+1) == 5", "assert f(3) > 1"].map(|line| SuiteTest::Assert(line.to_owned()));
-    assert_eq!(tests, [vec![SuiteTest::Case(case)], lines.to_vec()].concat());
 }
 
 #[test]
-fn compact_responses_that_say_anything_else_are_refused() {
-    let compact = agreement_format_by_name("compact").unwrap();
-    for text in ["", " \n", "add 3<P>def f(x):", "add 3<PROBLEM>", "<SNIPPET>x", "a<|end|>"] {
-        assert!(compact.read_problem(text).is_err(), "`{text}`");
-    }
-    for text in ["", "def f(x):\n    return '<TESTS>'", "def f(x):<I>", "a<|end|>b"] {
-        assert!(compact.read_program(text).is_err(), "`{text}`");
-    }
-    for text in [
-        "", "3<O>4", "<I>3", "<I>3<O>", "<I><O>3", "<I>3<O>4<O>5", "<I>x<O>1", "<I>3<O>4<I>", "<I>3<O>4<TESTS>",
-        "<I>1+1<O>2",
-    ] {
-        assert!(compact.read_suite(text).is_err(), "`{text}`");
-    }
+fn what_stands_around_an_answer_does_not_count() {
+    let [compact, direct, think] = ["compact", "direct", "think"].map(|name| agreement_format_by_name(name).unwrap());
     assert_eq!(compact.read_suite("<I>3<O>4<I>3<O>4").unwrap().tests.len(), 2);
     assert_eq!(compact.read_suite("<I>3<O>4<I>3<O>4").unwrap().distinct().len(), 1);
-}
-
-#[test]
-fn think_responses_that_say_anything_else_are_refused() {
-    let think = agreement_format_by_name("think").unwrap();
+    assert_eq!(direct.read_program(&format!("```python\n{PROGRAM}\n```\nIt adds.")).unwrap(), PROGRAM);
+    // The prompt has written `assert`.
+    let text = " f(') == ', 1) == 2\nassert f(1+1) == 5\nassert f(3) > 1\nThese are all.\nassert f(4) == 1";
+    let case = CallCase::new(vec![Value::str(") == "), Value::int(1)], Value::int(2));
+    let lines = ["assert f(1+1) == 5", "assert f(3) > 1"].map(|line| SuiteTest::Assert(line.to_owned()));
+    assert_eq!(direct.read_suite(text).unwrap().tests, [vec![SuiteTest::Case(case)], lines.to_vec()].concat());
     let answer = |blocks: &str| format!("so</think>\n<answer>\n{blocks}</answer>");
-    let block = |kind: &str, text: &str| format!("```{kind}\n{text}\n```\n");
-    let problem = |blocks: String| think.read_problem(&answer(&blocks));
-    assert!(problem(block("problem", "add 3")).is_ok());
-    assert!(problem(block("problem", " ")).is_err() && problem(block("python", "x")).is_err());
-    assert!(problem(block("problem", "one") + &block("problem", "two")).is_err());
-    assert!(think.read_problem(&block("problem", "add 3")).is_err(), "outside an answer nothing counts");
-    let suite = |blocks: String| think.read_suite(&answer(&blocks));
-    let (input, output) = (block("input", "3"), block("output", "6"));
-    assert!(suite(input.clone() + &output).is_ok());
-    let refused = [
-        String::new(),
-        input.clone(),
-        output.clone() + &input,
-        input.clone() + &input + &output,
-        input.clone() + &block("assert", "assert f(1)") + &output,
-        block("assert", "import os"),
-        block("assert", "assertion = f(1)"),
-        block("assert", "assert f(1)\nx = 2"),
-        block("python", "assert f(1)"),
-    ];
-    for blocks in refused {
-        assert!(suite(blocks.clone()).is_err(), "{blocks}");
-    }
-    assert_eq!(suite(block("assert", "assert f(1)\n\n  assert (f(2) == 3)")).unwrap().tests.len(), 2);
-    assert_eq!(suite("```assert\nassert f(1)\n".to_owned()).unwrap().tests.len(), 1, "the end of the answer closes it");
+    assert!(think.read_problem(&answer("```problem\nadd 3\n```\n")).is_ok());
+    let suite = |blocks: &str| think.read_suite(&answer(blocks)).unwrap().tests.len();
+    assert_eq!(suite("```input\n3\n```\n```output\n6\n```\n"), 1);
+    assert_eq!(suite("```assert\nassert f(1)\n\n  assert (f(2) == 3)\n```\n"), 2);
+    assert_eq!(suite("```assert\nassert f(1)\n"), 1, "the end of the answer closes it");
 }
 
 #[test]

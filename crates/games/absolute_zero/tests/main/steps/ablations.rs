@@ -8,7 +8,7 @@ use super::*;
 fn trained_roles(played: &Played) -> BTreeSet<Role> {
     let proposals = played.proposals.iter().map(|one| (Role::PROPOSER, &one.episode));
     let all: Vec<_> = proposals.chain(played.attempts().map(|one| (Role::SOLVER, &one.episode))).collect();
-    let role = |sample: &veriplay_core::Sample| {
+    let role = |sample: &Sample| {
         let found = all.iter().find(|(_, episode)| episode.turns[0].tokens == sample.response);
         found.expect("a sample is a rollout").0
     };
@@ -46,9 +46,7 @@ fn task_types_that_are_left_out_are_neither_proposed_nor_solved() {
     let game = table(config().with(|c| {
         (c.own.task_types, c.shared.seed_proposals, c.shared.sft_samples) = (types.clone(), 12, 0);
     }));
-    let policy = proposing(10_000);
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    let mut state = game.init(&context).unwrap();
+    let mut state = game.init(&context(&proposing(10_000))).unwrap();
     let counts = |state: &State| [0, 1, 2].map(|kind| state.pool.of_kind(Table::KINDS[kind]).count());
     assert_eq!(counts(&state), [9, 12, 12]);
     let script = Script::of(&["good 2000", "good 2001", "good 2002", "good 2003"]);
@@ -79,9 +77,8 @@ fn without_a_proposer_nobody_is_asked_to_propose_and_seeds_are_solved() {
         ["right", "wrong"][turn.sample % 2].to_owned()
     });
     let game = table(config().with(|c| c.shared.proposer = ProposerMode::None));
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
     let mut state = seeded(0..9);
-    let played = game.step(&context, &mut state, 0).unwrap();
+    let played = game.step(&context(&policy), &mut state, 0).unwrap();
     assert_eq!(played.counts.proposals, 0);
     assert_eq!(played.counts.attempts, 48);
     assert_eq!(state.pool.entries().len(), 27);
@@ -119,10 +116,7 @@ fn proposing(programs: u64) -> ScriptedPolicy {
 #[test]
 fn the_start_model_proposes_until_each_type_has_the_seeds_that_are_wanted() {
     let game = table(config().with(|c| (c.shared.seed_proposals, c.shared.sft_samples) = (14, 0)));
-    let begin = |seed| {
-        let context = StepContext { policy: &proposing(10_000), execute: &Nobody, seed };
-        game.init(&context).unwrap()
-    };
+    let begin = |seed| game.init(&StepContext { seed, ..context(&proposing(10_000)) }).unwrap();
     let state = begin(1);
     // Nine of each type were given, and four proposals of a type are a round.
     for kind in TaskType::STANDARD {
@@ -133,16 +127,14 @@ fn the_start_model_proposes_until_each_type_has_the_seeds_that_are_wanted() {
     assert_ne!(state, begin(2));
     let enough = table(config().with(|c| (c.shared.seed_proposals, c.shared.sft_samples) = (9, 0)));
     let silent = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| panic!("{} is asked", turn.prompt.text()));
-    let state = enough.init(&StepContext { policy: &silent, execute: &Nobody, seed: 1 }).unwrap();
+    let state = enough.init(&context(&silent)).unwrap();
     assert_eq!(state.pool.entries().len(), 27);
 }
 
 #[test]
 fn a_start_model_that_proposes_too_little_is_an_error_with_what_is_missing() {
     let game = table(config().with(|c| (c.shared.seed_proposals, c.shared.sft_samples) = (14, 0)));
-    let error = |policy: &ScriptedPolicy| {
-        game.init(&StepContext { policy, execute: &Nobody, seed: 1 }).unwrap_err().to_string()
-    };
+    let error = |policy: &ScriptedPolicy| game.init(&context(policy)).unwrap_err().to_string();
     let few = error(&proposing(3));
     assert!(
         few.contains("`game.seed_proposals` is `14`") && few.contains("only `12` tasks of kind `abduction`"),

@@ -64,10 +64,7 @@ fn the_turns_of_a_supervised_episode_are_drawn_as_one_example_and_share_its_weig
     let turn = |prompt, text| SftExample { episode: Some(7), ..SftExample::from(&rollout(prompt, text)) };
     state.sft_examples.extend([turn("<PD>", "one"), turn("<PD>one two", "three")]);
     state.sft_examples.push(SftExample::from(&rollout("<PD>", "alone")));
-    let game = table(config().with(|c| {
-        c.shared.aggregation = Aggregation::SequenceMean;
-        c.shared.sft_samples = 1;
-    }));
+    let game = table(config().with(|c| (c.shared.aggregation, c.shared.sft_samples) = (Aggregation::SequenceMean, 1)));
     let mut lengths = BTreeSet::new();
     for step in 0..32 {
         let played = play(&game, &mut state.clone(), 1, step, &Script::of(&["junk"; 4]));
@@ -100,10 +97,8 @@ fn samples_of_one_prompt_stand_side_by_side() {
 fn aggregated(aggregation: Aggregation, zero_advantage: ZeroAdvantage) -> (TrainBatch, usize, usize) {
     let mut state = seeded(0..9);
     state.sft_examples.push(SftExample::from(&rollout("<PD>", "example")));
-    let game = table(config().with(|c| {
-        c.shared.aggregation = aggregation;
-        c.shared.zero_advantage = zero_advantage;
-    }));
+    let game =
+        table(config().with(|c| (c.shared.aggregation, c.shared.zero_advantage) = (aggregation, zero_advantage)));
     let played = play(&game, &mut state, 1, 0, &Script::fresh(0));
     let lengths: Vec<usize> = played.attempts().map(|one| one.episode.turns[0].tokens.len()).collect();
     (played.batch.unwrap(), lengths.len(), lengths.iter().sum())

@@ -7,12 +7,12 @@ use veriplay_selfplay::curricula::{Curriculum, CurriculumTask};
 use veriplay_selfplay::external::ExternalError;
 use veriplay_selfplay::memory::Memory;
 use veriplay_selfplay::methods::Methods;
-use veriplay_selfplay::play::{PlayError, StepContext};
+use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::proposer_factor::{ProposerFactor, RewardedProposal};
 use veriplay_selfplay::rewards::{EpisodeFacts, ProposalOutcome, RewardScheme};
 
-use super::{Script, play, seeded, table};
-use crate::support::{Nobody, config, rollout};
+use super::{Script, context, play, seeded, table};
+use crate::support::{config, rollout};
 
 /// Keeps the responses that it is asked about.
 #[derive(Clone, Default)]
@@ -121,9 +121,7 @@ fn a_method_that_fails_is_the_error_of_its_step() {
     for (said, replace) in cases {
         let mut game = table(config());
         replace(&mut game.methods);
-        let policy = Script::fresh(7).policy();
-        let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-        let error = game.step(&context, &mut seeded(0..9), 7).err().unwrap();
+        let error = game.step(&context(&Script::fresh(7).policy()), &mut seeded(0..9), 7).err().unwrap();
         assert!(matches!(error, PlayError::External(_)), "{error}");
         assert_eq!(error.to_string(), said);
     }

@@ -5,12 +5,11 @@ use super::*;
 #[test]
 fn the_start_models_valid_proposals_are_the_supervised_examples() {
     let policy = Script::of(&["good 20", "junk", "bad 21", "good 1"]).policy();
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    let state = table(config()).init(&context).unwrap();
+    let state = table(config()).init(&context(&policy)).unwrap();
     assert_eq!(state.pool, seeded(0..9).pool);
     assert_eq!(state.sft_examples.len(), 3);
     let none = config().with(|c| c.shared.sft_samples = 0);
-    assert!(table(none).init(&context).unwrap().sft_examples.is_empty());
+    assert!(table(none).init(&context(&policy)).unwrap().sft_examples.is_empty());
 }
 
 /// A state with everything in it: seeds, examples, admitted proposals and solve rates.
@@ -64,13 +63,11 @@ fn of_a_step_that_fails_nothing_stays() {
     let (mut undone, mut played) = (full_state(2), full_state(2));
     let before = undone.clone();
     let failing = FailsForSolvers(Script::fresh(2).policy());
-    let context = StepContext { policy: &failing, execute: &Nobody, seed: 1 };
-    assert!(game.step_or_undo(&context, &mut undone, 2).is_err());
+    assert!(game.step_or_undo(&context(&failing), &mut undone, 2).is_err());
     assert_eq!(undone, before);
     let policy = Script::fresh(2).policy();
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    game.step_or_undo(&context, &mut undone, 2).unwrap();
-    game.step(&context, &mut played, 2).unwrap();
+    game.step_or_undo(&context(&policy), &mut undone, 2).unwrap();
+    game.step(&context(&policy), &mut played, 2).unwrap();
     assert_eq!(undone, played);
 }
 
@@ -92,8 +89,7 @@ fn over_capacity_the_newest_proposals_and_all_seeds_are_kept() {
 #[test]
 fn a_logged_step_is_replayed_with_the_same_verdicts_and_a_changed_one_is_noticed() {
     let (game, policy) = (table(config()), Script::of(&["good 20", "junk", "lost 21", "good 20"]).policy());
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    let mut records = game.step(&context, &mut seeded(0..9), 0).unwrap().records;
+    let mut records = game.step(&context(&policy), &mut seeded(0..9), 0).unwrap().records;
     let report = game.replay(&Nobody, &records).unwrap();
     // Three proposals of each type and 48 attempts; one of each type was dropped.
     assert_eq!((report.verdicts, report.same, report.dropped), (9 + 48, 9 + 48, 3));

@@ -9,12 +9,15 @@ use veriplay_core::{
 };
 use veriplay_selfplay::advantages::EpisodeNotes;
 use veriplay_selfplay::after_update::{AfterUpdate, UpdatedPolicy};
-use veriplay_selfplay::curricula::{Curriculum, DrawnTask};
+use veriplay_selfplay::curricula::{Curriculum, CurriculumTask, DrawnTask};
 use veriplay_selfplay::driver::StepUpdate;
+use veriplay_selfplay::environment::SolverEpisode;
+use veriplay_selfplay::external::ExternalError;
 use veriplay_selfplay::game::{Game, Script as GameScript};
 use veriplay_selfplay::memory::Memory;
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::preferences::Response;
+use veriplay_selfplay::records::EpisodeRecord;
 use veriplay_selfplay::replay::LogCheck;
 use veriplay_selfplay::rollout::Part;
 use veriplay_selfplay::settings::RoleSettings;
@@ -58,30 +61,21 @@ fn a_stage_that_is_played_again_has_seeds_and_numbers_of_its_own_and_its_role_a_
     let writer = RoleSettings { weight: Some(3.0), ..RoleSettings::default() };
     let config = config().with(|c| c.shared.roles = [("writer".to_owned(), writer)].into());
     let game = table(config).with_script(Box::new(Twice));
-    let policy = by_draw();
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    let output = game.step(&context, &mut seeded(0..9), 0).unwrap();
+    let output = game.step(&context(&by_draw()), &mut seeded(0..9), 0).unwrap();
     assert_eq!(output.numbers, [("played_twice".to_owned(), 1.0)].into());
     let mut check = LogCheck::default();
     output.records.iter().for_each(|record| check.check(record).unwrap());
     let mut proposed = BTreeSet::new();
-    let (mut texts, mut tasks) = (BTreeSet::new(), 0);
-    for record in &output.records {
-        match record {
-            LogRecord::Proposal(one) => {
-                assert!(proposed.insert((one.proposed.chunk, one.proposed.offset)), "{:?} twice", one.proposed);
-                assert!(texts.insert(one.episode.turns[0].text.clone()), "the same draw twice");
-            }
-            LogRecord::Task(_) => tasks += 1,
-            LogRecord::Derived(_) => {}
-        }
+    let mut texts = BTreeSet::new();
+    for one in proposals(&output.records) {
+        assert!(proposed.insert((one.proposed.chunk, one.proposed.offset)), "{:?} twice", one.proposed);
+        assert!(texts.insert(&one.episode.turns[0].text), "the same draw twice");
     }
-    assert_eq!((proposed.len(), tasks), (24, 4));
+    assert_eq!((proposed.len(), tasks(&output.records).count()), (24, 4));
     let again = game.replay(&Nobody, &output.records).unwrap();
     assert_eq!((again.verdicts, again.same), (24 + 16, 24 + 16));
     // Both have two tasks of different rates, one deviation apart: half of the proposer's counts, and three times the writer's.
-    let Some(Batch::Samples(batch)) = output.batches.first() else { panic!("nothing is learned") };
-    let weights: BTreeSet<u32> = batch.samples.iter().map(|sample| sample.weight.abs().to_bits()).collect();
+    let weights: BTreeSet<u32> = samples(&output).iter().map(|sample| sample.weight.abs().to_bits()).collect();
     assert!([0.5_f32, 3.0].iter().all(|weight| weights.contains(&weight.to_bits())), "{weights:?}");
 }
 
@@ -116,23 +110,15 @@ fn a_script_rewards_turns_and_episodes_itself_and_leaves_others_out() {
         }
         step.note(solution(0), EpisodeNotes { cluster: Some(7), ..EpisodeNotes::default() })
     });
-    let policy = Script::fresh(0).policy();
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    let output = game.step(&context, &mut seeded(0..9), 0).unwrap();
-    let attempts = output.records.iter().filter_map(|record| match record {
-        LogRecord::Task(task) => Some(&task.attempts),
-        _ => None,
-    });
-    let rewards: Vec<Option<f64>> =
-        attempts.flatten().map(|one| one.episode.reward.as_ref().map(Reward::total)).collect();
+    let output = game.step(&context(&Script::fresh(0).policy()), &mut seeded(0..9), 0).unwrap();
+    let attempts: Vec<_> = tasks(&output.records).flat_map(|task| &task.attempts).collect();
+    let rewards: Vec<Option<f64>> = attempts.iter().map(|one| one.episode.reward.as_ref().map(Reward::total)).collect();
     assert_eq!(rewards[..3], [Some(5.0), Some(-2.0), None]);
     assert_eq!(rewards.iter().flatten().count(), 2);
-    let LogRecord::Task(first) = &output.records[0] else { panic!("{:?}", output.records[0]) };
     // One deviation above the mean of both, and one below.
-    let [turn] = first.attempts[0].episode.turn_rewards.as_slice() else { panic!("{first:?}") };
+    let [turn] = attempts[0].episode.turn_rewards.as_slice() else { panic!("{:?}", attempts[0]) };
     assert_eq!((turn.reward, turn.advantage, turn.weight), (5.0, 1.0, 1.0));
-    let Some(Batch::Samples(batch)) = output.batches.first() else { panic!("nothing is learned") };
-    assert_eq!(batch.samples.iter().map(|sample| sample.weight).collect::<Vec<_>>(), [1.0, -1.0]);
+    assert_eq!(samples(&output).iter().map(|sample| sample.weight).collect::<Vec<_>>(), [1.0, -1.0]);
 }
 
 #[test]
@@ -150,27 +136,17 @@ fn a_deferred_reward_is_learned_in_a_later_step_even_of_a_resumed_run() {
         }
         Ok(())
     });
-    let policy = by_draw();
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
     let mut state = seeded(0..9);
-    let first = game.step(&context, &mut state, 0).unwrap();
+    let first = game.step(&context(&by_draw()), &mut state, 0).unwrap();
     assert!(first.batches.is_empty(), "nothing is known yet");
-    let proposed: BTreeSet<Vec<u32>> = first
-        .records
-        .iter()
-        .filter_map(|record| match record {
-            LogRecord::Proposal(one) => Some(one.episode.turns[0].tokens.clone()),
-            _ => None,
-        })
-        .collect();
+    let proposed: BTreeSet<&Vec<u32>> = proposals(&first.records).map(|one| &one.episode.turns[0].tokens).collect();
     let saved = serde_json::to_string(&state).unwrap();
     let mut state: State = serde_json::from_str(&saved).unwrap();
     assert_eq!(serde_json::to_string(&state).unwrap(), saved);
-    let second = game.step(&context, &mut state, 1).unwrap();
-    let Some(Batch::Samples(batch)) = second.batches.first() else { panic!("nothing is learned") };
-    let learned: BTreeSet<Vec<u32>> = batch.samples.iter().map(|sample| sample.response.clone()).collect();
+    let second = game.step(&context(&by_draw()), &mut state, 1).unwrap();
+    let learned: BTreeSet<&Vec<u32>> = samples(&second).iter().map(|sample| &sample.response).collect();
     assert!(!learned.is_empty() && learned.is_subset(&proposed), "{learned:?}");
-    assert!(batch.samples.iter().all(|sample| sample.behaviour.is_some()));
+    assert!(samples(&second).iter().all(|sample| sample.behaviour.is_some()));
     assert_eq!(state.deferred["seen"], json!(2));
     assert!(!state.deferred.contains_key("lessons"));
 }
@@ -198,7 +174,6 @@ impl Policy for WithRival {
 #[test]
 fn another_policy_plays_a_stage_and_one_that_is_not_there_is_named() {
     let policy = WithRival(ScriptedPolicy::new(|_| "right".to_owned()));
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
     let played_by = |name: &'static str| {
         let game = scripted(move |game, step| {
             assert_eq!(step.other_policies(), ["start"]);
@@ -206,17 +181,15 @@ fn another_policy_plays_a_stage_and_one_that_is_not_there_is_named() {
             step.solve_as(Player { role: Role::SOLVER, policy: name }, tasks)?;
             Ok(())
         });
-        game.step(&context, &mut seeded(0..9), 0)
+        game.step(&context(&policy), &mut seeded(0..9), 0)
     };
     let learner = played_by(Player::LEARNER).unwrap();
     assert!(learner.counts.accepted > 0);
     // What another policy writes is logged under its name, counts nowhere and is not learned from.
     let rival = played_by("start").unwrap();
     assert_eq!((rival.counts.attempts, rival.batches.len()), (0, 0));
-    for record in &rival.records {
-        let LogRecord::Task(task) = record else { panic!("{record:?}") };
-        assert!(task.attempts.iter().all(|one| one.episode.policy.as_deref() == Some("start")), "{task:?}");
-        assert!(task.attempts.iter().all(|one| one.episode.reward.is_none()), "{task:?}");
+    for one in tasks(&rival.records).flat_map(|task| &task.attempts) {
+        assert!(one.episode.policy.as_deref() == Some("start") && one.episode.reward.is_none(), "{one:?}");
     }
     let error = played_by("step-7").err().unwrap().to_string();
     assert_eq!(error, "there is no policy `step-7`: there are `start`");
@@ -307,10 +280,10 @@ impl Curriculum for Least {
     fn weights(
         &self,
         _: u64,
-        tasks: &[veriplay_selfplay::curricula::CurriculumTask<'_>],
+        tasks: &[CurriculumTask<'_>],
         _: f64,
         memory: &Memory,
-    ) -> Result<Vec<f64>, veriplay_selfplay::external::ExternalError> {
+    ) -> Result<Vec<f64>, ExternalError> {
         Ok(tasks.iter().map(|task| 1.0 - memory.get(task.kind).unwrap_or(0.5)).collect())
     }
 
@@ -360,9 +333,8 @@ fn refused(act: impl Fn(&mut Step<'_, Table>) -> Result<(), PlayError> + Send + 
         step.solve(tasks)?;
         act(step)
     });
-    let policy = Script::fresh(0).policy();
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    game.step(&context, &mut seeded(0..9), 0).err().map_or_else(String::new, |error| error.to_string())
+    let played = game.step(&context(&Script::fresh(0).policy()), &mut seeded(0..9), 0);
+    played.err().map_or_else(String::new, |error| error.to_string())
 }
 
 #[test]
@@ -422,10 +394,8 @@ fn tasks_that_no_draw_has_taken_stay_new_and_none_is_taken_twice() {
         step.solve(rest)?;
         Ok(())
     });
-    let policy = by_draw();
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    let output = game.step(&context, &mut seeded(0..9), 0).unwrap();
-    assert_eq!(output.records.iter().filter(|record| matches!(record, LogRecord::Task(_))).count(), 15);
+    let output = game.step(&context(&by_draw()), &mut seeded(0..9), 0).unwrap();
+    assert_eq!(tasks(&output.records).count(), 15);
 }
 
 #[test]
@@ -454,22 +424,13 @@ fn a_task_that_is_asked_again_is_rewarded_by_all_attempts_and_one_may_be_asked_o
         assert!(!proposals.is_empty());
         Ok(())
     });
-    let policy = by_draw();
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    let output = game.step(&context, &mut seeded(0..9), 0).unwrap();
-    let paid = output.records.iter().find_map(|record| match record {
-        LogRecord::Proposal(one) => one.episode.reward.as_ref().map(Reward::total),
-        _ => None,
-    });
-    assert_eq!(paid, Some(0.75));
-    let Some(Batch::Samples(batch)) = output.batches.first() else { panic!("nothing is learned") };
+    let output = game.step(&context(&by_draw()), &mut seeded(0..9), 0).unwrap();
+    let reward = proposals(&output.records).find_map(|one| one.episode.reward.as_ref().map(Reward::total));
+    assert_eq!(reward, Some(0.75));
     // Solvers weigh nothing in this step but where one is imitated.
-    assert_eq!(
-        batch.samples.iter().filter(|sample| sample.imitate).map(|sample| sample.weight).collect::<Vec<_>>(),
-        [0.5]
-    );
-    let solved: Vec<_> = batch.samples.iter().filter(|sample| !sample.imitate).collect();
-    assert!(solved.iter().all(|sample| sample.response.len() > 6), "a solver's response is learned: {solved:?}");
+    let (imitated, learned): (Vec<_>, Vec<_>) = samples(&output).iter().partition(|sample| sample.imitate);
+    assert_eq!(imitated.iter().map(|sample| sample.weight).collect::<Vec<_>>(), [0.5]);
+    assert!(learned.iter().all(|sample| sample.response.len() > 6), "a solver's response is learned: {learned:?}");
 }
 
 #[test]
@@ -479,11 +440,8 @@ fn a_copy_of_a_refused_proposal_is_refused_in_a_later_call_too() {
         step.propose(|proposing| game.proposers(proposing))?;
         Ok(())
     });
-    let policy = ScriptedPolicy::new(|_| "bad 700".to_owned());
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    let output = game.step(&context, &mut seeded(0..9), 0).unwrap();
-    for record in &output.records {
-        let LogRecord::Proposal(one) = record else { panic!("{record:?}") };
+    let output = game.step(&context(&ScriptedPolicy::new(|_| "bad 700".to_owned())), &mut seeded(0..9), 0).unwrap();
+    for one in proposals(&output.records) {
         assert_eq!(one.episode.reward.as_ref().map(Reward::total), Some(-0.5), "{one:?}");
     }
 }
@@ -497,26 +455,13 @@ fn the_control_shuffles_the_rewards_of_turns_too() {
     let game = table(config).with_script(Box::new(Scripted(|game: &Table, step: &mut Step<'_, Table>| {
         let tasks = step.draw(|choice| game.game.choose_tasks(choice))?;
         let attempts = step.solve(tasks)?;
-        let rewards: Vec<(Response, f64)> = step
-            .responses(&attempts)
-            .into_iter()
-            .map(|(response, one)| {
-                (response, f64::from(u8::from(one.finished.last().is_some_and(|last| last.text == "right"))))
-            })
-            .collect();
-        rewards.into_iter().try_for_each(|(response, reward)| step.reward_turns(response, vec![reward]))
+        let is_right = |one: &SolverEpisode<Table>| one.finished.last().is_some_and(|last| last.text == "right");
+        let rewards = step.responses(&attempts).into_iter().map(|(response, one)| (response, is_right(one)));
+        let rewards: Vec<(Response, bool)> = rewards.collect();
+        rewards.into_iter().try_for_each(|(one, right)| step.reward_turns(one, vec![f64::from(u8::from(right))]))
     })));
-    let policy = Script::fresh(0).policy();
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    let output = game.step(&context, &mut seeded(0..9), 0).unwrap();
-    let (mut follow, mut all) = (0, 0);
-    for record in &output.records {
-        let LogRecord::Task(task) = record else { continue };
-        for one in &task.attempts {
-            let reward = one.episode.turn_rewards[0].reward;
-            follow += usize::from((reward > 0.5) == (one.episode.turns[0].text == "right"));
-            all += 1;
-        }
-    }
-    assert!(follow < all, "all {all} rewards still follow the verdicts");
+    let output = game.step(&context(&Script::fresh(0).policy()), &mut seeded(0..9), 0).unwrap();
+    let mut attempts = tasks(&output.records).flat_map(|task| &task.attempts).map(|one| &one.episode);
+    let follows = |one: &EpisodeRecord| (one.turn_rewards[0].reward > 0.5) == (one.turns[0].text == "right");
+    assert!(!attempts.all(follows), "all rewards still follow the verdicts");
 }

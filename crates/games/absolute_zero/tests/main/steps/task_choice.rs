@@ -10,11 +10,8 @@ fn mix(played: &Played) -> [usize; 3] {
 
 #[test]
 fn fresh_proposals_come_first_and_up_to_their_share() {
-    let game = table(config().with(|c| {
-        c.own.tasks_per_type = 8;
-        c.own.fresh_fraction = 0.25;
-        c.own.seed_share = 0.5;
-    }));
+    let game =
+        table(config().with(|c| (c.own.tasks_per_type, c.own.fresh_fraction, c.own.seed_share) = (8, 0.25, 0.5)));
     let mut state = seeded(0..9);
     // Nothing earlier yet: seeds fill the rest.
     assert_eq!(mix(&play(&game, &mut state, 1, 0, &Script::fresh(0))), [2, 6, 0]);
@@ -24,10 +21,7 @@ fn fresh_proposals_come_first_and_up_to_their_share() {
 
 #[test]
 fn where_seeds_are_few_earlier_proposals_fill_the_rest_and_what_is_missing_is_left_out() {
-    let game = table(config().with(|c| {
-        c.own.tasks_per_type = 12;
-        c.own.seed_share = 1.0;
-    }));
+    let game = table(config().with(|c| (c.own.tasks_per_type, c.own.seed_share) = (12, 1.0)));
     let mut state = seeded(0..2);
     let mut next = |step| mix(&play(&game, &mut state, 1, step, &Script::fresh(step)));
     assert_eq!([next(0), next(1), next(2)], [[4, 2, 0], [4, 2, 4], [4, 2, 6]]);
@@ -35,10 +29,7 @@ fn where_seeds_are_few_earlier_proposals_fill_the_rest_and_what_is_missing_is_le
 
 #[test]
 fn no_task_is_asked_twice_in_a_step() {
-    let game = table(config().with(|c| {
-        c.own.tasks_per_type = 12;
-        c.own.fresh_fraction = 0.2;
-    }));
+    let game = table(config().with(|c| (c.own.tasks_per_type, c.own.fresh_fraction) = (12, 0.2)));
     let mut state = seeded(0..4);
     for step in 0..6 {
         let played = play(&game, &mut state, 3, step, &Script::fresh(step));
@@ -57,7 +48,7 @@ fn learnable_draws(weight: f64) -> usize {
     let mut state = seeded(0..20);
     play(&table(all.clone()), &mut state, 1, 0, &Script::half_learnable());
     let few = table(all.with(|c| c.own.tasks_per_type = 4));
-    let is_learnable = |task: &TaskRecord<TripletTask, Attempt>| {
+    let is_learnable = |task: &Solved| {
         let entry = state.pool.entries().iter().find(|entry| entry.id == task.task.id());
         entry.unwrap().last.unwrap().is_learnable()
     };
