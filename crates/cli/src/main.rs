@@ -1,6 +1,5 @@
 //! `veriplay`: the command line. A command reads its options and calls the crate that does the work.
 
-mod command_reference;
 mod commands;
 
 use std::io::IsTerminal;

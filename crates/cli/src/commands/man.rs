@@ -6,11 +6,21 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, CommandFactory};
 use clap_mangen::Man;
+use clap_markdown::{MarkdownOptions, help_markdown_command_custom};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress;
 
 use super::CommandLine;
-use crate::command_reference;
+
+/// Codes that no failure of a command has: success, what the parser of the command line exits with, and what a shell shows of a process that a
+/// signal ended.
+const OTHER_CODES: [(u8, &str); 2] = [
+    (0, "success"),
+    (
+        143,
+        "ended by SIGTERM: a command that saves nothing, such as `run`, or `serve` by its second signal. At the first, `serve` drains and exits with 0",
+    ),
+];
 
 /// Print the manual page, or write those of all commands
 #[derive(Debug, Args)]
@@ -26,7 +36,7 @@ pub(super) struct Arguments {
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     match &args.out {
         None if args.markdown => {
-            progress::data(command_reference::markdown(CommandLine::command()).trim_end());
+            progress::data(command_reference().trim_end());
             Ok(())
         }
         Some(folder) => write_pages(folder).or_fail(ExitCode::Input),
@@ -37,6 +47,16 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
             Ok(())
         }
     }
+}
+
+/// Every command with its options, and the exit codes, as Markdown.
+fn command_reference() -> String {
+    let options = MarkdownOptions::new().title("Command reference".to_owned()).show_footer(false);
+    let commands = help_markdown_command_custom(&CommandLine::command(), &options);
+    let mut codes = [&OTHER_CODES, ExitCode::MEANINGS].concat();
+    codes.sort_unstable();
+    let rows: String = codes.iter().map(|(code, meaning)| format!("| {code} | {meaning} |\n")).collect();
+    format!("{}\n\n## Exit codes\n\n| code | meaning |\n|---|---|\n{rows}", commands.trim_end())
 }
 
 /// The folder may be a new one, in a folder that is there: a mistyped path makes no tree of folders.
