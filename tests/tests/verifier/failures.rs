@@ -62,3 +62,10 @@ fn a_process_that_ends_itself_has_not_succeeded() {
         assert_eq!((verdict.status, verdict.passed), (Status::RuntimeError, 1), "{end}: {verdict:?}");
     }
 }
+
+#[test]
+fn a_memory_bomb_is_an_error_of_the_program_or_met_its_limit() {
+    let verdict = induce("def f(x):\n    return len(bytearray(10 ** 9))\n", &[("3", "4")]);
+    assert!([Status::MemoryExceeded, Status::RuntimeError].contains(&verdict.status), "{verdict:?}");
+    assert_eq!(induce(HONEST, &[("3", "4")]).status, Status::Accepted, "the next job is unaffected");
+}

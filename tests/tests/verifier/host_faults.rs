@@ -3,10 +3,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use veriplay_core::{Attempt, Execute, ExecuteError, IoPair, Job, Outcome, Question, Status, Task, Value};
-use veriplay_verifier::{AnswerRequest, judge_answers};
+use veriplay_core::{
+    Attempt, Checks, Execute, ExecuteError, IoPair, Job, Outcome, Problem, Question, Status, Task, Value,
+};
+use veriplay_verifier::{AnswerRequest, ProblemRequest, judge_answers, judge_program};
 
-use super::{HONEST, gate, propose_to, python, task};
+use super::{HONEST, LONG, gate, induce, propose_to, python, squares, task};
 
 /// The sandbox, with a host that fails each third job.
 struct Flaky(AtomicUsize);
@@ -51,6 +53,17 @@ fn a_proposal_is_dropped_whichever_of_its_jobs_fails() {
 }
 
 #[test]
+fn a_host_fault_in_the_run_beside_the_tests_is_no_verdict() {
+    let problem = Problem::new("t", Checks::Tests(squares()));
+    let judge = |program| {
+        let request = ProblemRequest { limits: LONG, ..ProblemRequest::new(&problem, program) };
+        judge_program(&Flaky(AtomicUsize::new(1)), &request)
+    };
+    assert!(judge("def square(n): return n * n").unwrap_err().why.contains("on fire"));
+    assert_eq!(judge("def square(n): return n").unwrap().status, Status::WrongAnswer);
+}
+
+#[test]
 fn an_image_that_is_not_there_is_our_fault_and_no_ones_failure() {
     let (task, attempt) = (question(3), Attempt::Arguments(vec![Value::int(3)]));
     let request = AnswerRequest { task: &task, attempt: &attempt, image: "cobol", seed: 1, judge_shown: true };
@@ -76,14 +89,8 @@ fn nothing_a_program_does_is_a_host_fault() {
         "def f(x):\n    return '\\ud800'\n",
     ];
     for program in programs {
-        let attempt = Attempt::Program(program.to_owned());
-        let pairs = vec![IoPair { input: vec![Value::int(3)], output: Value::int(4) }];
-        let question =
-            Question::Induction { visible: vec![], hidden: pairs, message: String::new(), reference: String::new() };
-        let task = task(question);
-        let request = AnswerRequest { task: &task, attempt: &attempt, image: "python", seed: 1, judge_shown: true };
-        let verdict =
-            judge_answers(python(), &[request]).remove(0).unwrap_or_else(|dropped| panic!("{dropped:?}: {program}"));
+        // It panics where the attempt is dropped.
+        let verdict = induce(program, &[("3", "4")]);
         assert_ne!(verdict.status, Status::Accepted, "{program}");
     }
 }

@@ -1,34 +1,31 @@
-//! The verifier on the real sandbox: mistakes 5 to 10 of Absolute Zero's release, one file each, and the words of verdicts.
+//! The verifier on the real sandbox: mistakes 5 to 10 of Absolute Zero's release, judges, test code, and the words of verdicts.
 //!
 //! Each file describes what the release does, and shows that Veriplay differs: an attack that must fail, and beside it
-//! an honest program that must pass.
+//! an honest program that must pass. Most cases stand in Python files, which [`cases`] reads.
 
-mod checker_attacks;
+mod cases;
 mod exceptions;
 mod failures;
 mod forgeries;
 mod host_faults;
 mod inert;
 mod interactors;
-mod judges;
 mod lies;
 mod literal_tests;
 mod nondeterminism;
 mod objects;
 mod ordinary;
 mod parity;
+mod proposals;
 mod public_sets;
 mod pytest_cases;
-mod state;
-mod substrings;
+mod rows;
 mod test_code;
 mod truncation;
-mod uncollected;
-mod words;
 
 use veriplay_core::{
     Attempt, Checks, Dropped, Execute, IoPair, Limits, Problem, Proposal, ProposalVerdict, Provenance, Question,
-    Status, Task, TaskType, TestCode, Value, Verdict,
+    Status, Task, TaskType, TestCode, TestStyle, Trust, Value, Verdict,
 };
 use veriplay_tests::python_sandbox as python;
 use veriplay_verifier::{
@@ -66,6 +63,12 @@ const LONG: Limits = Limits { fuel: 2_000_000_000, deadline_ns: 300_000_000_000,
 fn judge_by_tests(code: TestCode, program: &str, limits: Limits) -> Verdict {
     let problem = Problem::new("t", Checks::Tests(code));
     judge_program(python(), &ProblemRequest { limits, ..ProblemRequest::new(&problem, program) }).unwrap()
+}
+
+/// A function `check` that wants squares of `square`.
+fn squares() -> TestCode {
+    let source = "def check(candidate):\n    for n in range(5):\n        assert candidate(n) == n * n\n".to_owned();
+    TestCode::new(Trust::Split, TestStyle::Check { source, function: "square".to_owned() })
 }
 
 /// The same tests, which are more than a list of cases by a set-up that does nothing.

@@ -1,73 +1,11 @@
 //! Mistake 8: the release runs a program twice in one process and compares with `!=`, so what changes between processes
-//! passes and what never equals itself fails. Here the second run has a fresh state, another seed and another clock.
+//! passes and what never equals itself fails. Here the second run has a fresh state, another seed and another clock: `proposals.py` has what it refuses.
 
 use veriplay_core::{Attempt, Status, Value};
 use veriplay_verifier::triplets::rules;
 use veriplay_verifier::{ProbeRules, ProposalGate};
 
 use super::{abduce, gate, gold, propose, propose_to, python, refused_by};
-
-#[test]
-fn what_another_run_would_change_is_refused() {
-    let bodies = [
-        "import random\ndef f(x):\n    return random.randint(0, 10 ** 9) + x\n",
-        "import random\nk = random.random()\ndef f(x):\n    return x + k\n",
-        "import random\ndef f(x):\n    y = list(range(x + 20))\n    random.shuffle(y)\n    return y\n",
-        "import os\ndef f(x):\n    return os.urandom(8)\n",
-        "import secrets\ndef f(x):\n    return secrets.randbelow(10 ** 9)\n",
-        "import uuid\ndef f(x):\n    return str(uuid.uuid4())\n",
-        "import time\ndef f(x):\n    return time.time()\n",
-        "import datetime\ndef f(x):\n    return str(datetime.datetime.now())\n",
-        "import tempfile\ndef f(x):\n    return tempfile.mktemp()\n",
-        "import random\ndef f(x):\n    random.seed()\n    return random.random()\n",
-    ];
-    for program in bodies {
-        assert_eq!(refused_by(program, "3"), rules::NONDETERMINISTIC, "{program}");
-    }
-    assert_eq!(gold("import random\ndef f(x):\n    return random.Random(x).randint(0, 99)\n", "3"), Value::int(30));
-}
-
-#[test]
-fn addresses_and_process_facts_are_no_outputs_worth_asking() {
-    let programs = [
-        "def f(x):\n    return str(object())\n",
-        "def f(x):\n    return id([x])\n",
-        "import os\ndef f(x):\n    return os.getpid()\n",
-        "keep = []\ndef f(x):\n    keep.append([x])\n    return id(keep[-1])\n",
-    ];
-    for program in programs {
-        let rule = refused_by(program, "3");
-        let fair = [rules::NONDETERMINISTIC, rules::CONSTANT, rules::RAISES, rules::OUTPUT_LENGTH];
-        assert!(fair.contains(&rule.as_str()), "{rule}: {program}");
-    }
-}
-
-#[test]
-fn what_hangs_on_addresses_is_refused_even_where_the_input_counts() {
-    // The modulus is large: by 97 one in a hundred addresses gives what the other one gives, and each image has others.
-    let programs = [
-        "def f(x):\n    return id(x) % 99_991 + x\n",
-        "def f(x):\n    return id(None) % 99_991 + x\n",
-        "def f(x):\n    return str(object())[-5:] + str(x)\n",
-        "def f(x):\n    return repr(lambda: x)[-9:-1] + str(x)\n",
-        "def f(x):\n    return hash(object()) % 99_991 + x\n",
-        "def f(x):\n    return hash(f) % 99_991 + x\n",
-        "def f(x):\n    return hash('a' + str(x)) % 99_991\n",
-        "def f(x):\n    return hash(int) % 99_991 + x\n",
-    ];
-    for program in programs {
-        assert_eq!(refused_by(program, "5"), rules::NONDETERMINISTIC, "{program}");
-    }
-    // These hang on values alone.
-    let same = "def f(x):\n    y = [x]\n    return [id(y) == id([x]), id(y) == id(y), x * x]\n";
-    assert_eq!(gold(same, "5").to_string(), "[False, True, 25]");
-    assert_eq!(gold("def f(x):\n    return 2 * hash(x) + hash(-1)\n", "5"), Value::int(8));
-    let own = "class P:\n    def __init__(self, x):\n        self.x = x\n    def __hash__(self):\n        return self.x\n\n\
-        def f(x):\n    return hash(P(x)) * x\n";
-    assert_eq!(gold(own, "5"), Value::int(25));
-    let copied = "import copy\ndef f(x):\n    y = [x, x + 1]\n    return copy.deepcopy([y, y])\n";
-    assert_eq!(gold(copied, "5").to_string(), "[[5, 6], [5, 6]]");
-}
 
 /// Bodies of `f(x)` for a text `x`, whose outputs hang on a hash or an address by few bits.
 const OF_FEW_BITS: [&str; 22] = [
@@ -121,7 +59,7 @@ fn hashes_that_python_makes_of_numbers_alone_are_outputs() {
 }
 
 #[test]
-fn files_and_environment_carry_nothing_from_run_to_run() {
+fn files_carry_nothing_from_run_to_run() {
     let counter = "def f(x):
     try:
         n = int(open('count').read())
@@ -135,28 +73,15 @@ fn files_and_environment_carry_nothing_from_run_to_run() {
     for _ in 0..3 {
         assert_eq!(abduce(counter, "3", &Attempt::Arguments(vec![Value::int(3)])).status, Status::Accepted);
     }
-    assert_eq!(refused_by("def f(x):\n    return open('/etc/passwd').read()\n", "3"), rules::RAISES);
-    let scratch = "def f(x):\n    open('a', 'w').write('ab' * x)\n    return open('a').read()\n";
-    assert_eq!(gold(scratch, "3"), Value::str("ababab"));
 }
 
 #[test]
-fn nan_and_sets_equal_themselves() {
-    assert_eq!(gold("def f(x):\n    return [float('nan'), x + 1]\n", "3").to_string(), "[nan, 4]");
-    assert_eq!(gold("def f(x):\n    return float('inf') if x == 3 else float(x * x)\n", "3").to_string(), "inf");
+fn sets_equal_themselves_in_any_order() {
     let letters = gold("def f(x):\n    return set(x + 'zz')\n", "'abc'");
     assert!(letters.python_eq(&Value::parse_repr("{'z', 'c', 'b', 'a'}").unwrap()), "{letters}");
     let program = "def f(x):\n    return set(x)\n";
     let verdict = abduce(program, "{'c', 'a', 'b'}", &Attempt::Arguments(vec![Value::str("bacab")]));
     assert_eq!(verdict.status, Status::Accepted);
-}
-
-#[test]
-fn identity_of_objects_does_not_matter_where_values_do_not_change() {
-    // `!=` on a fresh instance of a class is always true; the value inside is the same.
-    let program = "class P:\n    def __init__(self, x):\n        self.x = x\ndef f(x):\n    return vars(P(x * 2))\n";
-    assert_eq!(gold(program, "3").to_string(), "{'x': 6}");
-    assert_eq!(refused_by("class P:\n    pass\ndef f(x):\n    return P()\n", "3"), rules::UNENCODABLE);
 }
 
 #[test]

@@ -1,0 +1,491 @@
+# Programs as proposals and as answers. `f(3) = 6`: at 3 it is a valid proposal, whose executed output is 6. `f(3) is refused by raises`: it is none, by that
+# rule or one of those. `answer runtime_error`: so it ends as an answer where 4 is wanted at 3 and 5 at 4, and passes neither.
+
+## What another run would change is refused: it has a fresh state, another seed and another clock.
+
+# -- f(3) is refused by nondeterministic
+import random
+def f(x):
+    return random.randint(0, 10 ** 9) + x
+# -- f(3) is refused by nondeterministic
+import random
+k = random.random()
+def f(x):
+    return x + k
+# -- f(3) is refused by nondeterministic
+import random
+def f(x):
+    y = list(range(x + 20))
+    random.shuffle(y)
+    return y
+# -- f(3) is refused by nondeterministic
+import os
+def f(x):
+    return os.urandom(8)
+# -- f(3) is refused by nondeterministic
+import secrets
+def f(x):
+    return secrets.randbelow(10 ** 9)
+# -- f(3) is refused by nondeterministic
+import uuid
+def f(x):
+    return str(uuid.uuid4())
+# -- f(3) is refused by nondeterministic
+import time
+def f(x):
+    return time.time()
+# -- f(3) is refused by nondeterministic
+import datetime
+def f(x):
+    return str(datetime.datetime.now())
+# -- f(3) is refused by nondeterministic
+import tempfile
+def f(x):
+    return tempfile.mktemp()
+# -- f(3) is refused by nondeterministic
+import random
+def f(x):
+    random.seed()
+    return random.random()
+# -- f(3) = 30
+import random
+def f(x):
+    return random.Random(x).randint(0, 99)
+
+## Addresses and facts of the process are no outputs worth asking.
+
+# -- f(3) is refused by nondeterministic or constant or raises or output_length
+def f(x):
+    return str(object())
+# -- f(3) is refused by nondeterministic or constant or raises or output_length
+def f(x):
+    return id([x])
+# -- f(3) is refused by nondeterministic or constant or raises or output_length
+import os
+def f(x):
+    return os.getpid()
+# -- f(3) is refused by nondeterministic or constant or raises or output_length
+keep = []
+def f(x):
+    keep.append([x])
+    return id(keep[-1])
+
+## What hangs on addresses is refused even where the input counts. The modulus is large: by 97 one in a hundred addresses gives what the other one
+## gives, and each image has others.
+
+# -- f(5) is refused by nondeterministic
+def f(x):
+    return id(x) % 99_991 + x
+# -- f(5) is refused by nondeterministic
+def f(x):
+    return id(None) % 99_991 + x
+# -- f(5) is refused by nondeterministic
+def f(x):
+    return str(object())[-5:] + str(x)
+# -- f(5) is refused by nondeterministic
+def f(x):
+    return repr(lambda: x)[-9:-1] + str(x)
+# -- f(5) is refused by nondeterministic
+def f(x):
+    return hash(object()) % 99_991 + x
+# -- f(5) is refused by nondeterministic
+def f(x):
+    return hash(f) % 99_991 + x
+# -- f(5) is refused by nondeterministic
+def f(x):
+    return hash('a' + str(x)) % 99_991
+# -- f(5) is refused by nondeterministic
+def f(x):
+    return hash(int) % 99_991 + x
+
+## These hang on values alone.
+
+# -- f(5) = [False, True, 25]
+def f(x):
+    y = [x]
+    return [id(y) == id([x]), id(y) == id(y), x * x]
+# -- f(5) = 8
+def f(x):
+    return 2 * hash(x) + hash(-1)
+# -- f(5) = 25
+class P:
+    def __init__(self, x):
+        self.x = x
+    def __hash__(self):
+        return self.x
+def f(x):
+    return hash(P(x)) * x
+# -- f(5) = [[5, 6], [5, 6]]
+import copy
+def f(x):
+    y = [x, x + 1]
+    return copy.deepcopy([y, y])
+
+## Files carry nothing from run to run.
+
+# -- f(3) is refused by raises
+def f(x):
+    return open('/etc/passwd').read()
+# -- f(3) = 'ababab'
+def f(x):
+    open('a', 'w').write('ab' * x)
+    return open('a').read()
+
+## NaN equals itself.
+
+# -- f(3) = [nan, 4]
+def f(x):
+    return [float('nan'), x + 1]
+# -- f(3) = inf
+def f(x):
+    return float('inf') if x == 3 else float(x * x)
+
+## The identity of objects does not matter where values do not change: `!=` on a fresh instance of a class is always true; the value inside is the
+## same.
+
+# -- f(3) = {'x': 6}
+class P:
+    def __init__(self, x):
+        self.x = x
+def f(x):
+    return vars(P(x * 2))
+# -- f(3) is refused by unencodable
+class P:
+    pass
+def f(x):
+    return P()
+
+## An output that depends on the calls before is refused, and a cache that changes no output is fine.
+
+# -- f(3) is refused by nondeterministic
+n = 0
+def f(x):
+    global n
+    n += 1
+    return n
+# -- f(3) is refused by nondeterministic
+n = 0
+def f(x):
+    global n
+    n += 1
+    return 7 if n == 1 else x
+# -- f(3) is refused by nondeterministic
+seen = {}
+def f(x):
+    return seen.setdefault(x, len(seen))
+# -- f(3) is refused by nondeterministic
+def f(x, seen=[]):
+    seen.append(x)
+    return len(seen)
+# -- f(3) is refused by nondeterministic
+def f(x):
+    f.n = getattr(f, 'n', 0) + 1
+    return min(f.n, 8 - f.n)
+# -- f(3) is refused by nondeterministic
+import itertools
+c = itertools.count()
+def f(x):
+    return next(c)
+# -- f(3) = 9
+cache = {}
+def f(x):
+    if x not in cache:
+        cache[x] = x * x
+    return cache[x]
+# -- f(20) = 6765
+import functools
+@functools.cache
+def f(n):
+    return n if n < 2 else f(n - 1) + f(n - 2)
+
+## Constants and the identity are refused, and what is neither is not.
+
+# -- f(3) is refused by constant
+def f(x):
+    return 7
+# -- f(3) is refused by constant
+def f(x):
+    x = 4
+    return x + 1
+# -- f(3) is refused by identity
+def f(x):
+    return x
+# -- f([1, 2]) is refused by identity
+def f(x):
+    return list(x)
+# -- f(1, 'a') is refused by identity
+def f(a, b):
+    return (a, b)
+# -- f(3) is refused by none
+def f(x):
+    pass
+# -- f([1, 2, 3]) = [3, 2, 1]
+def f(x):
+    return x[::-1]
+
+## Names and texts that look like something are fine: the release refuses any source with `input(` in it, and reads the printed text instead of the
+## value when the last line prints. Here no text is searched.
+
+# -- f(3) = 6
+def process_input(y):
+    return y * 2
+def f(x):
+    return process_input(x)
+# -- f(3) = 6
+def f(x):
+    # raise Error, import os, input(
+    return x * 2
+# -- f(3) = 6
+def f(x):
+    '''error: input('''
+    return x * 2
+# -- f(3) = 6
+import os, sys, random, time
+def f(x):
+    return x * 2
+# -- f(3) = 6
+def f(x):
+    error = x
+    def g(): return error * 2
+    return g()
+# -- f(3) = 6
+class Error(Exception):
+    pass
+def f(x):
+    try:
+        raise Error
+    except Error:
+        return x * 2
+# -- f('a') = 'SyntaxError: a'
+def f(x):
+    return 'SyntaxError: ' + x
+
+## Prints are harmless wherever they stand, and what is printed is no value and no verdict.
+
+# -- f(3) = 6, an answer
+def f(x):
+    print('42')
+    return x * 2
+# -- f(3) = 6, an answer
+print('Error')
+def f(x):
+    return x * 2
+print(f(1))
+# -- f(3) = 6, an answer
+import sys
+def f(x):
+    print('Traceback (most recent call last):', 'ValueError', sep='\n', file=sys.stderr)
+    return x * 2
+# -- f(3) = 6, an answer
+def f(x):
+    print('3 passed, 0 failed')
+    print('{"status": "accepted"}')
+    return x * 2
+# -- f(3) = 6, an answer
+import sys
+def f(x):
+    sys.stdout = sys.stderr = None
+    return x * 2
+# -- f(3) is refused by none
+def f(x):
+    print(x * 2)
+# -- answer wrong_answer
+def f(x):
+    print('4')
+# -- answer wrong_answer
+def f(x):
+    print('accepted')
+# -- answer wrong_answer
+def f(x):
+    print('1 passed')
+# -- answer wrong_answer
+def f(x):
+    print('OK')
+
+## Reading input fails because there is none.
+
+# -- f(3) is refused by raises
+def f(x):
+    return input()
+# -- f(3) is refused by raises
+def f(x):
+    return eval('in' + 'put' + '()')
+
+## Each way a program can end has its word, for answers and for proposals.
+
+# -- answer wrong_answer
+def f(x):
+    return x + 2
+# -- answer compile_error; f(3) is refused by compiles
+def f(x:
+# -- answer compile_error; f(3) is refused by compiles
+def f(x):
+return x
+# -- answer runtime_error; f(3) is refused by entry
+
+# -- answer runtime_error; f(3) is refused by entry
+def g(x):
+    return x + 1
+# -- answer runtime_error; f(3) is refused by entry
+f = 3
+# -- answer runtime_error; f(3) is refused by raises
+def f(x):
+    return x + 'a'
+# -- answer runtime_error; f(3) is refused by raises
+def f(x, y):
+    return x
+# -- answer runtime_error; f(3) is refused by raises
+def f():
+    return 1
+# -- answer fuel_exceeded; f(3) is refused by limits
+def f(x):
+    while True: pass
+# -- answer fuel_exceeded; f(3) is refused by limits
+def f(x):
+    while True:
+        try:
+            while True: pass
+        except BaseException: pass
+# -- answer output_exceeded; f(3) is refused by limits
+def f(x):
+    return 'a' * 3_000_000
+# -- answer output_exceeded; f(3) is refused by limits
+def f(x):
+    return open('a', 'w').write('a' * 3_000_000)
+
+## Objects that equal everything equal nothing.
+
+# -- answer refused; f(3) is refused by unencodable or raises
+class Liar:
+    __eq__ = lambda s, o: True
+    __ne__ = lambda s, o: False
+    __hash__ = None
+def f(x):
+    return Liar()
+# -- answer refused; f(3) is refused by unencodable or raises
+class Liar(int):
+    __eq__ = lambda s, o: True
+    __hash__ = int.__hash__
+def f(x):
+    return Liar(0)
+# -- answer refused; f(3) is refused by unencodable or raises
+class Liar(str):
+    __eq__ = lambda s, o: True
+    __hash__ = str.__hash__
+def f(x):
+    return Liar()
+# -- answer refused; f(3) is refused by unencodable or raises
+class Liar(list):
+    __eq__ = lambda s, o: True
+def f(x):
+    return [Liar()]
+# -- answer refused; f(3) is refused by unencodable or raises
+class Liar(dict):
+    __eq__ = lambda s, o: True
+def f(x):
+    return Liar()
+# -- answer refused; f(3) is refused by unencodable or raises
+class Liar(float):
+    __eq__ = lambda s, o: True
+    __hash__ = None
+def f(x):
+    return Liar()
+# -- answer refused; f(3) is refused by unencodable or raises
+class Liar(tuple):
+    __eq__ = lambda s, o: True
+def f(x):
+    return {1: Liar()}
+# -- answer refused; f(3) is refused by unencodable or raises
+class Liar:
+    __class__ = int
+    __index__ = lambda s: 0
+    __int__ = lambda s: 0
+def f(x):
+    return Liar()
+# -- answer refused; f(3) is refused by unencodable or raises
+def f(x):
+    return f
+# -- answer refused; f(3) is refused by unencodable or raises
+def f(x):
+    return (y for y in [x + 1])
+# -- answer refused; f(3) is refused by unencodable or raises
+def f(x):
+    return NotImplemented
+# -- answer refused; f(3) is refused by unencodable or raises
+def f(x):
+    return ...
+# -- answer refused; f(3) is refused by unencodable or raises
+def f(x):
+    return {}.keys()
+
+## Patching the interpreter changes no verdict.
+
+# -- answer refused
+import builtins
+builtins.type = lambda v: int
+def f(x):
+    return x + 2
+# -- answer refused
+import builtins
+builtins.len = lambda v: 0
+builtins.isinstance = lambda a, b: True
+def f(x):
+    return x + 2
+# -- answer refused
+import sys
+for name in list(sys.modules):
+    if name not in ('sys', '__main__'): del sys.modules[name]
+def f(x):
+    return x + 2
+# -- answer refused
+import struct
+struct.Struct = None
+struct.pack = lambda *a: b''
+def f(x):
+    return x + 2
+# -- answer refused
+import __main__
+for name in list(vars(__main__)):
+    if 'veriplay' in name: setattr(__main__, name, None)
+def f(x):
+    return x + 2
+# -- answer refused
+import sys
+sys.exit = sys.stdout = sys.stderr = None
+def f(x):
+    return x + 2
+# -- answer refused
+int.__eq__ if False else None
+def f(x):
+    return x + 2
+
+## A program that speaks to the host itself gains nothing: it may say what it returned, and saying too much ends it.
+
+# -- answer not accepted
+import _host
+_host.call(b'D')
+def f(x):
+    return 0
+# -- answer not accepted
+import _host
+_host.call(b'J')
+def f(x):
+    return 0
+# -- answer not accepted
+import _host
+_host.call(b'VT')
+_host.call(b'D')
+def f(x):
+    return 0
+# -- answer not accepted
+import _host
+_host.call(b'Vi\x01\0\0\0\x04')
+import os
+os._exit(0)
+def f(x):
+    return 0
+# -- answer not accepted
+import _host
+_host.call(b'Accepted')
+def f(x):
+    return 0
