@@ -1,13 +1,12 @@
 //! `cargo xtask`: the command line of the development tasks.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context;
 use clap::Parser;
 use xtask::sabotage::{QUICK, Sabotage, read_all};
-use xtask::{dist, root, runner};
+use xtask::{root, runner};
 
 /// Development tasks of this repository
 #[derive(Debug, Parser)]
@@ -30,18 +29,6 @@ enum Task {
         #[arg(long, conflicts_with = "names")]
         quick: bool,
     },
-    /// Make the files of a release: archive, Python wheel, checksums
-    ///
-    /// Builds the program in release mode for x86-64 Linux, and for aarch64 Linux, untested, where a cross compiler is installed. The archive
-    /// has the stripped program, licence, README, changelog, completions, manual pages, and the licences of the dependencies.
-    Dist {
-        /// Folder of the files [default: `dist` in the target directory]
-        #[arg(long, value_name = "DIR")]
-        out: Option<PathBuf>,
-        /// Pack this program, and build none
-        #[arg(long, value_name = "FILE")]
-        binary: Option<PathBuf>,
-    },
 }
 
 fn main() -> ExitCode {
@@ -60,7 +47,6 @@ fn run(task: Task) -> anyhow::Result<bool> {
     match task {
         Task::Check => check(),
         Task::Sabotage { names, list, quick } => sabotage(names, list, quick),
-        Task::Dist { out, binary } => dist::run(&root(), binary.as_deref(), out.as_deref()).map(|()| true),
     }
 }
 

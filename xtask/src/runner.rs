@@ -14,11 +14,11 @@ use std::{env, fs};
 use anyhow::{Context, bail, ensure};
 
 use crate::sabotage::{FOLDER, Sabotage};
+use crate::tracked_files;
 
 /// How long a probe may take; the longest takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The result of one sabotage.
 struct Report {
     name: String,
     probes: usize,
@@ -66,7 +66,6 @@ struct Finding {
     evidence: String,
 }
 
-/// A copy of the tree, and its build.
 struct ScratchTree<'a> {
     root: &'a Path,
     tree: PathBuf,
@@ -191,16 +190,6 @@ fn run_probes(program: &Path, probes: &[&str]) -> anyhow::Result<Vec<Finding>> {
 fn list_other_than(found: &[Finding], wanted: &str) -> Vec<String> {
     let others = found.iter().filter(|finding| finding.verdict != wanted);
     others.map(|Finding { id, verdict, evidence }| format!("  {id}: {verdict}: {evidence}")).collect()
-}
-
-/// Every file that git tracks or would track, relative to the root.
-fn tracked_files(root: &Path) -> anyhow::Result<BTreeSet<PathBuf>> {
-    let mut git = Command::new("git");
-    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
-    let output = git.output().context("cannot start git")?;
-    ensure!(output.status.success(), "git ls-files failed: {}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).context("a file's name is not UTF-8")?;
-    Ok(text.split_terminator('\0').map(PathBuf::from).filter(|file| root.join(file).is_file()).collect())
 }
 
 fn write_if_new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {

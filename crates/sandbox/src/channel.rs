@@ -12,16 +12,13 @@ const SYSTEM_EXIT: &str = "SystemExit";
 /// The most bytes of a frame without a value. The harness cuts kind and message to less.
 const MAX_ERROR_FRAME: usize = 1024;
 
-/// The host's reaction to a frame.
 #[derive(Debug)]
 pub(crate) enum ChannelReply {
-    /// Send these bytes back.
     Bytes(Vec<u8>),
     /// Send this encoded request to the job's callee, and send back its reply.
     AskCallee(Vec<u8>),
 }
 
-/// The state of one job's channel.
 #[derive(Debug, Default)]
 pub(crate) struct Channel {
     request: Option<Vec<u8>>,
@@ -39,7 +36,6 @@ pub(crate) struct Channel {
     pub(crate) calls: Vec<CallResult>,
     /// The failure of the program before its calls, if there was one.
     pub(crate) failed: Option<(Exit, GuestError)>,
-    /// Whether the harness has reported completion.
     pub(crate) done: bool,
 }
 
@@ -49,7 +45,6 @@ impl Channel {
         Self { request: Some(request), expected_calls, output_cap, ..Self::default() }
     }
 
-    /// Notes that the job has a callee.
     pub(crate) fn set_callee(&mut self, shares_objects: bool) {
         self.shares_objects = Some(shares_objects);
     }
@@ -67,7 +62,6 @@ impl Channel {
         (self.expected_calls, self.calls_before_program) = (1, 0);
     }
 
-    /// Limits for decoding values.
     pub(crate) fn caps(&self) -> EncodeCaps {
         EncodeCaps::with_bytes(usize::try_from(self.output_cap).unwrap_or(usize::MAX))
     }
@@ -77,7 +71,6 @@ impl Channel {
         self.output_cap.saturating_add(1).max(MAX_ERROR_FRAME as u64)
     }
 
-    /// The trap for `bytes` of output beyond the limit.
     pub(crate) fn output_exceeded(&self, bytes: u64) -> HostTrap {
         HostTrap::exceeded(LimitKind::OutputBytes, self.output_cap, bytes)
     }
@@ -88,10 +81,7 @@ impl Channel {
         self.answering = answering;
     }
 
-    /// Handles one frame.
-    ///
-    /// # Errors
-    /// When the frame is not due now, which ends the job.
+    /// Handles one frame. Fails when the frame is not due now, which ends the job.
     pub(crate) fn receive(&mut self, frame: &[u8]) -> Result<ChannelReply, HostTrap> {
         let Some((tag, body)) = frame.split_first() else {
             return Err(HostTrap::Protocol("an empty frame"));
@@ -244,7 +234,6 @@ fn parse_guest_error(kind: &str, body: &[u8]) -> Result<GuestError, HostTrap> {
     Ok(GuestError { kind: kind.to_owned(), message: parse_text(body)? })
 }
 
-/// Parses a text for people.
 fn parse_text(body: &[u8]) -> Result<String, HostTrap> {
     match std::str::from_utf8(body) {
         Ok(text) if body.len() <= MAX_ERROR_FRAME => Ok(text.to_owned()),

@@ -11,7 +11,7 @@ use crate::channel::Channel;
 use crate::fuel;
 use crate::host::Host;
 use crate::host_trap::HostTrap;
-use crate::image::engine;
+use crate::image::{CpuLevel, engine};
 use crate::imports::make_linker;
 use crate::meter;
 use crate::stacks::run_to_completion;
@@ -39,7 +39,7 @@ pub struct CommandOutcome {
 /// When the module is invalid, or two files clash.
 pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<CommandOutcome, String> {
     let say = |error: wasmtime::Error| format!("{error:#}");
-    let engine = engine::engine().map_err(|error| error.to_string())?;
+    let engine = engine::engine_for(CpuLevel::Native).map_err(|error| error.to_string())?;
     let metered = meter::instrument(wasm).map_err(|error| error.to_string())?;
     let module = Module::new(&engine, metered).map_err(say)?;
     let mut store = Store::new(&engine, Host::new(make_system(files)?, Channel::default(), MEMORY_BYTES));
@@ -57,7 +57,7 @@ fn run_start(store: &mut Store<Host>, linker: &mut Linker<Host>, module: &Module
     store.data_mut().fuel.connect(gauge);
     store.data().fuel.set(FUEL)?;
     let memory = instance.get_memory(&mut *store, "memory");
-    store.data_mut().set_memory(memory);
+    store.data_mut().memory = memory;
     let start = instance.get_typed_func::<(), ()>(&mut *store, "_start")?;
     run_to_completion(start.call_async(&mut *store, ()))
 }

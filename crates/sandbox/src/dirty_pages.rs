@@ -49,7 +49,6 @@ impl DirtyPages {
         Self { pagemap, protector }
     }
 
-    /// Whether the kernel can track writes.
     pub(crate) fn can_track(&self) -> bool {
         self.protector.is_some()
     }

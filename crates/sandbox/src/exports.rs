@@ -6,7 +6,6 @@ use crate::fuel;
 use crate::host::Host;
 use crate::stacks::run_to_completion;
 
-/// The exports the host uses.
 pub(crate) struct Exports {
     pub(crate) memory: Memory,
     pub(crate) alloc: TypedFunc<i32, i32>,
@@ -15,10 +14,7 @@ pub(crate) struct Exports {
 }
 
 impl Exports {
-    /// Instantiates `module` and finds its exports.
-    ///
-    /// # Errors
-    /// When an import is unknown, or an export missing or of another type.
+    /// Instantiates `module` and finds its exports. Fails when an import is unknown, or an export missing or of another type.
     pub(crate) fn instantiate(
         store: &mut Store<Host>,
         linker: &Linker<Host>,
@@ -39,18 +35,11 @@ impl Exports {
     }
 
     /// Takes a snapshot of an instance in which nothing runs.
-    ///
-    /// # Errors
-    /// When a global's type cannot be saved.
     pub(crate) fn snapshot(&self, store: &mut Store<Host>) -> wasmtime::Result<GuestSnapshot> {
         let state = self.save_globals(store)?;
         Ok(GuestSnapshot { memory: self.memory.data(&*store).to_vec(), state })
     }
 
-    /// The mutable globals as they are.
-    ///
-    /// # Errors
-    /// When a global's type cannot be saved.
     pub(crate) fn save_globals(&self, store: &mut Store<Host>) -> wasmtime::Result<GlobalState> {
         let kept = self.globals.iter().map(|(name, global)| {
             let value = SavedValue::from_val(&global.get(&mut *store))?;
@@ -70,7 +59,6 @@ fn mutable_globals(store: &mut Store<Host>, instance: &Instance) -> Vec<(String,
 
 /// A guest's state before the first job.
 pub(crate) struct GuestSnapshot {
-    /// Its linear memory.
     pub(crate) memory: Vec<u8>,
     pub(crate) state: GlobalState,
 }
@@ -94,8 +82,7 @@ pub(crate) enum SavedValue {
 }
 
 impl SavedValue {
-    /// # Errors
-    /// When the global is of a type no snapshot holds (a vector or a reference).
+    /// Fails when the global is of a type no snapshot holds (a vector or a reference).
     pub(crate) fn from_val(value: &Val) -> wasmtime::Result<Self> {
         match value {
             Val::I32(value) => Ok(SavedValue::I32(*value)),

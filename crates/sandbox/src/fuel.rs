@@ -54,10 +54,6 @@ pub(crate) struct FuelTank {
 }
 
 impl FuelTank {
-    /// The guest's gauge.
-    ///
-    /// # Errors
-    /// When there is no guest yet.
     pub(crate) fn gauge(&self) -> wasmtime::Result<&Gauge> {
         self.gauge.as_ref().ok_or_else(|| Error::msg("the module runs code while it is being instantiated"))
     }
@@ -72,29 +68,18 @@ impl FuelTank {
         self.gauge = Some(gauge);
     }
 
-    /// Sets the guest's fuel.
-    ///
-    /// # Errors
-    /// When there is no guest yet.
     pub(crate) fn set(&self, fuel: u64) -> wasmtime::Result<()> {
         let shown = i64::try_from(fuel).unwrap_or(i64::MAX);
         self.numbers()?[0].store(shown, Ordering::Relaxed);
         Ok(())
     }
 
-    /// The remaining fuel.
-    ///
-    /// # Errors
-    /// When there is no guest yet.
     pub(crate) fn remaining(&self) -> wasmtime::Result<u64> {
         let shown = self.numbers()?[0].load(Ordering::Relaxed);
         Ok(u64::try_from(shown).unwrap_or(0))
     }
 
-    /// Charges `price` for work of the host.
-    ///
-    /// # Errors
-    /// [`Trap::OutOfFuel`] when there is not enough, or the guest is interrupted.
+    /// Charges `price` for work of the host. Fails with [`Trap::OutOfFuel`] when there is not enough, or the guest is interrupted.
     pub(crate) fn charge(&self, price: u64) -> wasmtime::Result<()> {
         self.take_off(price);
         let [units, bound] = self.numbers()?;
@@ -123,10 +108,6 @@ impl FuelTank {
     }
 }
 
-/// The gauge of a metered guest.
-///
-/// # Errors
-/// When it is not metered.
 pub(crate) fn find_gauge<T: 'static>(store: &mut Store<T>, instance: &Instance) -> wasmtime::Result<Gauge> {
     let memory = instance.get_memory(&mut *store, meter::FUEL);
     let memory = memory.filter(|memory| memory.data_size(&*store) >= size_of::<[AtomicI64; 2]>());

@@ -32,10 +32,8 @@ use crate::wasi::files::Tree;
 use crate::wasi::{AtCap, Wasi, WasiSetup};
 use crate::watchdog::{self, Deadline, EndReason};
 
-/// Files that a job wants back.
 #[derive(Default)]
 struct FetchedFiles {
-    /// Paths and contents.
     files: Vec<(String, Vec<u8>)>,
     /// Whether one is missing because it is too large.
     was_cut: bool,
@@ -50,7 +48,6 @@ impl FetchedFiles {
 /// A fault of the engine or the host, in words.
 pub(crate) type HostFault = String;
 
-/// One instance of an image.
 pub(crate) struct GuestInstance {
     image: Arc<Image>,
     /// The file tree with the next job's layers, if it has some.
@@ -72,27 +69,24 @@ const fn at_stdout_cap(job: &Job) -> AtCap {
 
 impl GuestInstance {
     /// A new instance in the image's state.
-    ///
-    /// # Errors
-    /// When the host cannot make one.
     pub(crate) fn new(image: &Arc<Image>) -> Result<Self, HostFault> {
         Self::instantiate(image).map_err(|error| format!("no instance of image `{}`: {error:#}", image.name()))
     }
 
     fn instantiate(image: &Arc<Image>) -> wasmtime::Result<Self> {
-        let wasi = Wasi::new(image.base_tree(), &WasiSetup::default())
+        let wasi = Wasi::new(&image.base_tree, &WasiSetup::default())
             .map_err(|errno| wasmtime::Error::msg(format!("the base tree fails with errno {}", errno.0)))?;
-        let mut store = Store::new(image.engine(), Host::new(wasi, Channel::default(), u64::MAX));
+        let mut store = Store::new(&image.engine, Host::new(wasi, Channel::default(), u64::MAX));
         store.limiter(|host| host);
-        let (exports, _) = Exports::instantiate(&mut store, image.linker(), image.module())?;
+        let (exports, _) = Exports::instantiate(&mut store, &image.linker, &image.module)?;
         let size = exports.memory.size(&store);
-        let wanted = (image.baseline().len() >> 16) as u64;
+        let wanted = (image.baseline.len() >> 16) as u64;
         exports.memory.grow(&mut store, wanted.saturating_sub(size))?;
-        let installed = image.baseline().install(exports.memory.data_mut(&mut store))?;
+        let installed = image.baseline.install(exports.memory.data_mut(&mut store))?;
         prefer_huge_pages(exports.memory.data_mut(&mut store));
         let mut guest =
             Self { image: Arc::clone(image), base: None, store, exports, installed, spent: JobProfile::default() };
-        guest.set_globals(image.globals())?;
+        guest.set_globals(&image.state.globals)?;
         Ok(guest)
     }
 
@@ -101,7 +95,6 @@ impl GuestInstance {
         self.base = base;
     }
 
-    /// Makes the next job end when it is cancelled.
     pub(crate) fn set_cancellation(&mut self, cancellation: CancellationToken) {
         self.store.data_mut().cancellation = cancellation;
     }
@@ -122,9 +115,6 @@ impl GuestInstance {
 
     /// Runs `job` from the image's state, or from one of `states` if the job would come to it before its program runs. The job's callee or
     /// interactor, if it has one, runs in `callee`, another instance in the image's state. Afterwards both must be [reset](Self::reset) or dropped.
-    ///
-    /// # Errors
-    /// A host fault; the instances must be dropped.
     pub(crate) fn run(
         &mut self,
         job: &Job,
@@ -160,9 +150,6 @@ impl GuestInstance {
     }
 
     /// Runs the job's preload and its program; returns how that ended, and the files that the job wants back.
-    ///
-    /// # Errors
-    /// A host fault.
     fn run_program(&mut self, job: &Job, states: &KeptStates) -> Result<(TurnEnd, FetchedFiles), HostFault> {
         let preload = job.preload.as_ref().map(|preload| (preload, request::encode_preload_request(job, preload)));
         let loaded = preload.as_ref().map_or(StateKey::IMAGE, |(preload, request)| {
@@ -184,10 +171,7 @@ impl GuestInstance {
         Ok((ended, self.fetch_files(job)))
     }
 
-    /// Runs the module level of a callee's program, which is then ready to [serve](Self::serve_request).
-    ///
-    /// # Errors
-    /// A host fault.
+    /// Runs the module level of a callee's program, which is then ready to [serve](CalleeGuest::ask).
     fn load_callee(&mut self, job: &Job, callee: &Callee, states: &KeptStates) -> Result<TurnEnd, HostFault> {
         let compiled = StateKey::IMAGE.behind_program(&callee.program);
         self.set_fuel(job.limits.fuel)?;
@@ -204,9 +188,6 @@ impl GuestInstance {
     }
 
     /// Runs the module level of `job`'s program; returns its outcome and a snapshot of the state afterwards.
-    ///
-    /// # Errors
-    /// A host fault.
     pub(crate) fn into_snapshot(mut self, job: &Job) -> Result<(Outcome, GuestSnapshot), HostFault> {
         let compiled = StateKey::IMAGE.behind_program(&job.program);
         self.set_fuel(job.limits.fuel)?;
@@ -221,9 +202,6 @@ impl GuestInstance {
     }
 
     /// Brings the instance, which is in the image's state, to the state behind the job's preload. Returns how the job ended, if it did.
-    ///
-    /// # Errors
-    /// A host fault.
     fn preload(
         &mut self,
         loaded: StateKey,
@@ -255,9 +233,6 @@ impl GuestInstance {
     }
 
     /// Compiles `program` in the state that the instance is in, which leads to that of `compiled`. Returns how the job ended, if it did.
-    ///
-    /// # Errors
-    /// A host fault.
     fn compile(
         &mut self,
         compiled: StateKey,
@@ -266,7 +241,7 @@ impl GuestInstance {
         states: &KeptStates,
     ) -> Result<Option<TurnEnd>, HostFault> {
         // Modules without the harness are no compilers.
-        if self.image.text().is_some() {
+        if self.image.text.is_some() {
             return Ok(None);
         }
         self.set_request(job, request::encode_program(program), 0);
@@ -284,9 +259,6 @@ impl GuestInstance {
     }
 
     /// Brings the instance, which is in the image's state, to that of `key` if it is kept and the job has the fuel for it.
-    ///
-    /// # Errors
-    /// A host fault.
     fn enter(&mut self, key: StateKey, limits: &Limits, states: &KeptStates) -> Result<bool, HostFault> {
         let Some(state) = states.get(key).filter(|state| state.fuel <= limits.fuel) else { return Ok(false) };
         state.pages.write_to(self.exports.memory.data_mut(&mut self.store));
@@ -303,31 +275,18 @@ impl GuestInstance {
         let fuel = limits.fuel.saturating_sub(self.remaining_fuel()?);
         let globals = self.exports.save_globals(&mut self.store).map_err(|error| error.to_string())?.globals;
         let memory = self.exports.memory.data_mut(&mut self.store);
-        if let Some(pages) = self.image.baseline().find_changed(memory, &self.installed) {
+        if let Some(pages) = self.image.baseline.find_changed(memory, &self.installed) {
             states.keep(key, GuestState { pages, globals, fuel });
         }
         Ok(())
     }
 
     /// Runs the program that is compiled, as `request` says, with the fuel that is left.
-    ///
-    /// # Errors
-    /// A host fault.
     fn run_compiled(&mut self, job: &Job, request: Vec<u8>, expected_calls: usize) -> Result<TurnEnd, HostFault> {
         self.set_request(job, request, expected_calls);
         self.run_program_turn(&job.limits)
     }
 
-    /// Serves one request to a loaded callee. Its limits hold for all requests together.
-    ///
-    /// # Errors
-    /// A host fault.
-    fn serve_request(&mut self, limits: &Limits, request: Vec<u8>) -> Result<TurnEnd, HostFault> {
-        self.store.data_mut().channel.start_request(request);
-        self.run_program_turn(limits)
-    }
-
-    /// Runs a turn in which the program runs.
     fn run_program_turn(&mut self, limits: &Limits) -> Result<TurnEnd, HostFault> {
         let (ended, cost) = self.run_turn(limits)?;
         self.spent.running += cost;
@@ -407,9 +366,6 @@ impl GuestInstance {
     }
 
     /// Takes the outcome of a job, over all its turns.
-    ///
-    /// # Errors
-    /// A host fault.
     fn take_outcome(&mut self, limits: &Limits, ended: TurnEnd) -> Result<Outcome, HostFault> {
         let left = self.remaining_fuel()?;
         let peak_memory_bytes = self.exports.memory.data_size(&self.store) as u64;
@@ -449,7 +405,7 @@ impl GuestInstance {
             sleep_fuel: job.sleep_fuel,
         };
         let host = self.store.data_mut();
-        let base = self.base.as_deref().unwrap_or(self.image.base_tree());
+        let base = self.base.as_deref().unwrap_or(&self.image.base_tree);
         host.wasi = Wasi::new(base, &setup)
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
         host.memory_limit = job.limits.memory_bytes;
@@ -457,7 +413,6 @@ impl GuestInstance {
         Ok(())
     }
 
-    /// Opens a channel for the next turn.
     fn set_request(&mut self, job: &Job, request: Vec<u8>, expected_calls: usize) {
         let mut channel = Channel::new(request, expected_calls, job.limits.output_bytes);
         if let Some(callee) = &job.callee {
@@ -483,16 +438,16 @@ impl GuestInstance {
         }
         let (begun, image) = (Instant::now(), Arc::clone(&self.image));
         let memory = self.exports.memory.data_mut(&mut self.store);
-        let Ok(pages) = image.baseline().restore(memory, &mut self.installed, mode) else { return false };
+        let Ok(pages) = image.baseline.restore(memory, &mut self.installed, mode) else { return false };
         self.spent.pages += pages as u64;
         self.spent.reset_ns += nanoseconds_since(begun);
-        self.set_globals(image.globals()).is_ok()
+        self.set_globals(&image.state.globals).is_ok()
     }
 }
 
-/// The instance of a job's callee.
 struct CalleeGuest {
     guest: GuestInstance,
+    /// They hold for all requests together.
     limits: Limits,
     /// How its last turn ended. Anything but `Returned` is final.
     last: TurnEnd,
@@ -502,36 +457,27 @@ struct CalleeGuest {
 
 impl CalleeGuest {
     /// Runs the callee's module level in `guest`, which is in the image's state.
-    ///
-    /// # Errors
-    /// A host fault.
     fn start(mut guest: GuestInstance, job: &Job, callee: &Callee, states: &KeptStates) -> Result<Self, HostFault> {
         let mut last = guest.load_callee(job, callee, states)?;
         let code = std::mem::take(&mut last.calls);
         Ok(Self { guest, limits: job.limits, last, code })
     }
 
-    /// Whether it can serve requests.
     fn is_alive(&self) -> bool {
         self.last.exit == Exit::Returned
     }
 
     /// Serves one encoded request and returns the frame for the other side; `None` when the callee ended during it.
-    ///
-    /// # Errors
-    /// A host fault.
     fn ask(&mut self, request: Vec<u8>, caps: EncodeCaps) -> Result<Option<Vec<u8>>, HostFault> {
         // One in the format of `marshal` is a tuple, and its answer is in that format, too.
         let is_marshalled = request.first() == Some(&b'(');
-        self.last = self.guest.serve_request(&self.limits, request)?;
+        self.guest.store.data_mut().channel.start_request(request);
+        self.last = self.guest.run_program_turn(&self.limits)?;
         let result = self.last.calls.pop().filter(|_| self.is_alive());
         Ok(result.map(|result| encode_reply(result, caps, is_marshalled)))
     }
 
     /// Returns the instance, which must be reset, and the callee's outcome.
-    ///
-    /// # Errors
-    /// A host fault.
     fn finish(mut self) -> Result<(GuestInstance, Outcome), HostFault> {
         let outcome = self.guest.take_outcome(&self.limits, self.last)?;
         Ok((self.guest, Outcome { calls: self.code, ..outcome }))
@@ -559,10 +505,8 @@ fn encode_reply(result: CallResult, caps: EncodeCaps, is_marshalled: bool) -> Ve
     [b"X", &[length][..], &kind[..usize::from(length)], error.message.as_bytes()].concat()
 }
 
-/// How a turn ended, and what it took.
 type Turn = Result<(TurnEnd, TurnCost), HostFault>;
 
-/// How one turn of the harness ended.
 struct TurnEnd {
     exit: Exit,
     error: Option<GuestError>,
@@ -598,7 +542,6 @@ impl TurnEnd {
     }
 }
 
-/// The exit of a job whose `turn` returned `status`.
 fn exit_of_status(status: i32, channel: &Channel) -> (Exit, Option<GuestError>) {
     match (&channel.failed, channel.done && status == 0) {
         (Some((exit, error)), true) => (exit.clone(), Some(error.clone())),

@@ -16,11 +16,8 @@ pub(crate) type AskCallee = Box<dyn FnMut(Vec<u8>, EncodeCaps) -> Result<Option<
 pub(crate) struct Host {
     pub(crate) wasi: Wasi,
     pub(crate) channel: Channel,
-    /// Cancels the job.
     pub(crate) cancellation: CancellationToken,
-    /// The guest's fuel.
     pub(crate) fuel: FuelTank,
-    /// Calls the job's callee, if it has one.
     pub(crate) ask_callee: Option<AskCallee>,
     pub(crate) memory: Option<Memory>,
     pub(crate) alloc: Option<TypedFunc<i32, i32>>,
@@ -48,18 +45,9 @@ impl Host {
         }
     }
 
-    /// The guest's linear memory.
-    ///
-    /// # Errors
-    /// When the guest calls the host before it is instantiated, as a start function would.
+    /// The guest's linear memory. Fails when the guest calls the host before it is instantiated, as a start function would.
     pub(crate) fn memory(&self) -> wasmtime::Result<Memory> {
         self.memory.ok_or_else(|| wasmtime::Error::msg("the module calls its host while it is being instantiated"))
-    }
-
-    /// Sets the memory of a module that is not an image's.
-    #[cfg(feature = "conformance")]
-    pub(crate) fn set_memory(&mut self, memory: Option<Memory>) {
-        self.memory = memory;
     }
 }
 

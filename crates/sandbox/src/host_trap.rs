@@ -5,23 +5,12 @@
 
 use veriplay_core::LimitKind;
 
-/// Why the host ended the job.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HostTrap {
-    /// The guest called `proc_exit`.
     #[error("the program ended its process with code {0}")]
     ProcExit(i32),
-    /// The guest asked for more than a limit allows.
     #[error("the program asked for {used} of {limit:?}, and {allowed} are allowed")]
-    Exceeded {
-        /// Which limit.
-        limit: LimitKind,
-        /// Its value.
-        allowed: u64,
-        /// The requested amount.
-        used: u64,
-    },
-    /// The guest broke the protocol of the value channel.
+    Exceeded { limit: LimitKind, allowed: u64, used: u64 },
     #[error("{0}")]
     Protocol(&'static str),
     /// The job's callee ended; its own outcome says how.
@@ -33,7 +22,6 @@ pub(crate) enum HostTrap {
 }
 
 impl HostTrap {
-    /// The status of a `proc_exit`.
     pub(crate) const fn exit_code(&self) -> Option<i32> {
         match self {
             HostTrap::ProcExit(code) => Some(*code),

@@ -18,9 +18,6 @@ const MODULE: &str = "wasi_snapshot_preview1";
 const CALL_FUEL: u64 = 800;
 
 /// Charges a host call: the base price, and `work` for what it did.
-///
-/// # Errors
-/// [`wasmtime::Trap::OutOfFuel`] when there is not enough.
 fn charge(caller: &Caller<'_, Host>, work: u64) -> wasmtime::Result<()> {
     caller.data().fuel.charge(CALL_FUEL.saturating_add(work))
 }
@@ -43,18 +40,6 @@ fn run_syscall(
 }
 
 type C<'a> = Caller<'a, Host>;
-
-/// Adds the shim's calls.
-///
-/// # Errors
-/// When a name is already taken.
-fn add_system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    add_process(linker)?;
-    add_descriptors(linker)?;
-    add_transfers(linker)?;
-    add_paths(linker)?;
-    add_refused(linker)
-}
 
 fn add_process(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "args_get", |c: C<'_>, pointers: i32, buffer: i32| {
@@ -207,12 +192,13 @@ fn refuse_socket(c: C<'_>, fd: i32) -> wasmtime::Result<i32> {
 }
 
 /// Makes a linker with everything that a guest can call.
-///
-/// # Errors
-/// Never for a new linker.
 pub(crate) fn make_linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
-    add_system_calls(&mut linker)?;
+    add_process(&mut linker)?;
+    add_descriptors(&mut linker)?;
+    add_transfers(&mut linker)?;
+    add_paths(&mut linker)?;
+    add_refused(&mut linker)?;
     linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
     Ok(linker)
 }

@@ -70,7 +70,6 @@ impl JobLock {
     }
 }
 
-/// A share of the lock.
 pub(crate) struct SharedGuard<'a>(&'a JobLock);
 
 impl Drop for SharedGuard<'_> {
@@ -84,7 +83,6 @@ impl Drop for SharedGuard<'_> {
     }
 }
 
-/// The whole lock.
 pub(crate) struct AloneGuard<'a>(&'a JobLock);
 
 impl Drop for AloneGuard<'_> {

@@ -31,7 +31,6 @@ pub(crate) struct GuestState {
 pub(crate) struct StateKey([u8; 32]);
 
 impl StateKey {
-    /// The image's own state.
     pub(crate) const IMAGE: Self = Self([0; 32]);
 
     /// Behind the compilation of a program, which meets no limit but those that end the job.
@@ -51,14 +50,12 @@ impl StateKey {
         Self(*hasher.finalize().as_bytes())
     }
 
-    /// The place where it is remembered.
     fn place(self) -> usize {
         let [a, b, ..] = self.0;
         usize::from(u16::from_le_bytes([a, b])) % REMEMBERED
     }
 }
 
-/// The kept states.
 #[derive(Debug, Default)]
 pub(crate) struct KeptStates(Mutex<Shelf>);
 
@@ -66,7 +63,6 @@ pub(crate) struct KeptStates(Mutex<Shelf>);
 struct Shelf {
     states: HashMap<StateKey, KeptState>,
     bytes: usize,
-    /// Counts uses.
     uses: u64,
     /// States that jobs have come to. Each has one place, where a later one takes over.
     remembered: Box<[StateKey]>,

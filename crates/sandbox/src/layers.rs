@@ -39,9 +39,6 @@ impl Layers {
     }
 
     /// The layers of `base`, from the lowest to the uppermost.
-    ///
-    /// # Errors
-    /// When one is missing.
     fn find_layers<'a>(&'a self, base: &'a LayerStack) -> Result<Vec<(&'a Layer, LayerRoot)>, String> {
         let find = |mounted: &'a LayerMount| {
             let layer = self.by_digest.get(&mounted.layer).map(|layer| (layer, mounted.at));
@@ -53,9 +50,7 @@ impl Layers {
     }
 
     /// Checks that `files` can lie over `base` as the job, or its `callee`, sees it.
-    ///
-    /// # Errors
-    /// When a layer is missing, no layer has a path to hide, or a name would be both a file and a directory.
+    /// Fails when a layer is missing, no layer has a path to hide, or a name would be both a file and a directory.
     pub(crate) fn check_files(
         &self,
         base: &LayerStack,
@@ -99,9 +94,7 @@ impl Layers {
     }
 
     /// The image's tree with `base` as the job, or its `callee`, sees it, without their own files. [`Self::check_files`] must have succeeded.
-    ///
-    /// # Errors
-    /// When a layer is missing, or clashes with the image's tree.
+    /// Fails when a layer is missing, or clashes with the image's tree.
     pub(crate) fn get_tree(
         &self,
         image: &Tree,

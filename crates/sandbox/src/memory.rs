@@ -121,17 +121,12 @@ impl Drop for BaselineMapping {
 
 impl Baseline {
     /// Keeps `bytes`, a whole number of wasm pages.
-    ///
-    /// # Errors
-    /// When the host has no memory for it.
     pub(crate) fn new(bytes: &[u8]) -> io::Result<Self> {
         Self::map(sealed_file(bytes)?, bytes.len())
     }
 
     /// The baseline of another process, from its [`Baseline::file`].
-    ///
-    /// # Errors
-    /// When it is not such a file: it could then change under a running guest.
+    /// Fails when it is not such a file: it could then change under a running guest.
     pub(crate) fn shared(file: File) -> io::Result<Self> {
         // SAFETY: fcntl on a descriptor we own; no memory is involved.
         let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
@@ -150,7 +145,6 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// The file that holds it.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
@@ -165,9 +159,7 @@ impl Baseline {
     }
 
     /// Maps the image over the start of `memory`, whose previous content is gone. `memory` is a whole linear memory.
-    ///
-    /// # Errors
-    /// When `memory` is not at least as long as the image, or mapping fails; the memory is then in doubt.
+    /// Fails when `memory` is not at least as long as the image, or mapping fails; the memory is then in doubt.
     pub(crate) fn install(&self, memory: &mut [u8]) -> io::Result<InstalledBaseline> {
         let aligned = memory.as_ptr().addr().is_multiple_of(PAGE);
         if memory.len() < self.len() || !aligned {
@@ -201,10 +193,7 @@ impl Baseline {
 
     /// Resets `memory`, over which the image was installed, to the image.
     ///
-    /// Returns how many pages were copied back.
-    ///
-    /// # Errors
-    /// When the written pages cannot be found; the state of the memory is then unknown.
+    /// Returns how many pages were copied back. Fails when the written pages cannot be found; the state of the memory is then unknown.
     pub(crate) fn restore(
         &self,
         memory: &mut [u8],

@@ -47,27 +47,20 @@ pub(crate) const FUEL: &str = "__veriplay_fuel";
 /// Where the bound is in it.
 const BOUND: u64 = 8;
 
-/// Why a module cannot be metered.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MeterError {
-    /// It is not a valid module.
     #[error(transparent)]
     Malformed(#[from] BinaryReaderError),
-    /// It is metered already.
     #[error("it has an export named `{FUEL}`, which is the meter's")]
     AlreadyMetered,
-    /// It has more than one memory.
     #[error("it has `{0}` memories, and a snapshot keeps one")]
     Memories(u32),
-    /// It cannot be encoded again.
     #[error(transparent)]
     Encode(#[from] reencode::Error<Infallible>),
 }
 
 /// Makes `wasm`, which must be valid, count what it executes. Custom sections (names, debug data) are left out.
-///
-/// # Errors
-/// When it is no module, is metered already, or has several memories.
+/// Fails when it is no module, is metered already, or has several memories.
 pub(crate) fn instrument(wasm: &[u8]) -> Result<Vec<u8>, MeterError> {
     let shape = ModuleShape::parse(wasm)?;
     if shape.memories > 1 {

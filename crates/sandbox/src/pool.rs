@@ -20,7 +20,6 @@ use crate::wasi::files::Tree;
 /// Why a job has no outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RunError {
-    /// The engine or the host failed.
     #[error("{0}")]
     Fault(String),
     /// The worker process died of this signal: a crash, or a forbidden system call.
@@ -47,9 +46,6 @@ pub(crate) trait Runner {
     type Slot: Default;
 
     /// Runs `job` in `slot`, and leaves in it what the next job may reuse once it is [reset](Self::reset).
-    ///
-    /// # Errors
-    /// A host fault, or the job was cancelled.
     fn run(&self, slot: &mut Self::Slot, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, RunError>;
 
     /// Prepares `slot` for the next job, after [`Self::run`].
@@ -57,9 +53,6 @@ pub(crate) trait Runner {
 }
 
 /// What `use_slot` returns. If it panics that is a fault of the host, and `slot` is empty.
-///
-/// # Errors
-/// Those of `use_slot`, and a panic.
 pub(crate) fn catch_panic<S: Default, T>(
     slot: &mut S,
     use_slot: impl FnOnce(&mut S) -> Result<T, RunError>,
@@ -75,7 +68,6 @@ struct Slots<P> {
     in_use: usize,
 }
 
-/// The slots of one sandbox.
 pub(crate) struct Pool<R: Runner> {
     runner: R,
     max_parallel: usize,
@@ -84,20 +76,12 @@ pub(crate) struct Pool<R: Runner> {
 }
 
 impl<R: Runner> Pool<R> {
-    pub(crate) fn new(runner: R, max_parallel: usize) -> Self {
-        Self::starting_with(runner, max_parallel, Vec::new())
-    }
-
-    /// A pool with idle slots.
-    pub(crate) fn starting_with(runner: R, max_parallel: usize, idle: Vec<R::Slot>) -> Self {
+    pub(crate) fn new(runner: R, max_parallel: usize, idle: Vec<R::Slot>) -> Self {
         let state = Mutex::new(Slots { idle, in_use: 0 });
         Self { runner, max_parallel: max_parallel.max(1), state, freed: Condvar::new() }
     }
 
     /// Runs `job` on this thread, once fewer than the maximum run.
-    ///
-    /// # Errors
-    /// A host fault, or the job was cancelled.
     pub(crate) fn run(
         &self,
         job: &Job,
@@ -182,7 +166,6 @@ pub(crate) struct Instances {
     callee: Option<GuestInstance>,
     /// Those that the last job ran in, until they are reset.
     used: (Option<GuestInstance>, Option<GuestInstance>),
-    /// When that job began.
     begun: Option<Instant>,
 }
 
@@ -218,7 +201,7 @@ impl Runner for InProcessRunner {
     fn run(&self, slot: &mut Instances, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, RunError> {
         slot.begun = self.profiler.is_some().then(Instant::now);
         let tree = |callee: Option<&Callee>| {
-            job.base.as_ref().map(|base| self.layers.get_tree(self.image.base_tree(), base, callee)).transpose()
+            job.base.as_ref().map(|base| self.layers.get_tree(&self.image.base_tree, base, callee)).transpose()
         };
         let mut guest = self.take_or_make(&mut slot.guest, tree(None)?.as_ref(), cancellation)?;
         let callee = match (&job.callee, &job.interactor) {
@@ -276,7 +259,7 @@ mod tests {
     #[test]
     fn a_job_that_waits_for_a_slot_ends_when_it_is_cancelled_and_takes_none() {
         let ((begun, has_begun), (end, ends)) = (channel(), channel());
-        let pool = Pool::new(Held { begun, end: Mutex::new(ends) }, 1);
+        let pool = Pool::new(Held { begun, end: Mutex::new(ends) }, 1, Vec::new());
         let (job, token) = (Job::script("pass"), CancellationToken::new());
         let (first, second) = std::thread::scope(|scope| {
             let first = scope.spawn(|| pool.run(&job, true, &CancellationToken::new()));

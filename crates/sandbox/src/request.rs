@@ -9,12 +9,10 @@ use std::collections::HashSet;
 
 use veriplay_core::{Callee, Entry, ExecuteError, Interactor, Job, Limits, Preload, Value, is_plain_relative};
 
-/// Encodes the request to compile a program.
 pub(crate) fn encode_program(program: &str) -> Vec<u8> {
     [b"K", program.as_bytes()].concat()
 }
 
-/// Encodes the request to run the job's program.
 pub(crate) fn encode_request(job: &Job) -> Vec<u8> {
     let may_marshal = may_marshal(job);
     let mode = match job.entry {
@@ -24,12 +22,15 @@ pub(crate) fn encode_request(job: &Job) -> Vec<u8> {
     };
     let mut out = encode_head(mode, job.seed, job);
     if let Entry::Calls { function, arguments } = &job.entry {
-        put_text(&mut out, function);
+        put_bytes(&mut out, function.as_bytes());
         put_count(&mut out, arguments.len());
         for list in arguments {
             let marshalled = if may_marshal { Value::list_to_marshal(list) } else { None };
             match marshalled {
-                Some(marshalled) => put_marshalled(&mut out, &marshalled),
+                Some(marshalled) => {
+                    out.push(b'm');
+                    put_bytes(&mut out, &marshalled);
+                }
                 None => put_arguments(&mut out, list),
             }
         }
@@ -43,7 +44,6 @@ const fn may_marshal(job: &Job) -> bool {
     job.preload.is_none() && job.callee.is_none()
 }
 
-/// Encodes the request to run the module level of the job's callee.
 pub(crate) fn encode_callee_request(job: &Job, callee: &Callee) -> Vec<u8> {
     encode_head(if callee.shares_objects { b'O' } else { b'P' }, callee.seed, job)
 }
@@ -53,10 +53,9 @@ pub(crate) fn encode_warm_request(job: &Job) -> Vec<u8> {
     encode_head(b'W', job.seed, job)
 }
 
-/// Encodes the request to run a preload of `job`.
 pub(crate) fn encode_preload_request(job: &Job, preload: &Preload) -> Vec<u8> {
     let mut out = encode_head(b'L', 0, job);
-    put_text(&mut out, &preload.function);
+    put_bytes(&mut out, preload.function.as_bytes());
     put_count(&mut out, 1);
     put_arguments(&mut out, &preload.arguments);
     out
@@ -70,7 +69,6 @@ fn encode_head(mode: u8, seed: u64, job: &Job) -> Vec<u8> {
     out
 }
 
-/// The number of results that are due.
 pub(crate) fn expected_calls(job: &Job) -> usize {
     match &job.entry {
         Entry::Script => 0,
@@ -79,9 +77,6 @@ pub(crate) fn expected_calls(job: &Job) -> usize {
 }
 
 /// Checks that a job can run as described, whatever its program does.
-///
-/// # Errors
-/// [`ExecuteError::BadJob`].
 pub(crate) fn check_job(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
     // A turn of an episode may have no fuel left. It ends at once.
     Limits::check_fuel(job.limits.fuel.max(*Limits::FUEL.start())).map_err(ExecuteError::BadJob)?;
@@ -152,15 +147,9 @@ fn put_count(out: &mut Vec<u8>, count: usize) {
     out.extend_from_slice(&saturate(count as u64).to_le_bytes());
 }
 
-fn put_text(out: &mut Vec<u8>, text: &str) {
-    put_count(out, text.len());
-    out.extend_from_slice(text.as_bytes());
-}
-
-fn put_marshalled(out: &mut Vec<u8>, list: &[u8]) {
-    out.push(b'm');
-    put_count(out, list.len());
-    out.extend_from_slice(list);
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_count(out, bytes.len());
+    out.extend_from_slice(bytes);
 }
 
 fn put_arguments(out: &mut Vec<u8>, list: &[Value]) {

@@ -52,7 +52,6 @@ pub struct Sandbox {
     lock: JobLock,
 }
 
-/// The workers that run jobs.
 enum Workers {
     InProcess(Pool<InProcessRunner>),
     Processes(Box<Pool<ProcessRunner>>),
@@ -114,7 +113,7 @@ impl Sandbox {
     #[must_use]
     pub fn new(image: Arc<Image>, options: SandboxOptions) -> Self {
         let here = InProcessRunner::new(Arc::clone(&image), options.reset, Layers::default());
-        let workers = Workers::InProcess(Pool::new(here, options.parallel()));
+        let workers = Workers::InProcess(Pool::new(here, options.parallel(), Vec::new()));
         Self { image, layers: Layers::default(), workers, lock: JobLock::default() }
     }
 
@@ -142,7 +141,7 @@ impl Sandbox {
     ) -> Result<Self, ExecuteError> {
         let processes = ProcessRunner::new(program, &image, options.reset);
         let first = processes.start().map_err(|error| ExecuteError::Host(error.to_string()))?;
-        let pool = Pool::starting_with(processes, options.parallel(), vec![Some(first)]);
+        let pool = Pool::new(processes, options.parallel(), vec![Some(first)]);
         Ok(Self {
             image,
             layers: Layers::default(),

@@ -18,9 +18,6 @@ use wasmtime::{StackCreator, StackMemory};
 const GUARD: usize = 64 << 10;
 
 /// Runs a call of the guest to completion, on a stack of its own. A guest never waits, unless it is joined to another one.
-///
-/// # Errors
-/// The call's own.
 pub(crate) fn run_to_completion<T>(call: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result<T> {
     match pin!(call).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(ended) => ended,
@@ -49,7 +46,6 @@ unsafe impl StackCreator for Stacks {
     }
 }
 
-/// A stack in use.
 struct Stack {
     /// There until it is dropped.
     mapping: Option<StackMapping>,

@@ -29,7 +29,7 @@ impl Image {
         let mut guest = GuestInstance::new(self).map_err(failed)?;
         if let Some(base) = &job.base {
             layers.check_files(base, None, &job.files).map_err(failed)?;
-            guest.set_base(Some(layers.get_tree(self.base_tree(), base, None).map_err(failed)?));
+            guest.set_base(Some(layers.get_tree(&self.base_tree, base, None).map_err(failed)?));
         }
         let (outcome, snapshot) = guest.into_snapshot(job).map_err(failed)?;
         if outcome.exit != Exit::Returned {
@@ -43,7 +43,6 @@ impl Image {
     }
 }
 
-/// Describes how the program ended.
 fn describe_end(outcome: &Outcome) -> String {
     match &outcome.error {
         Some(error) => format!("the program ended with {}: {}", error.kind, error.message),

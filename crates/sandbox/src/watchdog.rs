@@ -14,12 +14,10 @@ use veriplay_core::CancellationToken;
 use crate::fuel::Gauge;
 use crate::parent_process::{is_orphan, parent_calls};
 
-/// How often the thread looks.
 const TICK: Duration = Duration::from_millis(5);
 /// After how many looks at nothing it sleeps until it is woken, which costs the next guest a system call.
 const IDLE_TICKS: u32 = 200;
 
-/// The time at which a turn ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
     started: Instant,
@@ -45,15 +43,12 @@ impl Deadline {
 /// Why a guest must end before its fuel is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EndReason {
-    /// Its deadline has passed.
     Deadline,
-    /// The job is cancelled.
     Cancelled,
     /// The process that asked for the job has died.
     Orphaned,
 }
 
-/// A guest's turn, as the watchdog sees it.
 struct WatchedTurn {
     id: u64,
     deadline: Deadline,
@@ -77,13 +72,10 @@ impl WatchedTurn {
     }
 }
 
-/// The turns that run.
 struct Turns {
     running: Vec<WatchedTurn>,
     next_id: u64,
-    /// Whether there is a thread that looks at them.
     watched: bool,
-    /// Whether it waits to be woken.
     asleep: bool,
 }
 
@@ -119,9 +111,6 @@ impl Turns {
 
 /// Starts the thread, unless it runs already. When this returns, it makes no system calls but those of locks, the clock, and the questions
 /// for its parent.
-///
-/// # Errors
-/// When the system has no thread for it.
 pub(crate) fn start() -> Result<(), String> {
     lock_turns().start_thread()
 }
@@ -157,9 +146,6 @@ pub(crate) struct Watch(u64);
 ///
 /// # Safety
 /// The guest's store outlives the watch.
-///
-/// # Errors
-/// When the system has no thread for the watchdog.
 pub(crate) unsafe fn watch(gauge: Gauge, deadline: Deadline, cancellation: CancellationToken) -> Result<Watch, String> {
     let mut turns = lock_turns();
     turns.start_thread()?;

@@ -119,7 +119,6 @@ fn is_documented(keys: &BTreeSet<&str>, path: &str) -> bool {
     })
 }
 
-/// A table of keys of the page.
 struct KeyTable<'a> {
     /// File and item of each source that declares some of the keys.
     sources: Vec<(&'a str, &'a str)>,

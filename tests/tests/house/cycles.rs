@@ -10,34 +10,20 @@ use std::fs;
 
 use super::root;
 
-/// Crates whose files still import in circles, with the number of those files. A number may only fall; a crate at zero leaves the list.
-const NOT_YET: &[(&str, usize)] = &[];
-
 #[test]
 fn files_do_not_import_each_other_in_circles() {
-    let known: BTreeMap<&str, usize> = NOT_YET.iter().copied().collect();
-    let names = crates();
-    assert!(known.keys().all(|name| names.iter().any(|found| found == name)), "NOT_YET names a crate that is none");
-    let mut wrong = Vec::new();
-    for name in &names {
-        let imports = imports(name);
+    for name in crates() {
+        let imports = imports(&name);
         let circles = circles(&imports);
-        let (found, allowed) = (circles.iter().map(Vec::len).sum::<usize>(), known.get(name.as_str()).copied());
-        if found != allowed.unwrap_or(0) || allowed == Some(0) {
-            wrong.push(format!(
-                "`{name}`: {found} files in circles, NOT_YET says {allowed:?}{}",
-                shown(&circles, &imports)
-            ));
-        }
+        assert!(circles.is_empty(), "files of `{name}` import each other in circles:{}", shown(&circles, &imports));
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The same for whole modules, each with all files below it.
 #[test]
 fn modules_beside_each_other_do_not_import_each_other_in_circles() {
-    for name in crates().iter().filter(|name| NOT_YET.iter().all(|(known, _)| known != name)) {
-        let found = circles_of_modules(&imports(name));
+    for name in crates() {
+        let found = circles_of_modules(&imports(&name));
         assert!(found.is_empty(), "modules of `{name}` import each other in circles: {found:?}");
     }
 }
@@ -167,7 +153,6 @@ fn shown(circles: &[Vec<String>], imports: &Imports) -> String {
     text
 }
 
-/// The modules of a crate.
 struct Tree<'a> {
     modules: Vec<Module>,
     read: &'a dyn Fn(&str) -> Option<String>,

@@ -8,21 +8,10 @@ mod documents;
 mod facts;
 mod files;
 
-use std::path::PathBuf;
+use xtask::root;
 
-/// The root of the repository.
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the root").to_owned()
-}
-
-/// Every file git tracks or would track, relative to the root. Works in a fresh clone and in a dirty tree.
+/// Every file git tracks or would track, by its path from the root.
 fn tracked_files() -> Vec<String> {
-    let git = std::process::Command::new("git")
-        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root())
-        .output()
-        .expect("git lists the files");
-    assert!(git.status.success(), "git ls-files failed: {}", String::from_utf8_lossy(&git.stderr));
-    let text = String::from_utf8(git.stdout).expect("file names are UTF-8");
-    text.lines().filter(|name| root().join(name).is_file()).map(str::to_owned).collect()
+    let files = xtask::tracked_files(&root()).unwrap_or_else(|error| panic!("{error:#}"));
+    files.into_iter().map(|file| file.into_os_string().into_string().expect("file names are UTF-8")).collect()
 }

@@ -18,9 +18,6 @@ use crate::wasi::pipe::Pipe;
 
 impl GuestInstance {
     /// Runs `job` in this instance, and its interactor in `other`. Both are in the image's state.
-    ///
-    /// # Errors
-    /// A host fault; the instances must be dropped.
     pub(super) fn run_interaction(
         &mut self,
         job: &Job,
@@ -43,9 +40,6 @@ impl GuestInstance {
     }
 
     /// Compiles a script, which is then ready to run. Returns how that ended, if it did.
-    ///
-    /// # Errors
-    /// A host fault.
     fn load_script(&mut self, job: &Job, states: &KeptStates) -> Result<Option<TurnEnd>, HostFault> {
         let compiled = StateKey::IMAGE.behind_program(&job.program);
         self.set_fuel(job.limits.fuel)?;
@@ -55,9 +49,6 @@ impl GuestInstance {
     }
 
     /// Runs both scripts. Returns how they parted, and how each of them ended, unless it was stopped.
-    ///
-    /// # Errors
-    /// A host fault.
     fn talk(
         &mut self,
         job: &Job,
@@ -72,7 +63,6 @@ impl GuestInstance {
         Ok((end, ended))
     }
 
-    /// Begins to run the script that is loaded.
     fn start_side<'a>(&'a mut self, job: &'a Job, input: Pipe, output: Pipe) -> Side<'a> {
         self.set_request(job, request::encode_request(job), 0);
         self.store.data_mut().wasi.join(input.clone(), output.clone());
@@ -85,9 +75,6 @@ impl GuestInstance {
     }
 
     /// Takes the outcome of one side, which was stopped if it has not ended.
-    ///
-    /// # Errors
-    /// A host fault.
     fn take_side(&mut self, job: &Job, ended: Option<TurnEnd>, end: InteractionEnd) -> Result<Outcome, HostFault> {
         let ended = ended.unwrap_or_else(|| {
             self.store.data_mut().grew = true;
@@ -100,7 +87,6 @@ impl GuestInstance {
     }
 }
 
-/// One side, while both run.
 struct Side<'a> {
     turn: Pin<Box<dyn Future<Output = Result<TurnEnd, HostFault>> + 'a>>,
     input: Pipe,
@@ -110,9 +96,6 @@ struct Side<'a> {
 
 impl Side<'_> {
     /// Runs it until it waits or ends. Returns whether it has failed.
-    ///
-    /// # Errors
-    /// A host fault.
     fn run_on(&mut self) -> Result<bool, HostFault> {
         if self.ended.is_some() {
             return Ok(false);
@@ -131,9 +114,6 @@ impl Side<'_> {
 }
 
 /// Runs both sides until they have ended, or one of them fails, or each waits for the other.
-///
-/// # Errors
-/// A host fault.
 fn run_in_turns(program: &mut Side<'_>, interactor: &mut Side<'_>) -> Result<InteractionEnd, HostFault> {
     loop {
         if program.run_on()? {

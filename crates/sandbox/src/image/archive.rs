@@ -22,14 +22,11 @@ const HEADER: &str = "image.json";
 const STATE: &str = "state.json";
 /// The other members, each with the most bytes it may have: some times what the Python image has.
 const MEMBERS: [(&str, u64); 4] = [(MODULE, 1 << 30), (LIBRARY, 256 << 20), (MEMORY, 1 << 30), (STATE, 1 << 20)];
-/// The most bytes of the header.
 const MAX_HEADER: u64 = 64 << 10;
-/// Version of this layout.
 const FORMAT: u32 = 1;
 /// Tar's unit.
 const BLOCK: usize = 512;
 
-/// The first member.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ArchiveHeader {
@@ -37,7 +34,6 @@ struct ArchiveHeader {
     /// The image's name and digest.
     image: String,
     digest: String,
-    /// The engine's version.
     wasmtime: String,
     /// The processor's architecture and the system.
     target: String,
@@ -45,7 +41,6 @@ struct ArchiveHeader {
     cpu: Vec<String>,
     /// The engine's configuration, without the features of the processor.
     engine: String,
-    /// The other members.
     files: Vec<ManifestEntry>,
 }
 
@@ -70,7 +65,16 @@ impl ImageArchive {
     /// # Errors
     /// When it is damaged, or is of another image, version or kind of machine.
     pub fn read(spec: &ImageSpec, from: &mut dyn Read) -> Result<Self, ImageError> {
-        read_archive(from, spec)
+        let mut reader = ArchiveReader { from };
+        let header = parse_header(&reader.header()?)?;
+        check_fit(&header, spec, &cpu::features(CpuLevel::Native), &config_digest()?)?;
+        check_members(&header)?;
+        let mut contents = header.files.iter().map(|entry| reader.member(entry)).collect::<Result<Vec<_>, _>>()?;
+        reader.end()?;
+        let mut next = || contents.remove(0);
+        let (module, library, memory, state) = (next(), next(), next(), next());
+        let state = serde_json::from_slice(&state).map_err(|error| damaged(format!("`{STATE}`: {error}")))?;
+        Ok(Self { module, library, memory, state })
     }
 }
 
@@ -80,10 +84,6 @@ impl std::fmt::Debug for ImageArchive {
     }
 }
 
-/// Writes an archive.
-///
-/// # Errors
-/// When `out` fails.
 pub(super) fn write_archive(
     out: &mut dyn Write,
     spec: &ImageSpec,
@@ -115,19 +115,6 @@ pub(super) fn write_archive(
         out.write_all(&[0; 2 * BLOCK])
     };
     write().map_err(|cause| ImageError::ArchiveWrite { cause })
-}
-
-fn read_archive(from: &mut dyn Read, spec: &ImageSpec) -> Result<ImageArchive, ImageError> {
-    let mut reader = ArchiveReader { from };
-    let header = parse_header(&reader.header()?)?;
-    check_fit(&header, spec, &cpu::features(CpuLevel::Native), &config_digest()?)?;
-    check_members(&header)?;
-    let mut contents = header.files.iter().map(|entry| reader.member(entry)).collect::<Result<Vec<_>, _>>()?;
-    reader.end()?;
-    let mut next = || contents.remove(0);
-    let (module, library, memory, state) = (next(), next(), next(), next());
-    let state = serde_json::from_slice(&state).map_err(|error| damaged(format!("`{STATE}`: {error}")))?;
-    Ok(ImageArchive { module, library, memory, state })
 }
 
 fn parse_header(text: &[u8]) -> Result<ArchiveHeader, ImageError> {
@@ -189,7 +176,6 @@ fn check_members(header: &ArchiveHeader) -> Result<(), ImageError> {
     }
 }
 
-/// Reads the members of an archive in their order.
 struct ArchiveReader<'a> {
     from: &'a mut dyn Read,
 }

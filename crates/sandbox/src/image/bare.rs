@@ -27,9 +27,6 @@ impl Image {
 
 /// An image of the module in `text`, under an engine without compiler threads, for a worker process: a compiler thread that is still
 /// starting when the worker locks itself down would be killed, and the worker with it.
-///
-/// # Errors
-/// As for [`Image::from_module`].
 pub(crate) fn build_without_threads(name: &str, text: &str) -> Result<Arc<Image>, ImageError> {
     build_module(super::engine::engine_without_threads()?, name, text)
 }
@@ -44,7 +41,6 @@ fn build_module(engine: Engine, name: &str, text: &str) -> Result<Arc<Image>, Im
     Ok(Arc::new(Image { text: Some(text.to_owned()), ..image }))
 }
 
-/// Makes a spec without preload, headroom and wheel.
 fn make_spec(name: &str) -> Result<ImageSpec, ImageError> {
     // JSON's quotes and escapes are TOML's too.
     let name = serde_json::Value::from(name);

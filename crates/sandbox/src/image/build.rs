@@ -25,21 +25,14 @@ use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::{Wasi, WasiSetup, base_tree};
 
-/// Where the guest's objects are.
 const ALIVE_FILE: &str = "alive";
 /// Fuel of a build: enough for any preload, and an end for one that loops.
 const BUILD_FUEL: u64 = 500_000_000_000;
-/// The most bytes of output of a preload.
 const BUILD_OUTPUT: u64 = 1 << 20;
-/// The most bytes of files of a preload.
 const BUILD_FILES: u64 = 64 << 20;
-/// The most memory of a preload.
 const BUILD_MEMORY: u64 = 1 << 30;
 
 /// Compiles the guest of a wheel: a minute or so on two cores.
-///
-/// # Errors
-/// When it is not a module that can be instrumented and compiled.
 pub(crate) fn compile_guest(engine: &Engine, wheel: GuestWheel) -> Result<CompiledGuest, ImageError> {
     let fail = |phase: &'static str| move |error: wasmtime::Error| build_error(phase, format!("{error:#}"));
     // Before anything is added, so that a module that only metering would make valid is refused.
@@ -80,9 +73,6 @@ fn build_error(phase: &'static str, detail: String) -> ImageError {
 }
 
 /// Runs `spec`'s preload and harness in a new instance of `code`, and takes a snapshot. Needs a deep stack.
-///
-/// # Errors
-/// When the preload fails.
 pub(super) fn snapshot_guest(
     spec: &ImageSpec,
     libraries: &[LibraryModule],
@@ -152,7 +142,6 @@ fn module_text(name: &str, source: &str) -> String {
     )
 }
 
-/// Source text that adds a module of a library.
 fn library_text(module: &LibraryModule) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let (name, source) = (quoted(&module.name), quoted(&module.source));
@@ -160,7 +149,6 @@ fn library_text(module: &LibraryModule) -> String {
     format!("import sys\nsys.modules['{}'].add({name}, {is_package}, {source})\ndel sys", library::MODULE)
 }
 
-/// A guest during its preload.
 struct PreloadGuest {
     store: Store<Host>,
     exports: Exports,
@@ -296,7 +284,6 @@ impl PreloadGuest {
         Ok(guest)
     }
 
-    /// Where the guest's objects are.
     fn list_alive(mut self) -> Result<Vec<u8>, ImageError> {
         self.run_text(snapshot::ALIVE)?;
         let written = self.store.data().wasi.file(ALIVE_FILE).map(<[u8]>::to_vec);

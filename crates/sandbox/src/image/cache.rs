@@ -24,7 +24,6 @@ pub(super) const MEMORY: &str = "memory.bin";
 const MANIFEST: &str = "manifest.json";
 /// Prefix of the names of incomplete directories.
 const STAGING: &str = "building-";
-/// Version of this layout.
 const LAYOUT: u32 = 2;
 /// Hexadecimal digits of a key.
 pub(super) const KEY_DIGITS: usize = 24;
@@ -35,7 +34,6 @@ struct ManifestVersion {
     layout: u32,
 }
 
-/// What is in the file of a manifest.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ManifestFile {
@@ -49,7 +47,6 @@ struct ManifestFile {
 #[serde(deny_unknown_fields)]
 struct CacheManifest {
     key: String,
-    /// Every other file.
     files: Vec<ManifestEntry>,
     /// The part of a snapshot that is not memory.
     state: Option<GlobalState>,
@@ -81,10 +78,7 @@ pub(crate) fn create_private_dir(path: &Path) -> Result<(), ImageError> {
     Ok(())
 }
 
-/// Reads compiled code.
-///
-/// # Errors
-/// Why it cannot be used: it is missing, incomplete, or of another engine.
+/// Reads compiled code. An error says why it cannot be used: it is missing, incomplete, or of another engine.
 pub(crate) fn read_code(dir: &Path, key: &str, engine: &Engine) -> Result<CompiledGuest, String> {
     let manifest = read_manifest(dir, key)?;
     // Hashing takes most of a load: the two files in two threads.
@@ -97,18 +91,11 @@ pub(crate) fn read_code(dir: &Path, key: &str, engine: &Engine) -> Result<Compil
 }
 
 /// Reads the two files of compiled code, without loading them.
-///
-/// # Errors
-/// Why they cannot be used.
 pub(super) fn read_code_files(dir: &Path, key: &str) -> Result<(Vec<u8>, Vec<u8>), String> {
     let manifest = read_manifest(dir, key)?;
     Ok((manifest.read_file(dir, MODULE)?, manifest.read_file(dir, LIBRARY)?))
 }
 
-/// Reads a snapshot.
-///
-/// # Errors
-/// Why it cannot be used.
 pub(crate) fn read_snapshot(dir: &Path, key: &str) -> Result<GuestSnapshot, String> {
     let manifest = read_manifest(dir, key)?;
     let memory = manifest.read_file(dir, MEMORY)?;
@@ -143,7 +130,6 @@ impl CacheManifest {
         manifest.check_names()
     }
 
-    /// The text of its file.
     fn seal(self) -> Vec<u8> {
         let file = ManifestFile { layout: LAYOUT, blake3: content_hash(&self), manifest: self };
         serde_json::to_vec_pretty(&file).expect("a manifest has string keys only")
@@ -164,7 +150,6 @@ impl CacheManifest {
         Ok((entry, file))
     }
 
-    /// Reads a file and checks its digest.
     fn read_file(&self, dir: &Path, name: &str) -> Result<Vec<u8>, String> {
         let (entry, mut file) = self.open_entry(dir, name)?;
         let mut bytes = Vec::with_capacity(file.metadata().map_or(0, |meta| meta.len() as usize));
@@ -173,7 +158,6 @@ impl CacheManifest {
         Ok(bytes)
     }
 
-    /// Opens a file and checks its digest.
     fn open_checked(&self, dir: &Path, name: &str) -> Result<File, String> {
         let (entry, mut file) = self.open_entry(dir, name)?;
         let mut hasher = blake3::Hasher::new();
@@ -213,34 +197,13 @@ pub(super) fn load_module_in_memory(engine: &Engine, native: &[u8]) -> Result<Mo
     unsafe { Module::deserialize(engine, native) }.map_err(|error| format!("{error:#}"))
 }
 
-/// Writes compiled code to `dir`.
-///
-/// # Errors
-/// As [`write_image`].
 pub(crate) fn write_code(dir: &Path, key: &str, code: &CompiledGuest) -> Result<(), ImageError> {
     let native = code.module.serialize().map_err(|error| ImageError::Host(format!("{error:#}")))?;
-    write_image(dir, key, &[(MODULE, &native), (LIBRARY, &code.library)], None)
+    StagedDir::write(dir, key, &[(MODULE, &native), (LIBRARY, &code.library)], None)?.put_in_place()
 }
 
-/// Writes a snapshot to `dir`.
-///
-/// # Errors
-/// As [`write_image`].
 pub(crate) fn write_snapshot(dir: &Path, key: &str, snapshot: &GuestSnapshot) -> Result<(), ImageError> {
-    write_image(dir, key, &[(MEMORY, &snapshot.memory)], Some(snapshot.state.clone()))
-}
-
-/// Writes files and their manifest to `dir` as a whole, replacing what is there.
-///
-/// # Errors
-/// When the disk refuses; nothing is left behind.
-fn write_image(
-    dir: &Path,
-    key: &str,
-    contents: &[(&str, &[u8])],
-    state: Option<GlobalState>,
-) -> Result<(), ImageError> {
-    StagedDir::write(dir, key, contents, state)?.put_in_place()
+    StagedDir::write(dir, key, &[(MEMORY, &snapshot.memory)], Some(snapshot.state.clone()))?.put_in_place()
 }
 
 /// A directory of an image beside its place. Dropped, it is removed.
@@ -251,9 +214,6 @@ pub(super) struct StagedDir {
 
 impl StagedDir {
     /// Writes files and their manifest, for the place `dir`.
-    ///
-    /// # Errors
-    /// When the disk refuses.
     pub(super) fn write(
         dir: &Path,
         key: &str,
@@ -277,15 +237,11 @@ impl StagedDir {
         Ok(Self { staging, place: dir.to_owned() })
     }
 
-    /// Where the files are now.
     pub(super) fn path(&self) -> &Path {
         self.staging.path()
     }
 
     /// Gives the directory its name, replacing what is there. Call with the lock held.
-    ///
-    /// # Errors
-    /// When the disk refuses.
     pub(super) fn put_in_place(self) -> Result<(), ImageError> {
         let parent = self.place.parent().unwrap_or(&self.place);
         replace_dir(&self.staging.keep(), &self.place, parent)
@@ -371,9 +327,6 @@ pub(crate) fn list_images(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// Checks every byte of the image in `dir` without loading it; returns its size in bytes.
-///
-/// # Errors
-/// What is wrong with it.
 pub(crate) fn check_image(dir: &Path) -> Result<u64, String> {
     let manifest = open_manifest(dir, key_of(dir).unwrap_or_default())?;
     for entry in &manifest.files {

@@ -59,7 +59,6 @@ fn up_to(level: u8) -> impl Iterator<Item = &'static (&'static str, &'static str
     FEATURES.iter().filter(move |(_, _, first)| *first <= level)
 }
 
-/// The features that code of this level may use.
 pub(crate) fn features(level: CpuLevel) -> Vec<&'static str> {
     match level {
         CpuLevel::Native => detected(),

@@ -16,26 +16,12 @@ const WASM_STACK: usize = 64 << 20;
 /// Bytes of the stacks guests run on, which wasmtime makes: the guest's, and the host functions' on top of it.
 const GUEST_STACK: usize = WASM_STACK + (4 << 20);
 
-/// The engine of this process.
-///
-/// # Errors
-/// When the host cannot run the engine.
-pub(crate) fn engine() -> Result<Engine, ImageError> {
-    with_compiler(CpuLevel::Native, true)
-}
-
-/// An engine whose code runs on every processor of a level. It also runs here, where this machine's is one.
-///
-/// # Errors
-/// When the engine cannot compile for it.
-pub(super) fn engine_for(level: CpuLevel) -> Result<Engine, ImageError> {
+/// An engine whose code runs on every processor of a level: of [`CpuLevel::Native`], on this one.
+pub(crate) fn engine_for(level: CpuLevel) -> Result<Engine, ImageError> {
     with_compiler(level, true)
 }
 
 /// The same, for a process that may start no threads: it compiles on the calling one.
-///
-/// # Errors
-/// When the host cannot run the engine.
 pub(crate) fn engine_without_threads() -> Result<Engine, ImageError> {
     with_compiler(CpuLevel::Native, false)
 }

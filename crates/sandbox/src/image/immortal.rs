@@ -16,10 +16,7 @@ const HEAD: usize = 8;
 
 /// Gives the count `immortal` to those objects of `memory` that are still where `alive` has them: pairs of the address of an object and of its
 /// type, in little-endian words of 32 bits.
-///
-/// # Errors
-/// When most of them are not there, so that a head must be laid out in another way, or the interpreter has made none of them immortal by that
-/// count.
+/// Fails when most of them are not there, so that a head must be laid out in another way, or the interpreter has made none of them immortal by that count.
 pub(super) fn make_immortal(memory: &mut [u8], alive: &[u8], immortal: u32) -> Result<(), String> {
     let (pairs, _) = alive.as_chunks::<HEAD>();
     let (mut found, mut has_count) = (0, false);

@@ -1,6 +1,6 @@
 //! Libraries of an image beside the interpreter's: wheels of pure Python, whose modules are compiled into the snapshot.
 
-use std::io::{Cursor, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::ImageError;
@@ -12,7 +12,6 @@ pub(super) const MODULE: &str = "_veriplay_libraries";
 /// The most bytes of the sources of one wheel.
 const MAX_SOURCE: u64 = 16 << 20;
 
-/// A module of a library.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LibraryModule {
     /// Its full name, such as `sortedcontainers.sortedlist`.
@@ -22,10 +21,7 @@ pub(super) struct LibraryModule {
 }
 
 /// The modules of all `libraries`: from their files, from copies beside a local wheel of the interpreter or in the directory `kept`, or by pip,
-/// which leaves a copy in `kept`.
-///
-/// # Errors
-/// When a wheel cannot be had, is not the pinned one, or is not of pure Python.
+/// which leaves a copy in `kept`. Fails when a wheel cannot be had, is not the pinned one, or is not of pure Python.
 pub(super) fn fetch_libraries(
     libraries: &[LibrarySpec],
     interpreter: &WheelSource,
@@ -68,15 +64,9 @@ fn find_copy(directory: &Path, library: &LibrarySpec) -> Option<PathBuf> {
     wheels.find(|path| wheel::read_pinned(path, &library.sha256).is_ok())
 }
 
-/// Reads the wheel at `path`.
-///
-/// # Errors
-/// As [`fetch_libraries`].
 fn open_library(library: &LibrarySpec, path: &Path) -> Result<Vec<LibraryModule>, ImageError> {
     let bad = |detail: String| ImageError::BadWheel { path: path.to_owned(), detail };
-    let bytes = wheel::read_pinned(path, &library.sha256.to_ascii_lowercase())?;
-    let mut archive =
-        zip::ZipArchive::new(Cursor::new(bytes)).map_err(|error| bad(format!("not a zip file: {error}")))?;
+    let mut archive = wheel::open_zip(path, &library.sha256.to_ascii_lowercase())?;
     let (mut modules, mut left) = (Vec::new(), MAX_SOURCE);
     for index in 0..archive.len() {
         let unreadable = |error: zip::result::ZipError| bad(format!("member {index}: {error}"));

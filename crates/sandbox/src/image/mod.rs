@@ -24,7 +24,7 @@ use std::sync::Arc;
 use veriplay_core::{Digest, Limits};
 use wasmtime::{Engine, Linker, Module};
 
-use crate::exports::{GlobalState, GuestSnapshot, SavedValue};
+use crate::exports::{GlobalState, GuestSnapshot};
 use crate::host::Host;
 use crate::imports::make_linker;
 use crate::memory::Baseline;
@@ -57,24 +57,21 @@ pub struct Image {
     limits: Limits,
     /// The text of its manifest, where that is not built in.
     manifest: Option<String>,
-    engine: Engine,
-    module: Module,
-    linker: Linker<Host>,
-    baseline: Baseline,
-    base_tree: Tree,
-    state: GlobalState,
+    pub(crate) engine: Engine,
+    pub(crate) module: Module,
+    pub(crate) linker: Linker<Host>,
+    pub(crate) baseline: Baseline,
+    pub(crate) base_tree: Tree,
+    pub(crate) state: GlobalState,
     /// The text of a custom module ([`bare`]).
-    text: Option<String>,
+    pub(crate) text: Option<String>,
     /// For a warm image ([`crate::warm`]): the cached image it was made from.
-    warmed_from: Option<ImageId>,
+    pub(crate) warmed_from: Option<ImageId>,
 }
 
-/// Name and digest of an image.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ImageId {
-    /// [`Image::name`].
     pub(crate) name: String,
-    /// [`Image::digest`].
     pub(crate) digest: Digest,
     /// The text of its manifest, where that is not built in.
     pub(crate) manifest: Option<String>,
@@ -149,16 +146,6 @@ impl Image {
         self.baseline.len() as u64
     }
 
-    /// The text of a custom module.
-    pub(crate) fn text(&self) -> Option<&str> {
-        self.text.as_deref()
-    }
-
-    /// For a warm image: the cached image it was made from.
-    pub(crate) fn warmed_from(&self) -> Option<&ImageId> {
-        self.warmed_from.as_ref()
-    }
-
     /// The name of the image that worker processes load from the cache for this one: its own, or that of the image which it was warmed from.
     #[must_use]
     pub fn cached_name(&self) -> &str {
@@ -172,9 +159,6 @@ impl Image {
     }
 
     /// The warm image that another process has made from this one.
-    ///
-    /// # Errors
-    /// When the host lacks memory.
     pub(crate) fn with_state(
         &self,
         named: ImageId,
@@ -201,34 +185,6 @@ impl Image {
 
     pub(crate) fn id(&self) -> ImageId {
         ImageId { name: self.name.clone(), digest: self.digest.clone(), manifest: self.manifest.clone() }
-    }
-
-    pub(crate) fn engine(&self) -> &Engine {
-        &self.engine
-    }
-
-    pub(crate) fn module(&self) -> &Module {
-        &self.module
-    }
-
-    pub(crate) fn linker(&self) -> &Linker<Host> {
-        &self.linker
-    }
-
-    pub(crate) fn baseline(&self) -> &Baseline {
-        &self.baseline
-    }
-
-    pub(crate) fn base_tree(&self) -> &Tree {
-        &self.base_tree
-    }
-
-    pub(crate) fn globals(&self) -> &[(String, SavedValue)] {
-        &self.state.globals
-    }
-
-    pub(crate) fn state(&self) -> &GlobalState {
-        &self.state
     }
 }
 

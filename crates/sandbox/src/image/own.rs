@@ -26,9 +26,6 @@ pub(super) fn names(directory: &Path) -> Vec<String> {
 }
 
 /// Path and text of the manifest of this name; `None` where there is none.
-///
-/// # Errors
-/// When it or the directory cannot be read.
 pub(super) fn read(directory: &Path, name: &str) -> Result<Option<(PathBuf, String)>, ImageError> {
     let fail = |path: &Path, detail: String| ImageError::OwnManifest { path: path.to_owned(), detail };
     if !directory.is_dir() {

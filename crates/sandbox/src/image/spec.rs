@@ -5,29 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, content_hash};
-use veriplay_image_python::{LIBRARIES, snapshot};
+use veriplay_image_python::{HARNESS, LIBRARIES, MANIFEST, MODULES, snapshot};
 
 use super::{ImageError, own};
 use crate::meter;
 
-/// A built-in image: the text of its manifest, of its harness, and of modules a program may import.
-struct BuiltInImage {
-    name: &'static str,
-    manifest: &'static str,
-    harness: &'static str,
-    modules: &'static [(&'static str, &'static str)],
-}
-
-/// Images this binary knows. Another one is another folder of `sandboxes`, and an entry.
-const IMAGES: &[BuiltInImage] = &[BuiltInImage {
-    name: "python",
-    manifest: veriplay_image_python::MANIFEST,
-    harness: veriplay_image_python::HARNESS,
-    modules: veriplay_image_python::MODULES,
-}];
-
-/// Images that are another one with more modules imported: name and manifest. One more is a folder of `sandboxes`, and an entry.
-const EXTENSIONS: &[(&str, &str)] = &[("python-numpy", veriplay_image_python_numpy::MANIFEST)];
+/// Images that this binary knows. Another one is another folder of `sandboxes`, an entry, and an arm of [`ImageSpec::builtin`].
+const BUILT_IN: [&str; 2] = ["python", "python-numpy"];
 
 /// Version of the shim, the protocol and the way to the snapshot, as far as a job can observe them. It is part of every image's digest.
 const SHIM_VERSION: u32 = 7;
@@ -114,7 +98,6 @@ struct ImageManifest {
     limits: Limits,
 }
 
-/// The manifest of an image that extends another.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExtensionManifest {
@@ -146,7 +129,6 @@ struct Interpreter {
 }
 
 impl Interpreter {
-    /// The image with this interpreter.
     fn replace(self, base: ImageSpec) -> ImageSpec {
         let Self { c_stack_bytes, immortal_count, file, sha256, wasm, stdlib, stdlib_at } = self;
         let sha256 = sha256.to_ascii_lowercase();
@@ -161,14 +143,14 @@ impl ImageSpec {
     /// # Errors
     /// When there is no image of this name.
     pub fn builtin(name: &str) -> Result<Self, ImageError> {
-        if let Some((_, manifest)) = EXTENSIONS.iter().find(|(extension, _)| *extension == name) {
-            return Self::extend(manifest);
+        match name {
+            "python" => {
+                let modules = MODULES.iter().map(|(name, source)| ((*name).to_owned(), (*source).to_owned())).collect();
+                Ok(Self { modules, ..Self::parse(MANIFEST, HARNESS)? })
+            }
+            "python-numpy" => Self::extend(veriplay_image_python_numpy::MANIFEST),
+            _ => Err(ImageError::UnknownName { name: name.to_owned(), known: Self::names_with(None) }),
         }
-        let found = IMAGES.iter().find(|image| image.name == name);
-        let unknown = || ImageError::UnknownName { name: name.to_owned(), known: Self::names_with(None) };
-        let image = found.ok_or_else(unknown)?;
-        let modules = image.modules.iter().map(|(name, source)| ((*name).to_owned(), (*source).to_owned()));
-        Ok(Self { modules: modules.collect(), ..Self::parse(image.manifest, image.harness)? })
     }
 
     /// The built-in image of this name, or that of the manifest `NAME.toml` in the directory that `VERIPLAY_IMAGES` names.
@@ -216,9 +198,6 @@ impl ImageSpec {
     }
 
     /// The image of the text of a manifest that is not built in.
-    ///
-    /// # Errors
-    /// When it is not valid.
     pub(crate) fn from_manifest(text: &str) -> Result<Self, ImageError> {
         Ok(Self { manifest: Some(text.to_owned()), ..Self::extend(text)? })
     }
@@ -259,7 +238,7 @@ impl ImageSpec {
     /// Names of the images this binary knows.
     #[must_use]
     pub fn builtin_names() -> Vec<&'static str> {
-        IMAGES.iter().map(|image| image.name).chain(EXTENSIONS.iter().map(|(name, _)| *name)).collect()
+        BUILT_IN.to_vec()
     }
 
     /// Parses a manifest, with this harness and no further modules.

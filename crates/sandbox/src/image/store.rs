@@ -89,7 +89,7 @@ impl ImageStore {
     /// # Errors
     /// When the engine cannot run on this machine.
     pub fn open(cache_dir: &Path) -> Result<Self, ImageError> {
-        let (engine, wheel) = (engine::engine()?, WheelSource::from_env());
+        let (engine, wheel) = (engine::engine_for(CpuLevel::Native)?, WheelSource::from_env());
         Ok(Self { dir: cache_dir.join("images"), engine, cpu: CpuLevel::Native, wheel, warned: Once::new() })
     }
 
@@ -99,8 +99,7 @@ impl ImageStore {
     /// # Errors
     /// When the compiler does not know the level.
     pub fn with_cpu(self, cpu: CpuLevel) -> Result<Self, ImageError> {
-        let engine = if cpu == CpuLevel::Native { engine::engine()? } else { engine::engine_for(cpu)? };
-        Ok(Self { engine, cpu, ..self })
+        Ok(Self { engine: engine::engine_for(cpu)?, cpu, ..self })
     }
 
     /// The same store, whose builds take the wheel at `path`: a copy of the one that the image's manifest pins. Copies of the wheels of its
@@ -317,7 +316,6 @@ fn disk_size(dir: &Path) -> Result<u64, String> {
     Ok(files.flatten().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum())
 }
 
-/// A slot in the cache.
 struct CacheSlot {
     dir: PathBuf,
     key: String,
@@ -333,7 +331,6 @@ fn warn_not_cached(error: &ImageError) {
     tracing::warn!(%error, hint = error.hint(), "the image cannot be cached, this process builds it for itself");
 }
 
-/// Whether a build writes to the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum KeepPolicy {
     Never,
@@ -341,7 +338,6 @@ enum KeepPolicy {
     Required,
 }
 
-/// One build.
 struct ImageBuild<'a> {
     store: &'a ImageStore,
     spec: &'a ImageSpec,

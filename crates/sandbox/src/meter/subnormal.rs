@@ -28,7 +28,6 @@ const fn slow(instruction: Instruction<'static>, takes: ValType, operands: u32, 
 const F32: ValType = ValType::F32;
 const F64: ValType = ValType::F64;
 
-/// How many functions there are.
 pub(super) const FUNCTIONS: u32 = 8;
 
 /// All of them, in the order of their functions. Addition is fast on subnormal numbers too.
@@ -58,7 +57,6 @@ pub(super) const fn function_of(operator: &Operator<'_>) -> Option<u32> {
     }
 }
 
-/// Adds the type of each function.
 pub(super) fn add_types(types: &mut TypeSection) {
     for SlowInstruction { takes, operands, gives, .. } in &SLOW_INSTRUCTIONS {
         types.ty().function((0..*operands).map(|_| *takes), [*gives]);

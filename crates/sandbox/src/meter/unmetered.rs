@@ -21,9 +21,6 @@ pub(super) struct UnmeteredFunctions {
 
 impl UnmeteredFunctions {
     /// `imported` functions come before those of `bodies`; `taken` says of each of these whether its address is known to others.
-    ///
-    /// # Errors
-    /// When a body cannot be read.
     pub(super) fn choose(
         bodies: &[FunctionBody<'_>],
         imported: u32,

@@ -5,7 +5,6 @@ use super::path::OpenFlags;
 use super::view::MemoryView;
 use super::{ARGS, Wasi};
 
-/// How many calls there are.
 pub(crate) const CALLS: u8 = 30;
 
 /// The call of number `which`, with `n` and `l` where it takes numbers.

@@ -8,7 +8,6 @@ const STEP_NS: u64 = 50_000;
 const EPOCH_NS: u64 = 1_767_225_600_000_000_000;
 const DAY_NS: u64 = 86_400_000_000_000;
 
-/// The clock of one job.
 #[derive(Debug)]
 pub(crate) struct Clock {
     start_ns: u64,

@@ -44,7 +44,6 @@ impl Fd {
     }
 }
 
-/// Open descriptors by number.
 #[derive(Debug)]
 pub(crate) struct DescriptorTable(Vec<Option<Fd>>);
 
@@ -54,7 +53,6 @@ impl DescriptorTable {
         Self(vec![None, Some(Fd::Stdout), Some(Fd::Stderr), Some(Fd::Dir(ROOT))])
     }
 
-    /// Makes descriptor 0 the file `node`.
     pub(crate) fn set_stdin(&mut self, node: NodeId) {
         self.0[0] = Some(Fd::File { node, offset: 0, read: true, write: false, flags: 0 });
     }
@@ -89,7 +87,6 @@ impl DescriptorTable {
         self.0.get_mut(Self::index(fd)?).and_then(Option::take).ok_or(Errno::BADF)
     }
 
-    /// The directory `fd`, to resolve a path from.
     pub(crate) fn dir(&self, fd: i32) -> Result<NodeId, Errno> {
         match self.get(fd)? {
             Fd::Dir(node) => Ok(*node),
@@ -98,7 +95,6 @@ impl DescriptorTable {
     }
 }
 
-/// WASI file types.
 pub(crate) fn file_type(kind: &NodeKind) -> u8 {
     match kind {
         NodeKind::Null => 2,
@@ -107,7 +103,6 @@ pub(crate) fn file_type(kind: &NodeKind) -> u8 {
     }
 }
 
-/// The `fdstat` record.
 pub(crate) fn fdstat(fd: &Fd, kind: Option<&NodeKind>) -> [u8; 24] {
     let mut record = [0; 24];
     // A stream is of unknown type: a pipe, and so neither a terminal nor seekable.
@@ -142,7 +137,6 @@ pub(crate) fn filestat(node: Option<(NodeId, &Node)>, size: u64) -> [u8; 64] {
     record
 }
 
-/// One `dirent` with its name.
 pub(crate) fn dirent(next: u64, id: NodeId, kind: u8, name: &str) -> Vec<u8> {
     let mut record = vec![0; 24];
     record[0..8].copy_from_slice(&next.to_le_bytes());

@@ -2,7 +2,6 @@
 
 use crate::host_trap::HostTrap;
 
-/// A WASI preview 1 `errno`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Errno(pub(crate) u16);
 
@@ -24,12 +23,9 @@ impl Errno {
     pub(crate) const SPIPE: Errno = Errno(70);
 }
 
-/// Why a system call did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SyscallError {
-    /// The guest gets an error number and goes on.
     Errno(Errno),
-    /// The job ends.
     Trap(HostTrap),
 }
 
@@ -45,5 +41,4 @@ impl From<HostTrap> for SyscallError {
     }
 }
 
-/// What a system call returns.
 pub(crate) type SyscallResult<T = ()> = Result<T, SyscallError>;

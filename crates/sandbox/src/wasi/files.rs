@@ -20,14 +20,12 @@ const MAX_COMPONENTS: usize = 128;
 /// A place in [`Tree::nodes`]; also the inode number the guest sees, less one.
 pub(crate) type NodeId = usize;
 
-/// The root of every tree.
 pub(crate) const ROOT: NodeId = 0;
 
 #[derive(Debug, Clone)]
 pub(crate) enum FileContent {
     /// Bytes of the image's or the job's, copied only when written.
     Shared(Arc<Vec<u8>>),
-    /// Bytes the program wrote.
     Owned(Vec<u8>),
 }
 
@@ -63,7 +61,6 @@ pub(crate) struct Node {
     pub(crate) accessed_ns: u64,
     /// The directory that names it; the root's own, and that of what no directory names any more, says nothing.
     parent: NodeId,
-    /// Open descriptors.
     open: u32,
     /// Whether a directory names it.
     linked: bool,
@@ -71,14 +68,12 @@ pub(crate) struct Node {
     charge: u64,
 }
 
-/// The tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     nodes: Vec<Option<Node>>,
     free: Vec<NodeId>,
     used: u64,
     cap: u64,
-    /// The work of the running call.
     pub(crate) work: SyscallWork,
 }
 
@@ -89,7 +84,6 @@ pub(crate) struct ResolvedPath {
     pub(crate) parent: NodeId,
     /// The last component; empty when the path names `parent` itself.
     pub(crate) name: String,
-    /// The node, where there is one.
     pub(crate) node: Option<NodeId>,
     /// Whether the path ended in a slash, and so must be a directory.
     pub(crate) must_be_dir: bool,
@@ -186,7 +180,6 @@ impl Tree {
         Ok(ResolvedPath { parent: here, name: String::new(), node: Some(here), must_be_dir: true })
     }
 
-    /// The content of the file at `path`.
     pub(crate) fn file(&self, path: &str) -> Option<&[u8]> {
         let place = self.resolve(ROOT, path).ok()?;
         match &self.node(place.node?).ok()?.kind {
@@ -204,7 +197,6 @@ impl Tree {
         Ok(())
     }
 
-    /// A new node under `parent`.
     pub(crate) fn create(&mut self, parent: NodeId, name: &str, kind: NodeKind, now: u64) -> SyscallResult<NodeId> {
         self.check_linked(parent)?;
         if self.node(parent)?.read_only {

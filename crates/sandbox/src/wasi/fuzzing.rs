@@ -24,7 +24,6 @@ const PATHS: [(usize, &str); 8] = [
     (0x180, "/tmp/b/c"),
 ];
 
-/// What a run of calls leaves behind.
 #[derive(Debug, PartialEq, Eq)]
 struct CallTrace {
     answers: Vec<Result<(), SyscallError>>,
@@ -84,7 +83,6 @@ fn make_system() -> Wasi {
     Wasi::new(&base, &setup).expect("files that do not clash")
 }
 
-/// The rest of the input.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {

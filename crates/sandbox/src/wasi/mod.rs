@@ -48,7 +48,6 @@ pub(crate) const ARGS: [&[u8]; 1] = [b"/usr/local/bin/python.wasm\0"];
 pub(crate) const ENVIRON: [&[u8]; 5] =
     [b"HOME=/tmp\0", b"PYTHONHASHSEED=0\0", b"PYTHONTZPATH=\0", b"PYTHONDONTWRITEBYTECODE=1\0", b"TMPDIR=/tmp\0"];
 
-/// The operating system of one job.
 #[derive(Debug)]
 pub(crate) struct Wasi {
     fds: DescriptorTable,
@@ -62,7 +61,6 @@ pub(crate) struct Wasi {
     pub(crate) stderr: CappedOutput,
 }
 
-/// The inputs of a job's system.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WasiSetup<'a> {
     pub(crate) seed: u64,
@@ -89,10 +87,7 @@ pub(crate) fn base_tree(library_at: &str, library: Arc<Vec<u8>>) -> Result<Tree,
 }
 
 impl Wasi {
-    /// The system of one job, over the image's `base` tree.
-    ///
-    /// # Errors
-    /// When two of the job's files clash, as `a` and `a/b` do.
+    /// The system of one job, over the image's `base` tree. Fails when two of the job's files clash, as `a` and `a/b` do.
     pub(crate) fn new(base: &Tree, setup: &WasiSetup<'_>) -> Result<Self, Errno> {
         let (mut tree, mut fds) = (base.clone(), DescriptorTable::new());
         let input = tree.set_input_file(STDIN, setup.stdin.to_vec());
@@ -126,7 +121,6 @@ impl Wasi {
         }
     }
 
-    /// The content of a file of the working directory.
     pub(crate) fn file(&self, path: &str) -> Option<&[u8]> {
         self.tree.file(&format!("{WORK}/{path}"))
     }

@@ -13,7 +13,6 @@ const ABSOLUTE: u16 = 1;
 /// The wait of a subscription that no clock ends.
 const FOREVER: u64 = u64::MAX;
 
-/// One subscription of the guest's.
 struct Subscription {
     user_data: [u8; 8],
     tag: u8,

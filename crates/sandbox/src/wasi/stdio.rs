@@ -31,8 +31,7 @@ impl CappedOutput {
         Self { cap, at_cap, ..Self::default() }
     }
 
-    /// # Errors
-    /// When the cap is exceeded, for output at whose cap the job ends.
+    /// Fails when the cap is exceeded, for output at whose cap the job ends.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), HostTrap> {
         let room = usize::try_from(self.cap - self.bytes.len() as u64).unwrap_or(usize::MAX);
         let kept = &bytes[..bytes.len().min(room)];

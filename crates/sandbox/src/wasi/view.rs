@@ -7,7 +7,6 @@ use super::errno::{Errno, SyscallResult};
 /// Scatter/gather entries one call may have.
 const MAX_IOVECS: u32 = 1024;
 
-/// A checked view of linear memory.
 #[derive(Debug)]
 pub(crate) struct MemoryView<'a>(pub(crate) &'a mut [u8]);
 
@@ -18,7 +17,6 @@ impl MemoryView<'_> {
         if end <= self.0.len() { Ok(start..end) } else { Err(Errno::FAULT) }
     }
 
-    /// `len` bytes at `ptr`.
     pub(crate) fn bytes(&self, ptr: i32, len: i32) -> Result<&[u8], Errno> {
         let range = self.range(ptr, len.cast_unsigned() as usize)?;
         Ok(&self.0[range])
@@ -30,7 +28,6 @@ impl MemoryView<'_> {
         Ok(&mut self.0[range])
     }
 
-    /// Puts `bytes` at `ptr`.
     pub(crate) fn write(&mut self, ptr: i32, bytes: &[u8]) -> Result<(), Errno> {
         let range = self.range(ptr, bytes.len())?;
         self.0[range].copy_from_slice(bytes);

@@ -43,7 +43,6 @@ impl SyscallWork {
         self.add(u64::try_from(price).unwrap_or(u64::MAX), 1);
     }
 
-    /// Takes the recorded fuel and starts again at 0.
     pub(crate) fn take(&mut self) -> u64 {
         std::mem::take(&mut self.0)
     }

@@ -67,7 +67,6 @@ fn load_runner(hello: &WorkerSetup, layers: Vec<Layer>) -> Result<InProcessRunne
     Ok(InProcessRunner::new(image, hello.reset, layers.into_iter().collect()))
 }
 
-/// Checks that `image` is the parent's.
 fn check_same_image(image: Arc<Image>, named: &ImageId) -> Result<Arc<Image>, String> {
     let other = || format!("image `{}` is another one than the parent's: is the worker another version?", named.name);
     if image.digest() == &named.digest { Ok(image) } else { Err(other()) }

@@ -11,21 +11,17 @@ use serde::de::DeserializeOwned;
 /// One side's end of the socket. Its buffer holds most frames whole, so that one call reads a frame.
 pub(super) type Pipe = BufReader<UnixStream>;
 
-/// Bytes of the buffer.
 const BUFFER: usize = 64 << 10;
 
 /// A frame of more bytes is written as it is made and read as it comes, which is slower and does without memory for all of it.
 const LONG: u64 = 256 << 10;
 
-/// The end of a socket.
 pub(super) fn over(socket: UnixStream) -> Pipe {
     BufReader::with_capacity(BUFFER, socket)
 }
 
 /// Sends one record. A long one is written as it is made, once its length is known: as text its values take several times their memory.
-///
-/// # Errors
-/// When the other side is gone, or the record has no JSON or is too long for a frame.
+/// Fails when the other side is gone, or the record has no JSON or is too long for a frame.
 pub(super) fn send(pipe: &mut impl Write, record: &impl Serialize) -> io::Result<()> {
     let mut frame = ShortFrame { bytes: vec![0; 4], length: 0 };
     serde_json::to_writer(&mut frame, record)?;
@@ -69,9 +65,7 @@ impl Write for ShortFrame {
 }
 
 /// Receives one record, of at most `max_bytes`; `None` when the other side has closed the pipe between two frames.
-///
-/// # Errors
-/// When the frame is longer, is cut, or holds anything else.
+/// Fails when the frame is longer, is cut, or holds anything else.
 pub(super) fn receive<T: DeserializeOwned>(pipe: &mut impl Read, max_bytes: u64) -> io::Result<Option<T>> {
     let mut length = [0; 4];
     if pipe.read(&mut length[..1])? == 0 {

@@ -53,10 +53,7 @@ const ALLOWED: &[libc::c_long] = &[
 const IOCTLS: [u64; 3] =
     [crate::dirty_pages::PAGEMAP_SCAN, crate::dirty_pages::UFFDIO_REGISTER, crate::dirty_pages::UFFDIO_WRITEPROTECT];
 
-/// Closes every descriptor but standard input, output and error: a parent may have leaked some.
-///
-/// # Errors
-/// When the kernel is older than Linux 5.9.
+/// Closes every descriptor but standard input, output and error: a parent may have leaked some. Fails when the kernel is older than Linux 5.9.
 pub(super) fn close_all_but_standard() -> io::Result<()> {
     // The call itself: glibc has a function for it since 2.34, and the wheel is linked for 2.17.
     // SAFETY: called first thing, before this process has opened anything.
@@ -64,9 +61,7 @@ pub(super) fn close_all_but_standard() -> io::Result<()> {
 }
 
 /// Gives up every right that running guests does not need, for all threads and for good.
-///
-/// # Errors
-/// When a right cannot be given up; the process must then not run guests. Only Landlock may be missing.
+/// Fails when a right cannot be given up; the process must then not run guests. Only Landlock may be missing.
 pub(super) fn lock_down() -> Result<(), String> {
     // First: it needs a descriptor for a moment.
     restrict_files_and_network().map_err(|error| format!("landlock: {error}"))?;

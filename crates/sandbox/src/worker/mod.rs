@@ -36,24 +36,22 @@ const END_JOB: Option<Job> = None;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct WorkerSetup {
     cache_dir: PathBuf,
-    /// The parent's image.
     image: ImageId,
-    /// The source of the image.
     from: ImageSource,
     reset: ResetMode,
     /// The layers that a job's base may name.
     layers: Vec<Layer>,
 }
 
-/// The source of a worker's image.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum ImageSource {
-    /// An image in the cache.
     Cache,
-    /// A custom module of this text.
     Module(String),
     /// A warm image of the parent: this image of the cache with this state, and the memory that is the worker's standard output.
-    Warmed { of: ImageId, state: GlobalState },
+    Warmed {
+        of: ImageId,
+        state: GlobalState,
+    },
 }
 
 /// A worker's reply to a frame; to the first one, `Ready`.

@@ -42,7 +42,6 @@ pub struct WorkerProgram {
     pub cache_dir: PathBuf,
 }
 
-/// Runs each job in a worker process.
 pub(crate) struct ProcessRunner {
     program: WorkerProgram,
     hello: WorkerSetup,
@@ -52,14 +51,14 @@ pub(crate) struct ProcessRunner {
 
 impl ProcessRunner {
     pub(crate) fn new(program: WorkerProgram, image: &Arc<Image>, reset: crate::ResetMode) -> Self {
-        let from = match (image.text(), image.warmed_from()) {
+        let from = match (&image.text, &image.warmed_from) {
             (Some(text), _) => ImageSource::Module(text.to_owned()),
-            (None, Some(of)) => ImageSource::Warmed { of: of.clone(), state: image.state().clone() },
+            (None, Some(of)) => ImageSource::Warmed { of: of.clone(), state: image.state.clone() },
             (None, None) => ImageSource::Cache,
         };
         let hello =
             WorkerSetup { cache_dir: program.cache_dir.clone(), image: image.id(), from, reset, layers: Vec::new() };
-        let warmed = image.warmed_from().map(|_| Arc::clone(image));
+        let warmed = image.warmed_from.as_ref().map(|_| Arc::clone(image));
         Self { program, hello, warmed }
     }
 
@@ -69,9 +68,6 @@ impl ProcessRunner {
     }
 
     /// Starts a worker and waits until it is ready.
-    ///
-    /// # Errors
-    /// When it cannot be started, or says why it cannot work.
     pub(crate) fn start(&self) -> Result<WorkerProcess, RunError> {
         let mut process = self.spawn()?;
         self.is_ready(&mut process, &CancellationToken::new())?;
@@ -80,7 +76,7 @@ impl ProcessRunner {
 
     /// Starts a worker, which loads its image and locks itself down then.
     fn spawn(&self) -> Result<WorkerProcess, RunError> {
-        let memory = self.warmed.as_ref().map(|image| image.baseline().file());
+        let memory = self.warmed.as_ref().map(|image| image.baseline.file());
         let what = self.program.program.display();
         let mut process = WorkerProcess::spawn(&self.program, memory)
             .map_err(|error| RunError::Fault(format!("cannot start the worker `{what}`: {error}")))?;
@@ -230,7 +226,6 @@ impl WorkerProcess {
         Ok(Self { child, pipe: frames::over(pipe), ready_by: None })
     }
 
-    /// Sends what it must load.
     fn send_setup(&mut self, setup: &WorkerSetup) -> Result<(), RunError> {
         self.ready_by = Some(Instant::now() + START);
         let never = CancellationToken::new();
@@ -329,9 +324,6 @@ struct TimedPipe<'a> {
 
 impl TimedPipe<'_> {
     /// Waits until the socket is ready for `events`, or closed.
-    ///
-    /// # Errors
-    /// The deadline has passed, or the job is cancelled.
     fn wait_for(&self, events: libc::c_short) -> io::Result<()> {
         loop {
             if self.cancellation.is_cancelled() {

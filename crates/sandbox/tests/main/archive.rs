@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use veriplay_sandbox::{CpuLevel, ImageArchive, ImageError, ImageSpec, ImageStore, ResetMode, detected_cpu_level};
 
-use super::cache::{Bench, GUEST, check_works};
+use super::cache::{Bench, check_works};
 
 /// A cache with the image in it, the image's description, and its archive.
 fn exported() -> (Bench, ImageSpec, Vec<u8>) {
-    let bench = Bench::new(GUEST);
-    assert!(bench.compiles());
+    let bench = Bench::built();
     let spec = bench.spec("harness");
     let mut archive = Vec::new();
     bench.store().export(&spec, &mut archive).unwrap();

@@ -12,29 +12,7 @@ use veriplay_core::{CallResult, Execute, Exit, Job, LimitKind, Limits, Value};
 use veriplay_sandbox::{BuildPhase, Image, ImageError, ImageSpec, ImageStore, ResetMode, Sandbox, SandboxOptions};
 
 /// Compiles anything, and answers one call with the bytes at 32: a counter in memory and one in a global, both counted up in every job.
-pub(super) const GUEST: &str = r#"(module
-  (import "host" "call" (func $call (param i32 i32 i32 i32) (result i32)))
-  (memory (export "memory") 2)
-  (global $top (mut i32) (i32.const 65536))
-  (global $count (mut i32) (i32.const 5))
-  (data (i32.const 0) "JD")
-  (data (i32.const 32) "Vi\02\00\00\00\00\00")
-  (func (export "_initialize") (i32.store8 (i32.const 38) (i32.const 7)))
-  (func (export "host_alloc") (param i32) (result i32)
-    (global.get $top)
-    (global.set $top (i32.add (global.get $top) (local.get 0))))
-  (func (export "turn") (param i32 i32) (result i32)
-    (if (i32.eqz (local.get 1)) (then
-      (drop (call $call (i32.const 0) (i32.const 1) (i32.const 16) (i32.const 20)))
-      (if (i32.eq (i32.load8_u (i32.load (i32.const 16))) (i32.const 75)) (then
-        (drop (call $call (i32.const 1) (i32.const 1) (i32.const 16) (i32.const 20)))
-        (return (i32.const 0))))
-      (i32.store8 (i32.const 38) (i32.add (i32.load8_u (i32.const 38)) (i32.const 1)))
-      (global.set $count (i32.add (global.get $count) (i32.const 1)))
-      (i32.store8 (i32.const 39) (global.get $count))
-      (drop (call $call (i32.const 32) (i32.const 8) (i32.const 16) (i32.const 20)))
-      (drop (call $call (i32.const 1) (i32.const 1) (i32.const 16) (i32.const 20)))))
-    (i32.const 0)))"#;
+const GUEST: &str = include_str!("guest.wat");
 
 /// A directory with a wheel of `wasm` text in it and a cache beside it.
 pub(super) struct Bench {
@@ -55,6 +33,13 @@ impl Bench {
         let wheel = fs::read(dir.path().join("guest.whl")).unwrap();
         let sha256 = Sha256::digest(wheel).iter().map(|byte| format!("{byte:02x}")).collect();
         Self { dir, sha256 }
+    }
+
+    /// With an image of [`GUEST`] in the cache.
+    pub(super) fn built() -> Self {
+        let bench = Self::new(GUEST);
+        assert!(bench.compiles());
+        bench
     }
 
     pub(super) fn spec(&self, harness: &str) -> ImageSpec {
@@ -132,8 +117,7 @@ fn an_image_is_built_once_and_then_loaded_and_works_with_every_reset() {
 
 #[test]
 fn a_cache_without_the_python_image_says_so() {
-    let bench = Bench::new(GUEST);
-    assert!(bench.compiles());
+    let bench = Bench::built();
     let error = Image::open(&bench.cache()).unwrap_err();
     assert!(matches!(&error, ImageError::NotCached { path } if *path == bench.cache()), "{error}");
     assert!(error.hint().is_some());
@@ -141,8 +125,7 @@ fn a_cache_without_the_python_image_says_so() {
 
 #[test]
 fn another_harness_is_another_image_of_the_same_code() {
-    let bench = Bench::new(GUEST);
-    assert!(bench.compiles());
+    let bench = Bench::built();
     let phases = RefCell::new(Vec::new());
     let other = bench.spec("other harness");
     let image = bench.store().load_or_build(&other, &|phase| phases.borrow_mut().push(phase)).unwrap();
@@ -152,8 +135,7 @@ fn another_harness_is_another_image_of_the_same_code() {
 
 #[test]
 fn a_damaged_cache_is_never_loaded_and_is_made_good() {
-    let bench = Bench::new(GUEST);
-    assert!(bench.compiles());
+    let bench = Bench::built();
     for (part, name) in [
         ("code", "module.cwasm"),
         ("code", "library.zip"),
@@ -184,8 +166,7 @@ fn a_damaged_cache_is_never_loaded_and_is_made_good() {
 /// The globals of the snapshot are in it, and a digit of theirs looks like any other.
 #[test]
 fn a_manifest_with_any_changed_byte_is_found_and_never_loaded() {
-    let bench = Bench::new(GUEST);
-    assert!(bench.compiles());
+    let bench = Bench::built();
     let (store, spec) = (bench.store(), bench.spec("harness"));
     for part in ["code", "state"] {
         let path = bench.file(part, "manifest.json");
@@ -206,8 +187,7 @@ fn a_manifest_with_any_changed_byte_is_found_and_never_loaded() {
 
 #[test]
 fn a_manifest_of_another_layout_or_of_another_image_or_none_is_found_by_the_check() {
-    let bench = Bench::new(GUEST);
-    assert!(bench.compiles());
+    let bench = Bench::built();
     let faults =
         || -> Vec<String> { bench.store().check().into_iter().filter_map(|report| report.state.err()).collect() };
     let path = bench.file("state", "manifest.json");
@@ -321,8 +301,7 @@ fn what_a_killed_build_left_is_cleaned_and_does_not_count() {
 
 #[test]
 fn a_directory_others_can_write_to_is_not_trusted() {
-    let bench = Bench::new(GUEST);
-    assert!(bench.compiles());
+    let bench = Bench::built();
     fs::set_permissions(bench.cache().join("images"), fs::Permissions::from_mode(0o777)).unwrap();
     assert!(bench.store().load(&bench.spec("harness")).is_none());
     let error = bench.get().0.unwrap_err();
@@ -344,8 +323,7 @@ fn a_cache_that_cannot_be_written_costs_the_cache_and_not_the_image() {
 
 #[test]
 fn a_cache_entry_that_cannot_be_put_in_place_costs_the_cache_and_not_the_image() {
-    let bench = Bench::new(GUEST);
-    assert!(bench.compiles());
+    let bench = Bench::built();
     let entry = bench.file("code", "manifest.json").parent().unwrap().to_owned();
     fs::remove_dir_all(&entry).unwrap();
     fs::write(&entry, b"in the way").unwrap();

@@ -26,9 +26,9 @@ fn answer(test: &str, callee: &str) -> String {
     value(&run(&pair(&format!("def f():\n    {test}"), callee)))
 }
 
-fn callee_end(test: &str, callee: &str) -> (String, String) {
+fn callee_end(test: &str, callee: &str) -> String {
     let outcome = run(&pair(&format!("def f():\n    {test}"), callee));
-    assert_eq!(end_of(&outcome), ("Trapped".to_owned(), "callee".to_owned()), "{outcome:?}");
+    assert_eq!(end_of(&outcome), "Trapped callee", "{outcome:?}");
     assert!(outcome.calls.is_empty());
     end_of(outcome.callee.as_ref().unwrap())
 }
@@ -65,26 +65,24 @@ fn only_plain_values_cross_in_either_direction() {
 
 #[test]
 fn a_callee_that_ends_ends_the_job_and_says_how() {
-    let end = |callee: &str| callee_end("return ask('g')", callee);
-    let (trapped, fuel) = (|kind: &str| ("Trapped".to_owned(), kind.to_owned()), ("Fuel".to_owned(), String::new()));
-    assert_eq!(end("def g():\n    while True: pass"), fuel);
-    assert_eq!(end("while True: pass"), fuel);
-    assert_eq!(end("import os\ndef g(): os._exit(0)"), trapped("proc_exit"));
-    assert_eq!(end("raise ValueError(1)"), ("Raised".to_owned(), "ValueError".to_owned()));
-    assert_eq!(end("def g(:"), ("CompileError".to_owned(), "CompileError".to_owned()));
-    assert_eq!(end("def g(): return bytearray(1 << 29)"), ("MemoryBytes".to_owned(), String::new()));
-    assert_eq!(end("def g(): return 'x' * 100_000"), ("OutputBytes".to_owned(), String::new()));
+    for (callee, end) in [
+        ("def g():\n    while True: pass", "Fuel"),
+        ("while True: pass", "Fuel"),
+        ("import os\ndef g(): os._exit(0)", "Trapped proc_exit"),
+        ("raise ValueError(1)", "Raised ValueError"),
+        ("def g(:", "CompileError CompileError"),
+        ("def g(): return bytearray(1 << 29)", "MemoryBytes"),
+        ("def g(): return 'x' * 100_000", "OutputBytes"),
+    ] {
+        assert_eq!(callee_end("return ask('g')", callee), end, "{callee}");
+    }
 }
 
 #[test]
 fn frames_the_callee_forges_end_it() {
     let forge = |frame: &str| format!("import _host\ndef g():\n    _host.call({frame})\n    return 1");
     for frame in ["b'V' + b'T'", "b'D'", "b'J'", "b'Q' + b'N'", "b'R\\x01ab'", "b''", "b'Z'"] {
-        assert_eq!(
-            callee_end("return ask('g')", &forge(frame)),
-            ("Trapped".to_owned(), "protocol".to_owned()),
-            "{frame}"
-        );
+        assert_eq!(callee_end("return ask('g')", &forge(frame)), "Trapped protocol", "{frame}");
     }
 }
 
@@ -92,7 +90,7 @@ fn frames_the_callee_forges_end_it() {
 fn a_job_without_a_callee_that_asks_for_one_is_trapped() {
     let outcome =
         run(&calls("import _veriplay\ndef f(): return _veriplay.ask_callee(('call', 'x', [], {}))", vec![vec![]]));
-    assert_eq!(end_of(&outcome), ("Trapped".to_owned(), "protocol".to_owned()));
+    assert_eq!(end_of(&outcome), "Trapped protocol");
 }
 
 #[test]
@@ -102,7 +100,7 @@ fn malformed_requests_to_a_callee_are_refused() {
     for body in ["b'Q'", "b'QN'", "b'Qt\\x01\\0\\0\\0N'", "b'Qt\\xff\\xff\\xff\\xff'", shares] {
         let test = format!("import _host\ndef f(): return _host.call({body})");
         let outcome = run(&pair(&test, "def g(): return 1"));
-        assert_eq!(end_of(&outcome), ("Trapped".to_owned(), "protocol".to_owned()), "{body}");
+        assert_eq!(end_of(&outcome), "Trapped protocol", "{body}");
         assert_eq!(outcome.callee.unwrap().exit, Exit::Returned);
     }
 }
@@ -145,9 +143,9 @@ fn a_callee_that_shares_its_objects_tells_its_code_before_it_runs() {
                     frame.f_locals[name] = compile('def g(x): return 0', '', 'exec')\n    frame = frame.f_back\ndef g(x): return x";
     assert_eq!(runs(&sharing(reaching)), "2");
     let forged = sharing("import _host\n_host.call(b'VT')");
-    assert_eq!(end_of(forged.callee.as_ref().unwrap()), ("Trapped".to_owned(), "protocol".to_owned()));
+    assert_eq!(end_of(forged.callee.as_ref().unwrap()), "Trapped protocol");
     let raising = sharing("def g(x): return x\nraise ValueError(1)");
-    assert_eq!(end_of(raising.callee.as_ref().unwrap()), ("Raised".to_owned(), "ValueError".to_owned()));
+    assert_eq!(end_of(raising.callee.as_ref().unwrap()), "Raised ValueError");
     assert_eq!(raising.callee.unwrap().calls.len(), 1);
     let large = sharing(&format!("def g(x): return '{}'", "é".repeat(60_000)));
     assert!(matches!(large.callee.unwrap().calls.as_slice(), [CallResult::Unencodable(_)]), "it has no room");

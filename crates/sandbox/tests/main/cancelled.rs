@@ -99,25 +99,12 @@ fn a_job_that_is_cancelled_before_it_starts_costs_nothing() {
     assert_eq!((workers("spared"), before.len()), (before.clone(), 1));
 }
 
-/// A worker that counts its starts. It is ready once, and ends. From its second start on it takes what it is sent and is never ready.
-const NEVER_READY_AGAIN: &str = "import os, struct, sys
-folder = sys.argv[1]
-again = os.path.exists(folder + '/started')
-with open(folder + '/starts', 'a') as starts: starts.write('x')
-open(folder + ('/again' if again else '/started'), 'w').close()
-if again:
-    while os.read(0, 1 << 16): pass
-length = struct.unpack('<I', os.read(0, 4))[0]
-while length: length -= len(os.read(0, length))
-os.write(0, struct.pack('<I', 7) + b'\"Ready\"')
-";
-
 /// The worker starts on for the next job: first slices are shorter than a start may take, and none would ever come to its end.
 #[test]
 fn a_job_that_waits_for_its_worker_to_start_ends_when_it_is_cancelled() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
-    std::fs::write(path("worker.py"), NEVER_READY_AGAIN).unwrap();
+    std::fs::write(path("worker.py"), include_str!("never_ready_again.py")).unwrap();
     let arguments = vec!["python3".into(), path("worker.py").into_os_string(), directory.path().into()];
     let program = WorkerProgram { program: "/usr/bin/env".into(), arguments, ..program() };
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };

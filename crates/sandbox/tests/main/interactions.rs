@@ -5,7 +5,7 @@ use veriplay_core::{
 };
 use veriplay_sandbox::{ResetMode, Sandbox, SandboxOptions};
 
-use crate::support::{calls, end_of, limits, python, run, sandbox, script, text};
+use crate::support::{calls, cases, end_of, limits, python, run, sandbox, script, text};
 use crate::workers::processes;
 
 /// A job whose program talks with `interactor`.
@@ -23,30 +23,11 @@ fn interaction(outcome: &Outcome) -> &Interaction {
 fn ends(program: &str, interactor: &str) -> (InteractionEnd, String, String) {
     let outcome = run(&talk(program, interactor));
     let other = interaction(&outcome);
-    let word = |outcome: &Outcome| end_of(outcome).0 + &end_of(outcome).1;
-    (other.end, word(&outcome), word(&other.interactor))
+    (other.end, end_of(&outcome), end_of(&other.interactor))
 }
 
-/// Hides 42, and answers ten questions.
-const GUESS: &str = "import sys
-secret = int(open('input.txt').read())
-for _ in range(11):
-    word, number = input().split()
-    if word == '!':
-        sys.exit(0 if int(number) == secret else 'wrong')
-    print('<' if secret < int(number) else '>=', flush=True)
-sys.exit('too many questions')
-";
-const GUESSER: &str = "lo, hi = 1, 100
-while lo < hi:
-    mid = (lo + hi + 1) // 2
-    print('?', mid, flush=True)
-    if input() == '<':
-        hi = mid - 1
-    else:
-        lo = mid
-print('!', lo, flush=True)
-";
+const GUESS: &str = include_str!("guess.py");
+const GUESSER: &str = include_str!("guesser.py");
 
 #[test]
 fn each_side_reads_what_the_other_writes() {
@@ -58,149 +39,35 @@ fn each_side_reads_what_the_other_writes() {
     assert!(outcome.fuel > 0 && interactor.fuel > 0);
 }
 
-/// Asks for the double of each number, and wants each answer before it goes on.
-const DOUBLES: &str = "import sys
-for number in range(5):
-    print(number, flush=True)
-    if input() != str(2 * number):
-        sys.exit(1)
-";
-
-#[test]
-fn every_way_to_read_and_write_lines_works() {
-    let loops = "while True:\n    line = read()\n    if not line: break\n    print(2 * int(line), flush=True)";
-    for reads in [
-        "import sys\nread = sys.stdin.readline",
-        "import sys\nread = sys.stdin.buffer.readline",
-        "import sys\nread = sys.stdin.buffer.raw.readline",
-        "import os\nread = lambda: os.read(0, 100)",
-        "read = open(0).readline",
-        "read = open('/dev/stdin').readline",
-        "import os\nread = os.fdopen(0, 'rb', buffering=0).readline",
-        "import select, sys\ndef read():\n    select.select([sys.stdin], [], [])\n    return sys.stdin.readline()",
-        "import select, sys\ndef read():\n    while not select.select([sys.stdin], [], [], 0)[0]: pass\n    return sys.stdin.readline()",
-        "import select, sys\ndef read():\n    while not select.select([sys.stdin], [], [], 0.5)[0]: pass\n    return sys.stdin.readline()",
-        "import select\nlook = select.poll()\nlook.register(0, select.POLLIN)\ndef read():\n    look.poll()\n    return __import__('os').read(0, 50)",
-        "def read():\n    try: return input()\n    except EOFError: return ''",
-    ] {
-        let (end, program, other) = ends(&format!("{reads}\n{loops}"), DOUBLES);
-        assert_eq!(
-            (end, program.as_str(), other.as_str()),
-            (InteractionEnd::Completed, "Returned", "Returned"),
-            "{reads}"
-        );
-    }
-    for program in [
-        "import sys\nfor line in sys.stdin: print(2 * int(line), flush=True)",
-        "import sys, os\nfor line in sys.stdin: os.write(1, b'%d\\n' % (2 * int(line)))",
-        "import sys\nfor line in sys.stdin:\n    sys.stdout.write(f'{2 * int(line)}\\n')\n    sys.stdout.flush()",
-        "for _ in range(5): print(2 * int(input()), flush=True)",
-        // `input` flushes, as in CPython.
-        "for _ in range(5): print(2 * int(input()))",
-        "import threading\ndef main():\n    for _ in range(5): print(2 * int(input()), flush=True)\n\
-         threading.Thread(target=main).start()",
-        "import os\nfor _ in range(5): print(2 * int(input()), flush=True)\nos._exit(0)",
-    ] {
-        let (end, ..) = ends(program, DOUBLES);
-        assert_eq!(end, InteractionEnd::Completed, "{program}");
-    }
+/// The program that `text` stands for.
+fn named(text: &str) -> String {
+    const LOOP: &str = "while True:\n    line = read()\n    if not line: break\n    print(2 * int(line), flush=True)";
+    let names =
+        [("{GUESS}", GUESS), ("{GUESSER}", GUESSER), ("{DOUBLES}", include_str!("doubles.py")), ("{LOOP}", LOOP)];
+    names.iter().fold(text.to_owned(), |text, (name, program)| text.replace(name, program))
 }
 
 #[test]
-fn bytes_and_texts_of_any_kind_cross() {
-    let echo = "import sys\ndata = sys.stdin.buffer.read(256)\nsys.stdout.buffer.write(data[::-1])\n";
-    let sends = "import sys\nsys.stdout.buffer.write(bytes(range(256)))\nsys.stdout.flush()\n\
-                 assert sys.stdin.buffer.read() == bytes(range(256))[::-1]";
-    assert_eq!(ends(echo, sends).0, InteractionEnd::Completed);
-    let echo = "print(input()[::-1], flush=True)";
-    let sends = "print('é∀🙂', flush=True)\nassert input() == '🙂∀é'";
-    assert_eq!(ends(echo, sends).0, InteractionEnd::Completed);
-    // A read takes what is there, and no more than was asked for.
+fn two_sides_part_as_their_case_is_called_and_leave_nothing() {
+    for case in cases(include_str!("interactions.txt")) {
+        let (program, interactor) = (named(&case.program), named(case.part("interactor").unwrap()));
+        let (end, words) = case.title.split_once(": ").unwrap();
+        let (word, other_word) = words.split_once(", ").unwrap();
+        let (found, ended, other_ended) = ends(&program, &interactor);
+        let is_right = [(word, &ended), (other_word, &other_ended)]
+            .iter()
+            .all(|(wanted, ended)| wanted == ended || *wanted == "*");
+        assert!(format!("{found:?}") == end && is_right, "{found:?}: {ended}, {other_ended}\n{program}\n{interactor}");
+        assert_eq!(ends(GUESSER, GUESS).0, InteractionEnd::Completed);
+    }
+}
+
+/// A read takes what is there, and no more than was asked for.
+#[test]
+fn a_read_of_a_pipe_is_as_long_as_what_is_there() {
     let reads = "import os\nos.write(1, b'go\\n')\nprint(os.read(0, 3), os.read(0, 0), os.read(0, 9), os.read(0, 9), os.read(0, 9))";
     let outcome = run(&talk(reads, "import os\ninput()\nos.write(1, b'abc')\nos.write(1, b'de')"));
     assert_eq!(text(&outcome.stdout), "go\nb'abc' b'' b'de' b'' b''\n", "{outcome:?}");
-}
-
-#[test]
-fn a_side_that_ends_is_the_end_of_the_others_input_and_takes_no_more() {
-    for (program, interactor) in [
-        ("pass", "import sys\nassert sys.stdin.read() == ''\nprint('x')"),
-        ("print('x')\nimport sys\nassert sys.stdin.read() == 'y\\n'", "print('y')"),
-        // It closes its output, and reads on.
-        (
-            "import os\nprint('x', flush=True)\nos.close(1)\nassert input() == '1'",
-            "import sys\nprint(len(sys.stdin.readlines()))",
-        ),
-        ("import os\nos.close(0)\nprint('x')", "print('nobody reads this', flush=True)\nassert input() == 'x'"),
-        ("for i in range(2000): print(i)", "input()"),
-    ] {
-        assert_eq!(ends(program, interactor).0, InteractionEnd::Completed, "{program}");
-    }
-}
-
-#[test]
-fn two_that_wait_for_each_other_are_stopped() {
-    let stopped = (InteractionEnd::Deadlock, "Trappedinteraction".to_owned(), "Trappedinteraction".to_owned());
-    for (program, interactor) in [
-        // It does not flush.
-        ("import sys\nprint('? 1')\nsys.stdin.readline()", GUESS),
-        ("input()", GUESS),
-        ("import os\nos.read(0, 1)", "input()"),
-        ("import select\nselect.select([0], [], [])", "input()"),
-    ] {
-        assert_eq!(ends(program, interactor), stopped, "{program}");
-    }
-    // A look with a timeout is none of that.
-    let looks =
-        "import select\nassert select.select([0], [], [], 0.001)[0] == []\nprint(select.select([0], [1], [], 1))";
-    assert_eq!(ends(looks, "input()").0, InteractionEnd::Completed);
-}
-
-#[test]
-fn a_side_that_fails_stops_the_other_where_it_waits() {
-    let stopped = "Trappedinteraction";
-    for (program, interactor, end, ended, other) in [
-        ("1 / 0", GUESS, InteractionEnd::ProgramFailed, "RaisedZeroDivisionError", stopped),
-        ("import sys\nsys.exit(3)", GUESS, InteractionEnd::ProgramFailed, "RaisedSystemExit", stopped),
-        ("def f(:", GUESS, InteractionEnd::ProgramFailed, "CompileErrorCompileError", stopped),
-        ("while True: pass", GUESS, InteractionEnd::ProgramFailed, "Fuel", stopped),
-        (
-            "while True: print('? 1')",
-            "import sys\nfor line in sys.stdin: pass",
-            InteractionEnd::ProgramFailed,
-            "OutputBytes",
-            stopped,
-        ),
-        ("import os\nos._exit(1)", GUESS, InteractionEnd::ProgramFailed, "Trappedproc_exit", stopped),
-        ("x = bytearray(1 << 30)", GUESS, InteractionEnd::ProgramFailed, "MemoryBytes", stopped),
-        (GUESSER, "def f(:", InteractionEnd::InteractorFailed, stopped, "CompileErrorCompileError"),
-        (GUESSER, "while True: pass", InteractionEnd::InteractorFailed, stopped, "Fuel"),
-        (GUESSER, "while True: print('<' * 999, flush=True)", InteractionEnd::InteractorFailed, stopped, "OutputBytes"),
-        (GUESSER, "raise KeyError", InteractionEnd::InteractorFailed, stopped, "RaisedKeyError"),
-        (GUESSER, "import os\nos._exit(2)", InteractionEnd::InteractorFailed, stopped, "Trappedproc_exit"),
-        ("print('! 41')", GUESS, InteractionEnd::InteractorFailed, "Returned", "RaisedSystemExit"),
-        (
-            "while True:\n    print('? 50', flush=True)\n    input()",
-            GUESS,
-            InteractionEnd::InteractorFailed,
-            stopped,
-            "RaisedSystemExit",
-        ),
-        // The interactor has accepted, and the program fails afterwards.
-        ("print('! 42', flush=True)\ninput()", GUESS, InteractionEnd::ProgramFailed, "RaisedEOFError", "Returned"),
-        (
-            "print('! 42', flush=True)\ntry: input()\nexcept EOFError: pass\nwhile True: pass",
-            GUESS,
-            InteractionEnd::ProgramFailed,
-            "Fuel",
-            "Returned",
-        ),
-    ] {
-        let wanted = (end, ended.to_owned(), other.to_owned());
-        assert_eq!(ends(program, interactor), wanted, "{program}\n{interactor}");
-        // Nothing of it is left.
-        assert_eq!(ends(GUESSER, GUESS).0, InteractionEnd::Completed);
-    }
 }
 
 #[test]
@@ -215,13 +82,7 @@ fn each_side_has_its_own_files_seed_and_limits() {
     let mut job = talk("pass", "for i in range(10**7): pass");
     job.interactor.iter_mut().for_each(|interactor| interactor.limits.fuel = 20_000_000);
     let outcome = run(&job);
-    assert_eq!(
-        (end_of(&outcome).0.as_str(), end_of(&interaction(&outcome).interactor).0.as_str()),
-        ("Returned", "Fuel")
-    );
-    // What it writes is not lost on the way because it is much.
-    let flood = "import sys\nfor _ in range(6000): print('x' * 9)\nsys.stdout.flush()\nassert input() == '6000'";
-    assert_eq!(ends(flood, "print(sum(input() == 'x' * 9 for _ in range(6000)))").0, InteractionEnd::Completed);
+    assert_eq!([end_of(&outcome), end_of(&interaction(&outcome).interactor)], ["Returned", "Fuel"]);
 }
 
 /// Jobs of every kind of end.
@@ -306,7 +167,7 @@ fn both_end_when_the_job_is_cancelled_or_meets_its_deadline() {
         assert!(matches!(ended, Err(ExecuteError::Cancelled)), "{ended:?}");
         job.interactor.iter_mut().for_each(|interactor| interactor.limits.deadline_ns = 30_000_000);
         let outcome = sandbox().execute(&job).unwrap();
-        assert_eq!(end_of(&interaction(&outcome).interactor).0, "DeadlineNs");
+        assert_eq!(end_of(&interaction(&outcome).interactor), "DeadlineNs");
         assert_eq!(ends(GUESSER, GUESS).0, InteractionEnd::Completed);
     }
 }

@@ -5,38 +5,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use veriplay_core::{Callee, Execute, Job, Limits, Outcome, Value};
 use veriplay_sandbox::{ResetMode, Sandbox, SandboxOptions};
 
-use crate::support::{calls, limits, python, run, script};
+use crate::support::{calls, cases, limits, python, run, script};
 
-/// Jobs of every kind, among them those that use up a limit, crash, litter, or ask for randomness and time.
-fn jobs() -> Vec<Job> {
-    let fuel = |job: Job| Job { limits: Limits { fuel: 30_000_000, ..limits() }, ..job };
-    let programs = [
-        "pass",
-        "print(sum(range(1000)))",
-        "import random, time, os\nprint(random.random(), time.time(), os.urandom(4), id(object()))",
-        "while True: pass",
-        "def g(n): return g(n + 1)\ng(0)",
-        "x = [bytearray(1 << 16) for _ in range(300)]",
-        "x = 'a' * (1 << 30)",
-        "import os\nos._exit(3)",
-        "raise ValueError('é')",
-        "def f(:",
-        "open('x', 'w').write('y' * 10000)\nprint(open('x').read()[:5])",
-        "import re\nre.match('(a*)*b', 'a' * 18)",
-        "print({'a', 'b', 'c'}, hash('x'), {object() for _ in range(3)})",
-        "import gc, sys\ngc.collect()\nprint(len(gc.get_objects()), sys.getrefcount(None))",
-    ];
-    let mut jobs: Vec<Job> = programs.iter().map(|program| fuel(script(program))).collect();
+/// Jobs of every kind of end.
+pub(crate) fn jobs() -> Vec<Job> {
+    let scripts = cases(include_str!("jobs.txt"));
+    let mut jobs: Vec<Job> = scripts.iter().map(|case| script(&case.program)).collect();
     let list = Value::parse_repr("[3, 1, 2]").unwrap();
-    jobs.push(fuel(calls("def f(x):\n    x.sort()\n    return x", vec![vec![list.clone()], vec![list]])));
+    jobs.push(calls("def f(x):\n    x.sort()\n    return x", vec![vec![list.clone()], vec![list]]));
+    let values = "def f(x): return [x, {'a': (1.5, None)}, 2 ** 200]";
+    jobs.push(calls(values, vec![vec![Value::Bool(true)], vec![]]));
     let asks = "import _veriplay\ndef f(): return _veriplay.ask_callee(('call', 'g', [[1]], {}))";
     let callee = Some(Callee {
         program: "def g(x):\n    x.append(len(x))\n    return x".to_owned(),
         seed: 1,
         ..Callee::default()
     });
-    jobs.push(Job { callee, ..fuel(calls(asks, vec![vec![]])) });
-    jobs
+    jobs.push(Job { callee, ..calls(asks, vec![vec![]]) });
+    jobs.into_iter().map(|job| Job { limits: Limits { fuel: 30_000_000, ..limits() }, ..job }).collect()
 }
 
 /// Runs `jobs` on so many threads; outcomes in the order of the jobs.
@@ -62,10 +48,11 @@ fn outcomes_are_the_same_on_any_threads_in_any_order_beside_other_work() {
     std::thread::scope(|scope| {
         for (round, threads) in [1, 2, 2, 3, 1, 2].into_iter().enumerate() {
             let sandbox = Sandbox::new(python(), SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() });
-            // Another order each round: an odd step goes through all of 16.
-            assert_eq!(jobs.len(), 16);
-            let at = |place: usize| (place * (2 * round + 3) + round) % jobs.len();
-            let order: Vec<(usize, &Job)> = (0..jobs.len()).map(|place| (at(place), &jobs[at(place)])).collect();
+            let mut order: Vec<(usize, &Job)> = jobs.iter().enumerate().collect();
+            order.rotate_left(3 * round);
+            if round % 2 == 1 {
+                order.reverse();
+            }
             // From the fourth round on beside a thread that never rests.
             if round == 3 {
                 scope.spawn(|| {

@@ -59,17 +59,17 @@ pub(crate) fn error_of(program: &str) -> String {
     }
 }
 
-/// The end of a job as one word, with the error's kind where there is one.
-pub(crate) fn end_of(outcome: &Outcome) -> (String, String) {
-    let word = match &outcome.exit {
-        Exit::Exceeded { limit, .. } => format!("{limit:?}"),
-        exit => format!("{exit:?}"),
-    };
-    (word, outcome.error.as_ref().map_or(String::new(), |error| error.kind.clone()))
+/// The end of a job in a word, with the error's kind where there is one: `Fuel`, `Returned`, `Raised KeyError`.
+pub(crate) fn end_of(outcome: &Outcome) -> String {
+    match (&outcome.exit, &outcome.error) {
+        (Exit::Exceeded { limit, .. }, None) => format!("{limit:?}"),
+        (exit, Some(error)) => format!("{exit:?} {}", error.kind),
+        (exit, None) => format!("{exit:?}"),
+    }
 }
 
 /// Runs a script; its end, and then a plain job on the same sandbox, to see that that one is as ever.
-pub(crate) fn ends_and_harms_nobody(job: &Job) -> (String, String) {
+pub(crate) fn ends_and_harms_nobody(job: &Job) -> String {
     static PLAIN: OnceLock<Outcome> = OnceLock::new();
     let plain = script("print(sum(range(10)))");
     let expected = PLAIN.get_or_init(|| run(&plain));
@@ -81,4 +81,30 @@ pub(crate) fn ends_and_harms_nobody(job: &Job) -> (String, String) {
 
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A case of a data file: a line `=== TITLE`, a program, and parts behind lines `--- NAME`. Lines that begin with `## ` are comments.
+pub(crate) struct Case {
+    pub(crate) title: String,
+    pub(crate) program: String,
+    parts: Vec<(String, String)>,
+}
+
+impl Case {
+    /// A part, which ends with a newline.
+    pub(crate) fn part(&self, name: &str) -> Option<&str> {
+        self.parts.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
+    }
+}
+
+pub(crate) fn cases(data: &str) -> Vec<Case> {
+    let lines: Vec<&str> = data.lines().filter(|line| !line.starts_with("## ")).collect();
+    format!("\n{}", lines.join("\n")).split("\n===").skip(1).map(read_case).collect()
+}
+
+fn read_case(text: &str) -> Case {
+    let mut parts = text.split("\n--- ").filter_map(|part| part.split_once('\n'));
+    let (title, program) = parts.next().unwrap();
+    let parts = parts.map(|(name, text)| (name.to_owned(), text.trim_end_matches('\n').to_owned() + "\n"));
+    Case { title: title.trim().to_owned(), program: program.trim_end_matches('\n').to_owned(), parts: parts.collect() }
 }

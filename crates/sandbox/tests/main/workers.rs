@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use veriplay_core::{Callee, Execute, ExecuteError, Exit, Job, Value};
+use veriplay_core::{Execute, ExecuteError, Exit};
 use veriplay_sandbox::{Sandbox, SandboxOptions, WorkerProgram, default_cache_dir};
 
-use crate::support::{calls, python, sandbox, script};
+use crate::support::{python, sandbox, script};
 
 pub(crate) fn program() -> WorkerProgram {
     python();
@@ -27,30 +27,10 @@ pub(crate) fn processes(max_parallel: usize, name: &str) -> Sandbox {
     sandbox
 }
 
-/// Jobs of every kind of end.
-fn jobs() -> Vec<Job> {
-    let mut jobs = vec![
-        script("print('out')\nimport sys\nprint('err', file=sys.stderr)"),
-        script("raise ValueError('x')"),
-        script("def f(n): return f(n + 1)\nf(0)"),
-        script("import os\nos._exit(3)"),
-        script("while True: pass"),
-        script("b = []\nwhile True: b.append(bytearray(1 << 20))"),
-        script("while True: print('x' * 1000)"),
-        script("open('/etc/passwd')"),
-        script("import sys\nsys.stdout.buffer.write(bytes(range(256)))"),
-        calls("def f(x): return [x, {'a': (1.5, None)}, 2 ** 200]", vec![vec![Value::Bool(true)], vec![]]),
-    ];
-    let mut with_callee = script("print(1)");
-    with_callee.callee = Some(Callee { program: "def f(x): return x + 1".to_owned(), seed: 9, ..Callee::default() });
-    jobs.push(with_callee);
-    jobs
-}
-
 #[test]
 fn a_job_has_the_same_outcome_in_a_process() {
     let processes = processes(1, "same");
-    for job in jobs() {
+    for job in crate::reproducible::jobs() {
         assert_eq!(processes.execute(&job).unwrap(), sandbox().execute(&job).unwrap(), "{}", job.program);
     }
 }
@@ -147,15 +127,8 @@ fn a_worker_that_cannot_start_or_work_says_why() {
 fn a_worker_that_answers_nonsense_is_a_fault_and_not_an_outcome() {
     let directory = tempfile::tempdir().unwrap();
     let liar = directory.path().join("liar.py");
-    // Says it is ready, then answers any job with an outcome that job cannot have: more fuel than it was given.
-    let text = "import json, os, struct\n\
-        def get():\n    n = struct.unpack('<I', os.read(0, 4))[0]\n    while n: n -= len(os.read(0, n))\n\
-        def put(x):\n    b = json.dumps(x).encode(); os.write(0, struct.pack('<I', len(b)) + b)\n\
-        get(); put('Ready')\n\
-        while True:\n    get(); put({'Outcome': {'exit': 'returned', 'calls': [], 'error': None, 'stdout': [], \
-        'stderr': [], 'truncated': False, 'fuel': FUEL, 'peak_memory_bytes': 0}})\n";
     let lying = |fuel: &str| {
-        std::fs::write(&liar, text.replace("FUEL", fuel)).unwrap();
+        std::fs::write(&liar, include_str!("liar.py").replace("FUEL", fuel)).unwrap();
         let arguments = vec!["python3".into(), liar.clone().into_os_string()];
         let program = WorkerProgram { program: "/usr/bin/env".into(), arguments, ..program() };
         Sandbox::in_processes(python(), SandboxOptions::fastest(), program).unwrap().execute(&script("pass"))

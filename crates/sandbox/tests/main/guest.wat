@@ -1,0 +1,23 @@
+(module
+  (import "host" "call" (func $call (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 2)
+  (global $top (mut i32) (i32.const 65536))
+  (global $count (mut i32) (i32.const 5))
+  (data (i32.const 0) "JD")
+  (data (i32.const 32) "Vi\02\00\00\00\00\00")
+  (func (export "_initialize") (i32.store8 (i32.const 38) (i32.const 7)))
+  (func (export "host_alloc") (param i32) (result i32)
+    (global.get $top)
+    (global.set $top (i32.add (global.get $top) (local.get 0))))
+  (func (export "turn") (param i32 i32) (result i32)
+    (if (i32.eqz (local.get 1)) (then
+      (drop (call $call (i32.const 0) (i32.const 1) (i32.const 16) (i32.const 20)))
+      (if (i32.eq (i32.load8_u (i32.load (i32.const 16))) (i32.const 75)) (then
+        (drop (call $call (i32.const 1) (i32.const 1) (i32.const 16) (i32.const 20)))
+        (return (i32.const 0))))
+      (i32.store8 (i32.const 38) (i32.add (i32.load8_u (i32.const 38)) (i32.const 1)))
+      (global.set $count (i32.add (global.get $count) (i32.const 1)))
+      (i32.store8 (i32.const 39) (global.get $count))
+      (drop (call $call (i32.const 32) (i32.const 8) (i32.const 16) (i32.const 20)))
+      (drop (call $call (i32.const 1) (i32.const 1) (i32.const 16) (i32.const 20)))))
+    (i32.const 0)))
