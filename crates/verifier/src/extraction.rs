@@ -8,13 +8,13 @@
 //!
 //! # The program
 //! The first rule that finds one decides:
-//! 1. [`Rule::Prefilled`]: the response goes on in a block that the prompt opened, or begins with code that a fence ends: the code up to the fence.
-//! 2. [`Rule::Whole`], [`Rule::Continuation`]: the answer is Python by itself, or behind the task's prompt. Fences are text of its strings then.
-//! 3. [`Rule::Block`], [`Rule::UnclosedBlock`]: of the fenced blocks the last one that defines what the task names. A script names nothing: the last one
+//! 1. `prefilled`: the response goes on in a block that the prompt opened, or begins with code that a fence ends: the code up to the fence.
+//! 2. `whole`, `continuation`: the answer is Python by itself, or behind the task's prompt. Fences are text of its strings then.
+//! 3. `block`, `unclosed_block`: of the fenced blocks the last one that defines what the task names. A script names nothing: the last one
 //!    that prints when it is run, of those the last that reads its input. Else the last that parses and needs no other; else the last that parses; else
 //!    the last. Blocks labelled as Python come before those without a label that means anything, and these before those of other languages,
 //!    which have to define what the task names.
-//! 4. [`Rule::BareCode`]: code between lines of prose, which is read as so many blocks. It comes before blocks that lack what the task names,
+//! 4. `bare_code`: code between lines of prose, which is read as so many blocks. It comes before blocks that lack what the task names,
 //!    which may be examples in a docstring.
 //!
 //! A block that needs the blocks before it gets them before it, as a cell of a notebook has them, and functions that stand in later ones alone behind it. It may
@@ -24,40 +24,35 @@
 //! No rule looks at what the task expects, and none tries a second place where the first is wrong: what is taken depends on the response, the
 //! prompt and the names that the task's tests use. The time is linear in the text.
 
-mod answer;
 mod bare;
 mod blocks;
 mod candidates;
-mod context;
 mod frame;
 mod labels;
-mod lines;
 mod parsing;
 mod patches;
 mod predictions;
 mod program;
 mod query;
-mod quotes;
-mod tokens;
+mod text;
 
-use std::ops::Range;
+use veriplay_core::{
+    AttemptText, Checks, EXTRACTION_RULE, Evidence, Extraction, Predicted, ProblemRow, Status, TestCode, Verdict,
+};
 
-use veriplay_core::{Checks, EXTRACTION_RULE, Evidence, Extraction, Problem, Status, TestCode, Verdict};
-
-pub use answer::Answer;
 pub use patches::extract_patch;
 pub use predictions::{BegunPrediction, begun_arguments};
 pub use program::{extract_program, program_of_code};
 pub use query::{response_of_query, with_opened_frame};
 
 pub(crate) use blocks::{FENCE, labelled_blocks};
-pub(crate) use context::complete_body;
 pub(crate) use labels::is_python_label;
-pub(crate) use tokens::strip_end_tokens;
+pub(crate) use parsing::complete_body;
+pub(crate) use text::strip_end_tokens;
 
 use crate::judges::finds_methods;
 use crate::runner::Decision;
-use blocks::open_fence_indent;
+use blocks::open_block;
 use frame::{Part, find_answer, opens_thought};
 
 /// What a program must define.
@@ -93,8 +88,8 @@ impl Continues {
     /// What a response goes on from behind this text: the prompt, or the reply that was begun.
     #[must_use]
     pub fn after(text: &str) -> Self {
-        match open_fence_indent(text) {
-            Some(indent) => Continues::Block(indent),
+        match open_block(text) {
+            Some((_, indent)) => Continues::Block(indent),
             None if opens_thought(text) => Continues::Thought,
             None => Continues::Prose,
         }
@@ -112,49 +107,64 @@ pub struct Wanted<'a> {
     pub continues: Continues,
 }
 
-impl<'a> Wanted<'a> {
-    /// What an attempt at `problem` must have; `None` where it is no program.
-    #[must_use]
-    pub fn by_problem(problem: &'a Problem) -> Option<Self> {
-        let entry = match &problem.checks {
-            Checks::Calls(checks) if finds_methods(&checks.comparison) => Entry::FunctionOrMethod(&checks.function),
-            Checks::Calls(checks) => Entry::Function(&checks.function),
-            Checks::Tests(code) => Entry::Tests(code),
-            Checks::Stdio(_) | Checks::Environment(_) => Entry::Script,
-            Checks::Prediction(_) => return None,
-        };
-        Some(Self { prompt: &problem.prompt, entry, continues: Continues::Prose })
+/// What a program must have, or what is to be predicted.
+fn wanted(row: &ProblemRow) -> Result<Wanted<'_>, Predicted> {
+    let (prompt, entry) = match row {
+        ProblemRow::Unexecuted(unexecuted) => (&unexecuted.prompt, Entry::Function(&unexecuted.checks.function)),
+        ProblemRow::Ready(problem) => {
+            let entry = match &problem.checks {
+                Checks::Calls(checks) if finds_methods(&checks.comparison) => Entry::FunctionOrMethod(&checks.function),
+                Checks::Calls(checks) => Entry::Function(&checks.function),
+                Checks::Tests(code) => Entry::Tests(code),
+                Checks::Stdio(_) | Checks::Environment(_) => Entry::Script,
+                Checks::Prediction(prediction) => return Err(prediction.wanted),
+            };
+            (&problem.prompt, entry)
+        }
+    };
+    Ok(Wanted { prompt, entry, continues: Continues::Prose })
+}
+
+/// What of an attempt is judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The program, without the problem's prelude; or the prediction, or the patch.
+    pub program: String,
+    /// Where in a completion the program was.
+    pub extraction: Option<Extraction>,
+}
+
+impl Answer {
+    const fn whole(program: String) -> Self {
+        Self { program, extraction: None }
     }
-}
 
-/// The rule by which a program was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
-    /// The rest of a block that the prompt opened, or code before a closing fence.
-    Prefilled,
-    /// The whole answer.
-    Whole,
-    /// The whole answer, behind the task's prompt.
-    Continuation,
-    /// A closed block.
-    Block,
-    /// A block that the end of the text, or another block, ended.
-    UnclosedBlock,
-    /// Code between lines of prose.
-    BareCode,
-}
+    /// The program, or the prediction, of an attempt at the task of `row`.
+    ///
+    /// # Errors
+    /// The completion holds none; the reason is for people.
+    pub fn at_row(row: &ProblemRow, text: AttemptText) -> Result<Self, NoAnswer> {
+        let completion = match text {
+            AttemptText::Program(program) => return Ok(Self::whole(program)),
+            AttemptText::Completion(completion) => completion,
+        };
+        match wanted(row) {
+            Ok(wanted) => {
+                let ExtractedProgram { text, extraction } = extract_program(&wanted, &completion)?;
+                Ok(Self { program: text, extraction: Some(extraction) })
+            }
+            Err(predicted) => BegunPrediction::default().extract(&completion, predicted).map(Self::whole),
+        }
+    }
 
-impl Rule {
-    /// Its name in evidence.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Rule::Prefilled => "prefilled",
-            Rule::Whole => "whole",
-            Rule::Continuation => "continuation",
-            Rule::Block => "block",
-            Rule::UnclosedBlock => "unclosed_block",
-            Rule::BareCode => "bare_code",
+    /// The patch of an attempt at a bug.
+    ///
+    /// # Errors
+    /// The completion holds none.
+    pub fn at_bug(text: AttemptText) -> Result<Self, NoAnswer> {
+        match text {
+            AttemptText::Program(patch) => Ok(Self::whole(patch)),
+            AttemptText::Completion(completion) => extract_patch(&completion).map(Self::whole),
         }
     }
 }
@@ -164,18 +174,8 @@ impl Rule {
 pub struct ExtractedProgram {
     /// What is judged, without the problem's prelude.
     pub text: String,
-    /// The rule that found it.
-    pub rule: Rule,
-    /// Bytes of the response that it was taken from.
-    pub span: Range<usize>,
-}
-
-impl ExtractedProgram {
-    /// What evidence says of it.
-    #[must_use]
-    pub fn evidence(&self) -> Extraction {
-        Extraction { rule: self.rule.word().to_owned(), span: [self.span.start, self.span.end] }
-    }
+    /// The rule that found it, and the bytes of the response that it was taken from.
+    pub extraction: Extraction,
 }
 
 /// There is no answer in a response.
@@ -200,10 +200,8 @@ impl NoAnswer {
 
 /// The answer in a response, without what surrounds it.
 fn answer_of(response: &str, continues: Continues) -> Result<Part<'_>, NoAnswer> {
-    let found = find_answer(response, continues == Continues::Thought);
-    let answer = found.map_err(|thought| {
-        NoAnswer::new(format!("the thought that `{}` opens does not end, so there is no answer", thought.tag))
-    })?;
+    let answer = find_answer(response, continues == Continues::Thought)
+        .map_err(|tag| NoAnswer::new(format!("the thought that `{tag}` opens does not end, so there is no answer")))?;
     match (answer.text.trim().is_empty(), response.trim().is_empty()) {
         (false, _) => Ok(answer),
         (true, true) => Err(NoAnswer::new("the response is empty")),

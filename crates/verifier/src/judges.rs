@@ -25,19 +25,19 @@ use crate::plain::plain_pair;
 use crate::runner::{Runner, describe_mismatch};
 
 /// All judges, in the order of reports.
-pub const JUDGES: &[&dyn Judge] = &[
-    &exact::Exact,
-    &lines::Lines,
-    &tokens::Tokens,
-    &float::Float,
-    &yes_no::YesNo,
-    &checker::Checker,
-    &nemo_gym::NemoGym,
-    &livecodebench::LiveCodeBench,
-    &apps::Apps,
-    &evalplus::EvalPlus,
-    &cruxeval::CruxEval,
-    &sandbox_fusion::SandboxFusion,
+pub const JUDGES: &[Judge] = &[
+    exact::EXACT,
+    lines::LINES,
+    tokens::TOKENS,
+    float::FLOAT,
+    yes_no::YES_NO,
+    checker::CHECKER,
+    nemo_gym::NEMO_GYM,
+    livecodebench::LIVECODEBENCH,
+    apps::APPS,
+    evalplus::EVALPLUS,
+    cruxeval::CRUXEVAL,
+    sandbox_fusion::SANDBOX_FUSION,
 ];
 
 /// Names of judges in earlier rows, and what they are called now.
@@ -45,9 +45,9 @@ const FORMER_NAMES: [(&str, &str); 2] = [("stdio", "lines"), ("common_oj", "nemo
 
 /// The judge of that name.
 #[must_use]
-pub fn judge_by_name(name: &str) -> Option<&'static dyn Judge> {
+pub fn judge_by_name(name: &str) -> Option<&'static Judge> {
     let name = FORMER_NAMES.iter().find(|(former, _)| *former == name).map_or(name, |(_, now)| now);
-    JUDGES.iter().copied().find(|judge| judge.name() == name)
+    JUDGES.iter().find(|judge| judge.name() == name)
 }
 
 /// Reads a judge as a command line, a request or a function chooses it ([`Comparison::parse`]), and checks that there is one of that name.
@@ -85,9 +85,7 @@ pub enum OutputKind {
 }
 
 impl OutputKind {
-    /// Its name in messages.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             OutputKind::Values => "values of calls",
             OutputKind::Texts => "standard output",
@@ -95,68 +93,96 @@ impl OutputKind {
     }
 }
 
+type CompareCall = fn(&mut JudgeContext<'_>, &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped>;
+type CompareScript = fn(&mut JudgeContext<'_>, &ScriptRun<'_>) -> Result<JudgeFinding, Dropped>;
+
 /// Decides whether an output is right.
-pub trait Judge: Sync {
+pub struct Judge {
+    name: &'static str,
+    /// Whether a program that has `class Solution` is asked for a method of it.
+    finds_methods: bool,
+    check_options: fn(&Comparison, OutputKind) -> Result<(), &'static str>,
+    values: Option<CompareCall>,
+    texts: Option<CompareScript>,
+}
+
+impl Judge {
+    /// One that takes no outputs yet.
+    const fn named(name: &'static str) -> Self {
+        Self { name, finds_methods: false, check_options: check_tolerance, values: None, texts: None }
+    }
+
     /// Its name in problems.
-    fn name(&self) -> &'static str;
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
 
     /// Whether it supports this kind of output.
-    fn supports(&self, kind: OutputKind) -> bool;
+    #[must_use]
+    pub const fn supports(&self, kind: OutputKind) -> bool {
+        match kind {
+            OutputKind::Values => self.values.is_some(),
+            OutputKind::Texts => self.texts.is_some(),
+        }
+    }
 
     /// Checks the options of a comparison, before anything runs.
     ///
     /// # Errors
     /// The invalid option, as a lower-case fragment.
-    fn check_options(&self, comparison: &Comparison, _kind: OutputKind) -> Result<(), &'static str> {
-        check_tolerance(comparison.tolerance)
+    pub fn check_options(&self, comparison: &Comparison, kind: OutputKind) -> Result<(), &'static str> {
+        (self.check_options)(comparison, kind)
     }
 
-    /// The function that is called of `program`, where the problem names `function`: that one, unless the rules of a set let the program choose.
-    fn called_function<'f>(&self, _program: &str, function: &'f str) -> Cow<'f, str> {
-        Cow::Borrowed(function)
+    /// The function that is called of `program`, where the problem names `function`: as the scorers of APPS and LiveCodeBench find it, a method of
+    /// `Solution` where the program's text has that class, else a function of the module, whatever the starter code had. By other judges `function`.
+    pub(crate) fn called_function(&self, program: &str, function: &str) -> String {
+        if !self.finds_methods {
+            return function.to_owned();
+        }
+        let name = function.strip_prefix(SOLUTION).and_then(|rest| rest.strip_prefix('.')).unwrap_or(function);
+        if program.contains("class Solution") { format!("{SOLUTION}.{name}") } else { name.to_owned() }
     }
 
     /// Judges the return value of a call.
     ///
     /// # Errors
     /// A host fault, or a judge that does not take values.
-    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
-        Err(misused(self.name(), call.task_id, OutputKind::Values))
+    pub fn compare_call(
+        &self,
+        context: &mut JudgeContext<'_>,
+        call: &ReturnedCall<'_>,
+    ) -> Result<JudgeFinding, Dropped> {
+        self.values
+            .map_or_else(|| Err(self.misused(call.task_id, OutputKind::Values)), |compare| compare(context, call))
     }
 
     /// Judges the standard output of a script.
     ///
     /// # Errors
     /// A host fault, or a judge that does not take texts.
-    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
-        Err(misused(self.name(), run.task_id, OutputKind::Texts))
+    pub fn compare_script(&self, context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
+        self.texts.map_or_else(|| Err(self.misused(run.task_id, OutputKind::Texts)), |compare| compare(context, run))
+    }
+
+    fn misused(&self, task_id: &str, kind: OutputKind) -> Dropped {
+        Dropped { why: format!("judge `{}` of `{task_id}` does not judge {}", self.name, kind.word()) }
     }
 }
 
 /// The class of LeetCode's answers, of which functions are methods.
 pub(crate) const SOLUTION: &str = "Solution";
 
-/// The function as the scorers of APPS and LiveCodeBench find it: a method of `Solution` where the program's text has that class, else a function of
-/// the module, whatever the starter code had.
-fn method_or_function(program: &str, function: &str) -> String {
-    let name = function.strip_prefix(SOLUTION).and_then(|rest| rest.strip_prefix('.')).unwrap_or(function);
-    if program.contains("class Solution") { format!("{SOLUTION}.{name}") } else { name.to_owned() }
-}
-
 /// Whether the judge looks for a method of `class Solution`, too.
 pub(crate) fn finds_methods(comparison: &Comparison) -> bool {
-    const PROGRAM: &str = "class Solution";
-    judge_by_name(&comparison.judge).is_some_and(|judge| judge.called_function(PROGRAM, "f") != "f")
-}
-
-fn misused(judge: &str, task_id: &str, kind: OutputKind) -> Dropped {
-    Dropped { why: format!("judge `{judge}` of `{task_id}` does not judge {}", kind.word()) }
+    judge_by_name(&comparison.judge).is_some_and(|judge| judge.finds_methods)
 }
 
 /// A tolerance must be two finite numbers of at least 0.
-fn check_tolerance(tolerance: Option<Tolerance>) -> Result<(), &'static str> {
+fn check_tolerance(comparison: &Comparison, _: OutputKind) -> Result<(), &'static str> {
     let sound = |part: f64| part.is_finite() && part >= 0.0;
-    match tolerance {
+    match comparison.tolerance {
         Some(Tolerance { absolute, relative }) if !(sound(absolute) && sound(relative)) => {
             Err("its tolerance must be two finite numbers from 0 up")
         }
@@ -200,13 +226,10 @@ impl ReturnedCall<'_> {
         })
     }
 
-    /// Right when `same(expected, actual)`.
     pub(crate) fn compare_by(&self, same: impl FnOnce(&Value, &Value) -> bool) -> JudgeFinding {
         match self.actual {
             Some(actual) if same(self.expected, actual) => JudgeFinding::Right,
-            Some(actual) => {
-                JudgeFinding::Wrong(describe_mismatch(&actual.excerpt(SHOWN), &self.expected.excerpt(SHOWN)))
-            }
+            Some(actual) => JudgeFinding::Wrong(describe_values(actual, self.expected)),
             None => JudgeFinding::Wrong("it returned no plain value".to_owned()),
         }
     }
@@ -251,6 +274,10 @@ pub enum JudgeFinding {
 
 /// The number of characters shown of each side, so that both fit into a log line.
 const SHOWN: usize = 100;
+
+pub(crate) fn describe_values(actual: &Value, expected: &Value) -> String {
+    describe_mismatch(&actual.excerpt(SHOWN), &expected.excerpt(SHOWN))
+}
 
 /// The start of a text in quotes.
 fn quoted(text: &str) -> String {
@@ -307,15 +334,15 @@ pub(crate) fn all_pairs<E: Copy, A: Copy>(
     }
 }
 
-/// Python's `expected == [*items]`.
-pub(crate) fn equals_list(expected: &Value, items: &[Value]) -> bool {
-    let Value::List(own) = expected else { return false };
-    own.len() == items.len() && own.iter().zip(items).all(|(own, item)| own.python_eq(item))
-}
-
 /// Python's `==`, where a returned tuple counts as the list of its items.
 pub(crate) fn equals_as_list(expected: &Value, actual: &Value) -> bool {
-    if let Value::Tuple(items) = actual { equals_list(expected, items) } else { expected.python_eq(actual) }
+    match (expected, actual) {
+        (Value::List(own), Value::Tuple(items)) => {
+            own.len() == items.len() && own.iter().zip(items).all(|(own, item)| own.python_eq(item))
+        }
+        (_, Value::Tuple(_)) => false,
+        _ => expected.python_eq(actual),
+    }
 }
 
 /// A bool, int or float as Python's `float()` makes it: rounded to nearest even. None for the rest, and for ints beyond
@@ -332,13 +359,11 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
 
 /// The parts of a complex number, Python's or numpy's.
 pub(crate) fn complex_parts(value: &Value) -> Option<(f64, f64)> {
-    match value {
-        Value::Object(object) => match (object.class(), object.parts()) {
-            (PythonClass::Complex | PythonClass::Numpy(_), [Value::Float(real), Value::Float(imag)]) => {
-                Some((*real, *imag))
-            }
-            _ => None,
-        },
+    let Value::Object(object) = value else { return None };
+    match (object.class(), object.parts()) {
+        (PythonClass::Complex | PythonClass::Numpy(_), [Value::Float(real), Value::Float(imag)]) => {
+            Some((*real, *imag))
+        }
         _ => None,
     }
 }

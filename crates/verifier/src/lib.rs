@@ -9,11 +9,13 @@
 
 pub mod agreement;
 pub mod bugs;
+#[cfg(test)]
+#[path = "../tests/main/cases.rs"]
+mod cases;
 pub mod environments;
 pub mod extraction;
 pub mod formats;
 pub mod judges;
-mod matrix;
 mod plain;
 mod prelude;
 mod probes;
@@ -26,13 +28,9 @@ pub mod triplets;
 
 pub use formats::{FORMATS, Format, ProposalShape, format_by_name};
 pub use judges::{JUDGES, Judge, judge_by_name};
-pub use matrix::{Matrix, MatrixCell, MatrixRequest, judge_matrix, run_distinct};
 pub use probes::probes;
-pub use problems::{
-    JUDGE_VERSION, ProblemError, ProblemRequest, check_prediction, check_problem, check_tests, judge_program,
-    judge_programs,
-};
-pub use runner::truncate_output;
+pub use problems::{ProblemError, ProblemRequest, check_prediction, check_problem, judge_program, judge_programs};
+pub use runner::{run_distinct, truncate_output};
 pub use tasks::{ChosenJudge, JudgeConditions, LoadedTask, TaskContext, TaskOverrides, UselessOverride, check_row};
 pub use triplets::{
     AnswerRequest, InductionRules, ProbeRules, ProposalGate, ProposalGateError, ProposalRequest, judge_answer,

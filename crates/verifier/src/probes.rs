@@ -8,7 +8,6 @@ use std::collections::HashSet;
 use dashu_int::IBig;
 use veriplay_core::Value;
 
-/// Tries per requested probe.
 const TRIES: usize = 32;
 
 /// Makes up to `count` argument lists of the same shape as `input`, distinct from each other and from it. Returns fewer when the type has

@@ -29,7 +29,7 @@ pub(crate) use test_results::VACUOUS;
 
 /// Names what [`judge_program`] does with its jobs. A verdict that is kept for an equal request is of one number: it grows where one could
 /// differ, in its evidence too, and the image is the same.
-pub const JUDGE_VERSION: u32 = 7;
+pub(crate) const JUDGE_VERSION: u32 = 7;
 
 /// One attempt to judge.
 #[derive(Debug, Clone, Copy)]
@@ -55,108 +55,16 @@ impl<'a> ProblemRequest<'a> {
         Self { problem, program, image: "python", limits: Limits::small(), seed: 0, early_stop: false }
     }
 
-    /// Limits of every job.
     #[must_use]
     pub(crate) fn job_limits(&self) -> Limits {
         self.problem.limits.apply(self.limits)
     }
 }
 
-/// Why a problem cannot be judged. It is found before anything runs, and no attempt can cause it.
+/// Why a problem cannot be judged: what is wrong, and what to do. It is found before anything runs, and no attempt can cause it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProblemError {
-    /// No judge has that name.
-    #[error("`{task_id}` names an unknown judge `{judge}`; known are {known}")]
-    UnknownJudge {
-        /// The problem.
-        task_id: String,
-        /// The unknown name.
-        judge: String,
-        /// The known names.
-        known: String,
-    },
-    /// The judge does not support this kind of output.
-    #[error("judge `{judge}` of `{task_id}` does not judge {}; name one that does", .kind.word())]
-    WrongKind {
-        /// The problem.
-        task_id: String,
-        /// Its judge.
-        judge: &'static str,
-        /// The kind of output.
-        kind: OutputKind,
-    },
-    /// An option of the judge is missing or wrong.
-    #[error("judge `{judge}` of `{task_id}`: {what}")]
-    BadOptions {
-        /// The problem.
-        task_id: String,
-        /// Its judge.
-        judge: &'static str,
-        /// What is wrong.
-        what: &'static str,
-    },
-    /// The test code passes every program.
-    #[error(
-        "the test code of `{task_id}` asserts nothing where it runs, so that every program would pass; hint: give `assert` statements, functions \
-         `test…`, or classes `Test…` or of `unittest.TestCase`"
-    )]
-    AssertsNothing {
-        /// The problem.
-        task_id: String,
-    },
-    /// A file of a case has no usable path.
-    #[error("case {case} of `{task_id}` has a file `{path}`; give each a plain path relative to the working directory")]
-    BadPath {
-        /// The problem.
-        task_id: String,
-        /// The number of the case, from 0.
-        case: usize,
-        /// The path.
-        path: String,
-    },
-    /// A case has alternatives to an output that an interactor judges.
-    #[error("case {case} of `{task_id}` has `alternatives`, and an interactor decides; leave them out")]
-    UselessAlternatives {
-        /// The problem.
-        task_id: String,
-        /// The number of the case, from 0.
-        case: usize,
-    },
-    /// A case has more alternatives than are compared with one output.
-    #[error("case {case} of `{task_id}` has {count} `alternatives`; give at most {MOST_ALTERNATIVES}, or a checker")]
-    ManyAlternatives {
-        /// The problem.
-        task_id: String,
-        /// The number of the case, from 0.
-        case: usize,
-        /// How many.
-        count: usize,
-    },
-    /// Test code names more functions than a program can be asked for.
-    #[error(
-        "the test code of `{task_id}` has {count} `functions`; give at most {MOST_FUNCTIONS}, those that share a name with a builtin"
-    )]
-    ManyFunctions {
-        /// The problem.
-        task_id: String,
-        /// How many.
-        count: usize,
-    },
-    /// It has no checks, and would accept any attempt.
-    #[error("`{task_id}` has no checks; give it at least one case or test")]
-    NoChecks {
-        /// The problem.
-        task_id: String,
-    },
-    /// A name or a source is empty.
-    #[error("`{task_id}` does not say which {what}")]
-    MissingName {
-        /// The problem.
-        task_id: String,
-        /// What is missing.
-        what: &'static str,
-    },
-}
+#[error("{0}")]
+pub struct ProblemError(String);
 
 /// Alternatives of a case: each is compared with the whole output.
 const MOST_ALTERNATIVES: usize = 1000;
@@ -168,41 +76,68 @@ const MOST_FUNCTIONS: usize = 1000;
 /// # Errors
 /// Why it cannot.
 pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
-    let task_id = || problem.task_id.clone();
-    let some = |some: bool| some.then_some(()).ok_or_else(|| ProblemError::NoChecks { task_id: task_id() });
-    let named = |name: &str, what| match name.trim() {
-        "" => Err(ProblemError::MissingName { task_id: task_id(), what }),
-        _ => Ok(()),
-    };
+    let task_id = &problem.task_id;
     match &problem.checks {
         Checks::Calls(checks) => {
-            some(!checks.cases.is_empty())?;
-            check_alternatives(problem, checks.cases.iter().map(|case| case.alternatives.len()))?;
-            named(&checks.function, "function to call")?;
+            let alternatives = checks.cases.iter().map(|case| case.alternatives.len());
+            check_cases(task_id, checks.cases.len(), alternatives)?;
+            check_named(task_id, &checks.function, "function to call")?;
             judge_of(problem, &checks.comparison, OutputKind::Values).map(|_| ())
         }
         Checks::Stdio(checks) => {
-            some(!checks.cases.is_empty())?;
-            check_alternatives(problem, checks.cases.iter().map(|case| case.alternatives.len()))?;
+            let alternatives = checks.cases.iter().map(|case| case.alternatives.len());
+            check_cases(task_id, checks.cases.len(), alternatives)?;
             for (case, StdioCase { files, expected_files, .. }) in checks.cases.iter().enumerate() {
                 if let Some(path) = files.keys().chain(expected_files.keys()).find(|path| !is_plain_relative(path)) {
-                    return Err(ProblemError::BadPath { task_id: task_id(), case, path: path.clone() });
+                    return Err(ProblemError(format!(
+                        "case {case} of `{task_id}` has a file `{path}`; give each a plain path relative to the working directory"
+                    )));
                 }
             }
             if let Some(interactor) = &checks.interactor {
-                named(interactor, "interactor decides")?;
+                check_named(task_id, interactor, "interactor decides")?;
                 if let Some(case) = checks.cases.iter().position(|case| !case.alternatives.is_empty()) {
-                    return Err(ProblemError::UselessAlternatives { task_id: task_id(), case });
+                    return Err(ProblemError(format!(
+                        "case {case} of `{task_id}` has `alternatives`, and an interactor decides; leave them out"
+                    )));
                 }
             }
             judge_of(problem, &checks.comparison, OutputKind::Texts).map(|_| ())
         }
         Checks::Tests(code) => match code.functions.len() {
-            count if count > MOST_FUNCTIONS => Err(ProblemError::ManyFunctions { task_id: task_id(), count }),
-            _ => some(has_tests(code)),
+            count if count > MOST_FUNCTIONS => Err(ProblemError(format!(
+                "the test code of `{task_id}` has {count} `functions`; give at most {MOST_FUNCTIONS}, those that share a name with a builtin"
+            ))),
+            _ => check_some(task_id, has_tests(code)),
         },
-        Checks::Prediction(prediction) => named(&prediction.program, "program to run"),
-        Checks::Environment(checks) => named(&checks.verify, "function verifies the state"),
+        Checks::Prediction(prediction) => check_named(task_id, &prediction.program, "program to run"),
+        Checks::Environment(checks) => check_named(task_id, &checks.verify, "function verifies the state"),
+    }
+}
+
+/// Without checks it would accept any attempt.
+fn check_some(task_id: &str, has_checks: bool) -> Result<(), ProblemError> {
+    match has_checks {
+        true => Ok(()),
+        false => Err(ProblemError(format!("`{task_id}` has no checks; give it at least one case or test"))),
+    }
+}
+
+fn check_named(task_id: &str, name: &str, what: &str) -> Result<(), ProblemError> {
+    match name.trim() {
+        "" => Err(ProblemError(format!("`{task_id}` does not say which {what}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Checks how many cases there are, and how many alternatives each has.
+fn check_cases(task_id: &str, cases: usize, counts: impl Iterator<Item = usize>) -> Result<(), ProblemError> {
+    check_some(task_id, cases > 0)?;
+    match counts.enumerate().find(|(_, count)| *count > MOST_ALTERNATIVES) {
+        Some((case, count)) => Err(ProblemError(format!(
+            "case {case} of `{task_id}` has {count} `alternatives`; give at most {MOST_ALTERNATIVES}, or a checker"
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -210,20 +145,14 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
 ///
 /// # Errors
 /// Test code that passes every program.
-pub fn check_tests(problem: &Problem) -> Result<(), ProblemError> {
+pub(crate) fn check_tests(problem: &Problem) -> Result<(), ProblemError> {
     match &problem.checks {
-        Checks::Tests(code) if !asserts_something(code) => {
-            Err(ProblemError::AssertsNothing { task_id: problem.task_id.clone() })
-        }
+        Checks::Tests(code) if !asserts_something(code) => Err(ProblemError(format!(
+            "the test code of `{}` asserts nothing where it runs, so that every program would pass; hint: give `assert` statements, functions \
+             `test…`, or classes `Test…` or of `unittest.TestCase`",
+            problem.task_id
+        ))),
         _ => Ok(()),
-    }
-}
-
-/// Checks how many alternatives the cases have.
-fn check_alternatives(problem: &Problem, counts: impl Iterator<Item = usize>) -> Result<(), ProblemError> {
-    match counts.enumerate().find(|(_, count)| *count > MOST_ALTERNATIVES) {
-        Some((case, count)) => Err(ProblemError::ManyAlternatives { task_id: problem.task_id.clone(), case, count }),
-        None => Ok(()),
     }
 }
 
@@ -236,27 +165,30 @@ fn has_tests(code: &TestCode) -> bool {
 }
 
 /// The judge of `problem`, checked for `kind` and options.
-fn judge_of(problem: &Problem, comparison: &Comparison, kind: OutputKind) -> Result<&'static dyn Judge, ProblemError> {
-    let task_id = problem.task_id.clone();
-    let Some(judge) = judge_by_name(&comparison.judge) else {
-        return Err(ProblemError::UnknownJudge { task_id, judge: comparison.judge.clone(), known: judge_names() });
+fn judge_of(problem: &Problem, comparison: &Comparison, kind: OutputKind) -> Result<&'static Judge, ProblemError> {
+    let (task_id, name) = (&problem.task_id, &comparison.judge);
+    let Some(judge) = judge_by_name(name) else {
+        let known = judge_names();
+        return Err(ProblemError(format!("`{task_id}` names an unknown judge `{name}`; known are {known}")));
     };
+    let name = judge.name();
     if !judge.supports(kind) {
-        return Err(ProblemError::WrongKind { task_id, judge: judge.name(), kind });
+        let kind = kind.word();
+        return Err(ProblemError(format!("judge `{name}` of `{task_id}` does not judge {kind}; name one that does")));
     }
     match judge.check_options(comparison, kind) {
         Ok(()) => Ok(judge),
-        Err(what) => Err(ProblemError::BadOptions { task_id, judge: judge.name(), what }),
+        Err(what) => Err(ProblemError(format!("judge `{name}` of `{task_id}`: {what}"))),
     }
 }
 
 /// As [`judge_of`], for callers that drop the attempt.
-fn fit_judge(problem: &Problem, comparison: &Comparison, kind: OutputKind) -> Result<&'static dyn Judge, Dropped> {
+fn fit_judge(problem: &Problem, comparison: &Comparison, kind: OutputKind) -> Result<&'static Judge, Dropped> {
     judge_of(problem, comparison, kind).map_err(dropped)
 }
 
 fn dropped(error: ProblemError) -> Dropped {
-    Dropped { why: error.to_string() }
+    Dropped { why: error.0 }
 }
 
 /// Judges one attempt. A pure function of the request and the image.

@@ -1,11 +1,13 @@
 //! Runs the jobs of one verdict, and translates their outcomes into decisions.
 
+use std::collections::HashMap;
+use std::hash::Hash;
+
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use veriplay_core::{
     CallResult, Digest, Dropped, EncodeCaps, Evidence, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits,
     Outcome, Status, Value, Verdict,
 };
-
 use veriplay_python::large::without_permit;
 
 /// The rule of programs that do not define the function to call.
@@ -36,7 +38,6 @@ impl<'a> Runner<'a> {
         self.try_run(job).map_err(|error| host_fault(&error))
     }
 
-    /// Runs `job`.
     pub(crate) fn try_run(&mut self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.evidence.jobs.push(job.digest());
         let outcome = without_permit(|| self.execute.execute(job))?;
@@ -53,6 +54,23 @@ where
     I::Iter: IndexedParallelIterator,
 {
     items.into_par_iter().with_max_len(1).map(work).collect()
+}
+
+/// Gives every request what `run` gives for the first one with its key: equal requests are run once.
+pub fn run_distinct<Q: Clone, K: Hash + Eq, R: Clone>(
+    requests: &[Q],
+    key: impl Fn(&Q) -> K,
+    run: impl FnOnce(&[Q]) -> Vec<R>,
+) -> Vec<R> {
+    let (mut known, mut distinct, mut places) = (HashMap::new(), Vec::new(), Vec::with_capacity(requests.len()));
+    for request in requests {
+        places.push(*known.entry(key(request)).or_insert_with(|| {
+            distinct.push(request.clone());
+            distinct.len() - 1
+        }));
+    }
+    let results = run(&distinct);
+    places.into_iter().map(|place| results[place].clone()).collect()
 }
 
 /// A job that calls a program's entry with each of `arguments`, in order. It holds no expected values.
@@ -77,7 +95,6 @@ pub(crate) struct Decision {
     pub(crate) total: u32,
     /// The rule that decided; empty when the status needs none.
     pub(crate) rule: String,
-    /// Details for people.
     pub(crate) detail: String,
 }
 
@@ -96,6 +113,13 @@ impl Decision {
     pub(crate) fn into_verdict(self, evidence: Evidence) -> Verdict {
         let evidence = Evidence { rule: self.rule, detail: truncate_detail(&self.detail), ..evidence };
         Verdict { status: self.status, passed: self.passed, total: self.total, evidence }
+    }
+}
+
+/// A decision by one check, from its status and its detail.
+impl From<(Status, String)> for Decision {
+    fn from(checked: (Status, String)) -> Self {
+        Self::on_one(checked.0, checked.1)
     }
 }
 
@@ -131,7 +155,6 @@ fn error_text(error: Option<&GuestError>) -> String {
 
 /// Why a call has no value.
 pub(crate) enum NoValue {
-    /// It raised.
     Raised(String),
     /// It returned an object that is not a plain value, or bytes that are no encoding.
     NoPlainValue(String),

@@ -32,9 +32,6 @@ use rules::ProposalError;
 
 pub use gate::{InductionRules, ProbeRules, ProposalGate, ProposalGateError};
 
-/// The family of proposed tasks.
-const PROPOSED: &str = "proposed";
-
 /// One answer to judge.
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerRequest<'a> {
@@ -90,7 +87,7 @@ pub fn judge_proposal(
         _ => return Ok(reject(Status::Malformed, Evidence::default(), "", "an answer instead of a proposal")),
     };
     let mut runner = Runner::new(execute);
-    let ExecutedProposal { question, guess_rate } = match execute_proposal(&mut runner, gate, proposal, request.known) {
+    let (question, guess_rate) = match execute_proposal(&mut runner, gate, proposal, request.known) {
         Ok(executed) => executed,
         Err(ProposalError::Refused { rule, detail }) => {
             return Ok(reject(Status::Invalid, runner.evidence, rule, &detail));
@@ -98,29 +95,27 @@ pub fn judge_proposal(
         Err(ProposalError::Dropped(dropped)) => return Err(dropped),
     };
     let provenance = request.provenance.clone();
-    let task = Task { family: PROPOSED.to_owned(), question, limits: gate.limits, provenance };
+    let task = Task { family: "proposed".to_owned(), question, limits: gate.limits, provenance };
     let verdict = Verdict { status: Status::Valid, passed: 1, total: 1, evidence: runner.evidence };
     Ok(ProposalVerdict { verdict, task: Some(task), guess_rate })
 }
 
-/// What a proposal became by its execution.
-struct ExecutedProposal {
-    question: Question,
-    guess_rate: Option<f64>,
-}
-
+/// Runs a proposal; returns its question, and for a triplet how often a guess would be right.
 fn execute_proposal(
     runner: &mut Runner<'_>,
     gate: &ProposalGate,
     proposal: &Proposal,
     known: bool,
-) -> Result<ExecutedProposal, ProposalError> {
+) -> Result<(Question, Option<f64>), ProposalError> {
     if known {
         return Err(ProposalError::refused(rules::DUPLICATE, "the same proposal has been made before"));
     }
-    let question = match proposal {
+    Ok(match proposal {
+        Proposal::Inputs { program, inputs, message } => {
+            (induction::execute(runner, gate, program, inputs, message)?, None)
+        }
         Proposal::Triplet { task_type: TaskType::Error, program, input } => {
-            error::execute(runner, gate, program, input)?
+            (error::execute(runner, gate, program, input)?, None)
         }
         Proposal::Triplet { task_type, program, input } => {
             let (pair, guess_rate) = triplet::execute(runner, gate, program, input)?;
@@ -129,19 +124,14 @@ fn execute_proposal(
                 TaskType::Abduction => Question::Abduction { program, pair },
                 _ => Question::Deduction { program, pair },
             };
-            return Ok(ExecutedProposal { question, guess_rate: Some(guess_rate) });
+            (question, Some(guess_rate))
         }
-        Proposal::Inputs { program, inputs, message } => induction::execute(runner, gate, program, inputs, message)?,
-    };
-    Ok(ExecutedProposal { question, guess_rate: None })
+    })
 }
 
 fn reject(status: Status, evidence: Evidence, rule: &str, detail: &str) -> ProposalVerdict {
-    ProposalVerdict {
-        verdict: Decision::by_rule(status, rule, detail).into_verdict(evidence),
-        task: None,
-        guess_rate: None,
-    }
+    let verdict = Decision::by_rule(status, rule, detail).into_verdict(evidence);
+    ProposalVerdict { verdict, task: None, guess_rate: None }
 }
 
 /// Judges an answer. A pure function of the request and the image. Runs one job for abduction and induction, none for the other two.
@@ -153,7 +143,7 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
     let task = request.task;
     let decision = match (&task.question, request.attempt) {
         (_, Attempt::Malformed { reason }) => Decision::on_one(Status::Malformed, reason),
-        (Question::Deduction { pair, .. }, Attempt::Value(value)) => judge_deduction(pair, value),
+        (Question::Deduction { pair, .. }, Attempt::Value(value)) => compare_values(value, &pair.output).into(),
         (Question::Abduction { program, pair }, Attempt::Arguments(arguments)) => {
             judge_abduction(&mut runner, request, program, pair, arguments)?
         }
@@ -170,14 +160,6 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
     Ok(Verdict { total, ..decision.into_verdict(runner.evidence) })
 }
 
-/// Judges a deduction: compares the predicted with the executed value by Python's `==`. Runs no job.
-fn judge_deduction(pair: &IoPair, value: &Value) -> Decision {
-    if value.python_eq(&pair.output) {
-        return Decision::on_one(Status::Accepted, "");
-    }
-    Decision::on_one(Status::WrongAnswer, values_mismatch(value, &pair.output))
-}
-
 /// Judges an abduction: calls the task's program on the predicted input, which is right when the program returns the output. The text of
 /// the answer never runs.
 fn judge_abduction(
@@ -189,32 +171,30 @@ fn judge_abduction(
 ) -> Result<Decision, Dropped> {
     let limits = request.task.limits;
     let outcome = runner.run(&entry_job(request.image, program, vec![arguments.to_vec()], limits, request.seed))?;
-    if let Some((status, detail)) = job_failure(&outcome) {
-        return Ok(Decision::on_one(status, detail));
-    }
-    let call = outcome.calls.first();
-    Ok(call.map_or_else(
-        || Decision::on_one(Status::RuntimeError, "no result"),
-        |call| {
-            let (status, detail) = compare_output(call, &pair.output, request);
-            Decision::on_one(status, detail)
-        },
-    ))
+    let compared = match (job_failure(&outcome), outcome.calls.first()) {
+        (Some(failure), _) => failure,
+        (None, Some(call)) => compare_output(call, &pair.output, request),
+        (None, None) => (Status::RuntimeError, "no result".to_owned()),
+    };
+    Ok(compared.into())
 }
 
 /// Compares the result of a call with the expected value.
 fn compare_output(call: &CallResult, wanted: &Value, request: &AnswerRequest<'_>) -> (Status, String) {
     match decode_call(call, &request.task.limits) {
-        Ok(output) if output.python_eq(wanted) => (Status::Accepted, String::new()),
-        Ok(output) => (Status::WrongAnswer, values_mismatch(&output, wanted)),
+        Ok(output) => compare_values(&output, wanted),
         Err(NoValue::Raised(detail)) => (Status::RuntimeError, detail),
         // The call returned an object that equals no plain value.
         Err(NoValue::NoPlainValue(detail)) => (Status::WrongAnswer, detail),
     }
 }
 
-fn values_mismatch(actual: &Value, expected: &Value) -> String {
-    describe_mismatch(&actual.excerpt(EXCERPT_CHARS), &expected.excerpt(EXCERPT_CHARS))
+fn compare_values(actual: &Value, expected: &Value) -> (Status, String) {
+    if actual.python_eq(expected) {
+        return (Status::Accepted, String::new());
+    }
+    let [actual, expected] = [actual, expected].map(|value| value.excerpt(EXCERPT_CHARS));
+    (Status::WrongAnswer, describe_mismatch(&actual, &expected))
 }
 
 /// [`judge_answer`] for each request.

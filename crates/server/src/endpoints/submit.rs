@@ -302,7 +302,7 @@ impl Problem {
             Ok(found) => found,
             Err(nothing) => return Ok(SubmitResponse::without_program(request, &nothing)),
         };
-        let extraction = json!(found.evidence());
+        let extraction = json!(found.extraction);
         // In the original a block ends before the line's end.
         let code = found.text.strip_suffix('\n').unwrap_or(&found.text).to_owned();
         let response = match &self.tests {

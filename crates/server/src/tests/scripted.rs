@@ -228,7 +228,7 @@ fn read_attempt(text: &AttemptText) -> (String, Option<Box<Extraction>>) {
     };
     let wanted = Wanted { prompt: "", entry: extraction::Entry::Script, continues: Continues::Prose };
     match extract_program(&wanted, completion) {
-        Ok(found) => (found.text.trim_end().to_owned(), Some(Box::new(found.evidence()))),
+        Ok(found) => (found.text.trim_end().to_owned(), Some(Box::new(found.extraction))),
         Err(_) => (completion.clone(), None),
     }
 }

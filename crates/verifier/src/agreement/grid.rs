@@ -12,8 +12,7 @@ use veriplay_core::{
 use super::agreement_rules::AgreementRules;
 use super::clusters::CodeOutput;
 use super::test_suite::{SuiteTest, TestSuite};
-use crate::matrix::{MatrixCell, MatrixRequest, judge_matrix};
-use crate::problems::VACUOUS;
+use crate::problems::{ProblemRequest, VACUOUS, judge_programs};
 use crate::runner::{self, NoValue, Runner, decode_call, job_failure, on_all_cores};
 
 /// The results of one program.
@@ -194,27 +193,29 @@ impl<'a> Grid<'a> {
     }
 
     fn assertion_statuses(&mut self, programs: &[&str], seed: u64) -> Result<Vec<Vec<Status>>, Dropped> {
-        let problems: Vec<&Problem> = self.asserts.iter().collect();
         let AgreementRules { image, limits, .. } = self.rules;
-        let request = MatrixRequest { programs, problems: &problems, image, limits: *limits, seed, early_stop: false };
-        let matrix = judge_matrix(self.execute, &request);
-        let mut deadline = false;
-        let mut fuel = 0;
-        let mut status = |cell: &MatrixCell| match cell {
-            MatrixCell::Judged(Verdict { status, evidence, .. }) => {
-                deadline |= evidence.met_deadline;
-                fuel += evidence.fuel;
-                // Every program passes a vacuous test; a guard refuses the suite for it.
-                let vacuous = *status == Status::Unjudgeable && evidence.rule == VACUOUS;
-                Ok(if vacuous { Status::Accepted } else { *status })
-            }
-            MatrixCell::Dropped(dropped) => Err(dropped.clone()),
-            MatrixCell::NotRun => Err(Dropped { why: "a cell was not run".to_owned() }),
-        };
-        let rows = matrix.rows().iter().map(|row| row.iter().map(&mut status).collect()).collect();
-        self.deadline |= deadline;
-        self.fuel += fuel;
-        rows
+        let requests: Vec<_> = programs
+            .iter()
+            .flat_map(|program| self.asserts.iter().map(move |problem| (program, problem)))
+            .map(|(program, problem)| ProblemRequest {
+                problem,
+                program,
+                image,
+                limits: *limits,
+                seed,
+                early_stop: false,
+            })
+            .collect();
+        let mut statuses = Vec::with_capacity(requests.len());
+        for verdict in judge_programs(self.execute, &requests) {
+            let Verdict { status, evidence, .. } = verdict?;
+            self.deadline |= evidence.met_deadline;
+            self.fuel += evidence.fuel;
+            // Every program passes a vacuous test; a guard refuses the suite for it.
+            let vacuous = status == Status::Unjudgeable && evidence.rule == VACUOUS;
+            statuses.push(if vacuous { Status::Accepted } else { status });
+        }
+        Ok(statuses.chunks(self.asserts.len()).map(<[Status]>::to_vec).collect())
     }
 }
 
@@ -282,7 +283,7 @@ fn input_key(input: &[Value]) -> Vec<u8> {
     Value::Tuple(input.to_vec()).encode()
 }
 
-/// One assertion as a problem. All have one `task_id`, so that equal assertions are one column of a matrix.
+/// One assertion as a problem.
 fn assertion_problem(text: String) -> Problem {
     Problem::new("assertion", Checks::Tests(TestCode::new(Trust::Split, TestStyle::Asserts(vec![text]))))
 }

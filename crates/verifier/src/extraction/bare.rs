@@ -8,10 +8,10 @@ use ruff_text_size::Ranged;
 use veriplay_python::names::Names;
 use veriplay_python::syntax::with_syntax;
 
-use super::blocks::{Block, BlockEnd};
+use super::blocks::Block;
 use super::labels::Label;
-use super::lines::lines_of;
 use super::parsing::{first_error, is_statement};
+use super::text::lines_of;
 
 /// Cuts of a text that are tried until the rest is Python.
 const CUTS: usize = 3;
@@ -30,7 +30,6 @@ pub(super) fn begins_definition(line: &str) -> bool {
 /// The pieces of code of a text, in order: from a definition or an import to the next line of prose. Where the text has no fences, any statement
 /// behind a line of prose may begin a piece.
 pub(super) fn bare_blocks(text: &str, has_fences: bool) -> Vec<Block<'_>> {
-    /// Beginnings that are tried.
     const TRIED: usize = 8;
     /// More lines of prose stand before no program.
     const LINES: usize = 2000;
@@ -57,7 +56,7 @@ pub(super) fn bare_blocks(text: &str, has_fences: bool) -> Vec<Block<'_>> {
 }
 
 fn bare_block<'a>(code: String, span: Range<usize>) -> Block<'a> {
-    Block { label: Label::Missing, is_indented: false, end: BlockEnd::Closed, code, span }
+    Block { label: Label::Missing, is_indented: false, is_closed: true, code, span }
 }
 
 /// The runs of lines that are indented by four columns, as Markdown has blocks without fences. A line of prose stands before a run, blank lines stand

@@ -7,9 +7,7 @@
 use std::ops::Range;
 
 use super::labels::Label;
-use super::lines::{Line, lines_of};
-use super::quotes::QuoteState;
-use super::tokens::strip_end_tokens;
+use super::text::{Line, lines_of, strip_end_tokens};
 
 /// The shortest fence of backticks.
 pub(crate) const FENCE: &str = "```";
@@ -17,7 +15,6 @@ pub(crate) const FENCE: &str = "```";
 pub(crate) const TILDES: &str = "~~~";
 /// Marks that a fence has at least.
 const MIN_MARKS: usize = FENCE.len();
-/// Columns of a tab.
 const TAB_COLUMNS: usize = 4;
 /// Columns of white space that a fence may have beyond what surrounds it: a line behind more of it is indented text.
 const MAX_FENCE_INDENT: usize = 3;
@@ -74,48 +71,43 @@ impl<'a> Fence<'a> {
     }
 }
 
-/// A block of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block<'a> {
     pub(crate) label: Label<'a>,
     /// Whether the block is one of a program's own text in a continuation: its fence is indented further than a list's item.
     pub(crate) is_indented: bool,
-    pub(crate) end: BlockEnd,
+    /// Whether a fence closed it, and not the end of the text, or the opening fence of the next one.
+    pub(crate) is_closed: bool,
     /// Its lines, each ended, without the indentation of the fence.
     pub(crate) code: String,
     /// Where its lines stand in the text.
     pub(crate) span: Range<usize>,
 }
 
-/// What ended a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BlockEnd {
-    Closed,
-    /// The end of the text, or the opening fence of the next one.
-    Unclosed,
-}
-
-/// What the text that is read continues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Start {
-    Prose,
-    /// A block of code, whose fence is indented by so many columns.
-    InBlock(usize),
+impl Block<'_> {
+    fn has_code(&self) -> bool {
+        !self.code.trim().is_empty()
+    }
 }
 
 /// The blocks of a text, in order. Blank ones are left out.
-pub(crate) fn read_blocks(text: &str, start: Start) -> Vec<Block<'_>> {
-    let mut blocks = read_all_blocks(text, start);
-    blocks.retain(|block| !block.code.trim().is_empty());
+pub(crate) fn read_blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks = read_all_blocks(text, None);
+    blocks.retain(Block::has_code);
     blocks
 }
 
-fn read_all_blocks(text: &str, start: Start) -> Vec<Block<'_>> {
-    let mut reader = Reader::new(text, start, true);
+/// The first block of a text that goes on in one, whose fence is indented by so many columns. A blank one is left out.
+pub(crate) fn first_of_open_block(text: &str, indent: usize) -> Option<Block<'_>> {
+    read_all_blocks(text, Some(indent)).into_iter().find(Block::has_code)
+}
+
+fn read_all_blocks(text: &str, open: Option<usize>) -> Vec<Block<'_>> {
+    let mut reader = Reader::new(text, open, true);
     let is_complete = reader.read();
     if !is_complete {
         // A fence was taken for a string's, and the string has no end.
-        reader = Reader::new(text, start, false);
+        reader = Reader::new(text, open, false);
         reader.read();
     }
     reader.blocks
@@ -124,10 +116,7 @@ fn read_all_blocks(text: &str, start: Start) -> Vec<Block<'_>> {
 /// The blocks of a text, in order, each with its label (`python` for all that name it) and its content.
 pub(crate) fn labelled_blocks(text: &str) -> Vec<(String, String)> {
     let content = |code: String| code.strip_suffix('\n').map(str::to_owned).unwrap_or_default();
-    read_all_blocks(text, Start::Prose)
-        .into_iter()
-        .map(|block| (block.label.to_string(), content(block.code)))
-        .collect()
+    read_all_blocks(text, None).into_iter().map(|block| (block.label.to_string(), content(block.code))).collect()
 }
 
 /// Where the first line with a fence at the margin begins, if it has no label. Lines in a string of three quotes have none.
@@ -148,18 +137,8 @@ pub(crate) fn count_fences(text: &str) -> usize {
     lines_of(text).filter(|line| Fence::at_start(line.text).is_some()).count()
 }
 
-/// The columns of the fence of a block that a text leaves open.
-pub(crate) fn open_fence_indent(text: &str) -> Option<usize> {
-    open_fence(text).map(|(fence, _)| fence.indent)
-}
-
-/// The block that a text leaves open, from its fence on.
-pub(crate) fn open_block(text: &str) -> Option<&str> {
-    open_fence(text).map(|(_, start)| &text[start..])
-}
-
-/// The fence of the block that a text leaves open, and where its line begins.
-fn open_fence(text: &str) -> Option<(Fence<'_>, usize)> {
+/// The block that a text leaves open, from its fence on, and the columns of that fence.
+pub(crate) fn open_block(text: &str) -> Option<(&str, usize)> {
     let mut open: Option<(Fence<'_>, usize)> = None;
     for line in lines_of(text) {
         let Some(fence) = Fence::at_start(line.text) else { continue };
@@ -169,7 +148,7 @@ fn open_fence(text: &str) -> Option<(Fence<'_>, usize)> {
             opened => opened,
         };
     }
-    open
+    open.map(|(fence, start)| (&text[start..], fence.indent))
 }
 
 /// A fence of its own line, with nothing behind it, that is not indented text.
@@ -228,12 +207,10 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a str, start: Start, heeds_quotes: bool) -> Self {
-        let opened = |indent| Fence { mark: '`', marks: MIN_MARKS, indent, before: "", behind: "python" };
-        let open = match start {
-            Start::Prose => None,
-            Start::InBlock(indent) => Some(OpenBlock::new(opened(indent), 0)),
-        };
+    /// Reads a text that may go on in a block, whose fence is indented by so many columns.
+    fn new(text: &'a str, open: Option<usize>, heeds_quotes: bool) -> Self {
+        let fence = |indent| Fence { mark: '`', marks: MIN_MARKS, indent, before: "", behind: "python" };
+        let open = open.map(|indent| OpenBlock::new(fence(indent), 0));
         Self { text, open, blocks: Vec::new(), heeds_quotes, has_skipped: false }
     }
 
@@ -247,7 +224,7 @@ impl<'a> Reader<'a> {
         }
         let is_complete = !self.has_skipped || self.open.as_ref().is_none_or(|open| !open.quotes.is_inside());
         if let Some(open) = self.open.take() {
-            self.finish(open, BlockEnd::Unclosed);
+            self.finish(open, false);
         }
         is_complete
     }
@@ -259,14 +236,16 @@ impl<'a> Reader<'a> {
         } else if let Some((label, code)) = inline_block(line.text) {
             let at = line.start + (code.as_ptr() as usize - line.text.as_ptr() as usize);
             let (code, span) = (format!("{}\n", code.trim()), at..at + code.len());
-            self.blocks.push(Block { label, is_indented: false, end: BlockEnd::Closed, code, span });
+            self.blocks.push(Block { label, is_indented: false, is_closed: true, code, span });
         }
     }
 
     fn open_block(&mut self, fence: Fence<'a>, line: Line<'a>) {
         let mut open = OpenBlock::new(fence, line.next);
         // Code may follow the label in its line.
-        if let Some(code) = fence.label().code() {
+        if let Label::Python(code) = fence.label()
+            && !code.is_empty()
+        {
             open.push(code, line.next);
         }
         self.open = Some(open);
@@ -286,28 +265,28 @@ impl<'a> Reader<'a> {
             self.open = Some(open);
         } else if fence.before.is_empty() && label.is_language() && opens_within(&fence, &open) {
             // The block was not closed, or holds others, or its fence stands there twice.
-            self.finish(open, BlockEnd::Unclosed);
+            self.finish(open, false);
             self.open_block(fence, line);
         } else if fence.marks >= open.fence.marks && !label.is_language() {
             if !fence.before.is_empty() {
                 open.push(fence.before, line.start + fence.before.len());
             }
-            self.finish(open, BlockEnd::Closed);
+            self.finish(open, true);
         } else {
             open.push(line.text, line.next);
             self.open = Some(open);
         }
     }
 
-    fn finish(&mut self, open: OpenBlock<'a>, end: BlockEnd) {
+    fn finish(&mut self, open: OpenBlock<'a>, is_closed: bool) {
         let label = open.fence.label();
-        let is_nothing = open.is_blank() && end == BlockEnd::Unclosed;
+        let is_nothing = open.is_blank() && !is_closed;
         if is_nothing || label == Label::Markdown {
             return;
         }
         let code = dedented(&open.lines, open.fence.indent);
         let is_indented = open.fence.indent > MAX_FENCE_INDENT;
-        self.blocks.push(Block { label, is_indented, end, code, span: open.span });
+        self.blocks.push(Block { label, is_indented, is_closed, code, span: open.span });
     }
 }
 
@@ -322,7 +301,7 @@ fn inline_block(line: &str) -> Option<(Label<'_>, &str)> {
     let (inside, _) = opened.split_once(FENCE)?;
     let (label, code) = inside.split_once(char::is_whitespace)?;
     let label = Label::parse(label);
-    (label == Label::Python && !code.trim().is_empty()).then_some((label, code))
+    (label == Label::Python("") && !code.trim().is_empty()).then_some((label, code))
 }
 
 /// The lines without the indentation that they share, or `most` of it.
@@ -331,4 +310,82 @@ fn dedented(lines: &[&str], most: usize) -> String {
     let indents = with_text.map(|line| line.len() - line.trim_start_matches([' ', '\t']).len());
     let shared = indents.min().unwrap_or(0).min(most);
     lines.iter().map(|line| format!("{}\n", line.get(shared..).unwrap_or_default())).collect()
+}
+
+/// Where a program is behind its lines so far: within a string of three quotes, or not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct QuoteState {
+    /// The quotation mark whose three end the string that is open.
+    open: Option<char>,
+}
+
+impl QuoteState {
+    fn read_line(&mut self, line: &str) {
+        *self = self.after(line).0;
+    }
+
+    /// Whether a string of three quotes is open.
+    const fn is_inside(self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether what follows `before`, in the same line, is text of a string or of a comment.
+    fn hides(self, before: &str) -> bool {
+        let (state, ends_hidden) = self.after(before);
+        state.is_inside() || ends_hidden
+    }
+
+    /// The state behind a part of a line, and whether the part ends in a string of one quote or in a comment.
+    fn after(self, part: &str) -> (Self, bool) {
+        let (mut open, mut rest) = (self.open, part);
+        loop {
+            match open {
+                Some(mark) => match behind_triple(rest, mark) {
+                    Some(behind) => (open, rest) = (None, behind),
+                    None => return (Self { open }, false),
+                },
+                None => {
+                    let Some(at) = rest.find(['#', '\'', '"']) else { return (Self { open }, false) };
+                    let found = &rest[at..];
+                    let mark = found.chars().next().expect("it was found");
+                    if mark == '#' {
+                        return (Self { open }, true);
+                    }
+                    let behind = &found[1..];
+                    if let Some(inside) = behind.strip_prefix(mark).and_then(|behind| behind.strip_prefix(mark)) {
+                        (open, rest) = (Some(mark), inside);
+                    } else if let Some(behind) = behind_mark(behind, mark) {
+                        rest = behind;
+                    } else {
+                        return (Self { open }, true);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What follows the first three marks that no backslash escapes.
+fn behind_triple(text: &str, mark: char) -> Option<&str> {
+    let mut rest = text;
+    loop {
+        rest = behind_mark(rest, mark)?;
+        if let Some(behind) = rest.strip_prefix(mark).and_then(|rest| rest.strip_prefix(mark)) {
+            return Some(behind);
+        }
+    }
+}
+
+/// What follows the first mark that no backslash escapes.
+fn behind_mark(text: &str, mark: char) -> Option<&str> {
+    let mut escaped = false;
+    for (at, found) in text.char_indices() {
+        match found {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            found if found == mark => return Some(&text[at + found.len_utf8()..]),
+            _ => {}
+        }
+    }
+    None
 }

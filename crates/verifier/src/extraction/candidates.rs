@@ -141,7 +141,7 @@ enum Rank {
 impl Rank {
     fn of(block: &Block<'_>) -> Self {
         match block.label {
-            label if label.is_python() => Rank::Python,
+            Label::Python(_) => Rank::Python,
             Label::Missing | Label::Unknown(_) if !block.is_indented => Rank::Unlabelled,
             _ => Rank::Other,
         }

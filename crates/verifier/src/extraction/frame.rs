@@ -2,16 +2,13 @@
 
 use std::ops::Range;
 
-use veriplay_python::syntax::with_syntax;
-
-use super::blocks::{Block, Start, read_blocks};
-use super::lines::{Line, lines_of};
-use super::tokens::{strip_end_tokens, strip_start_tokens};
+use super::blocks::{Block, read_blocks};
+use super::parsing::parses_behind;
+use super::text::{Line, lines_of, strip_end_tokens, strip_start_tokens};
 
 /// What opens a thought, in most models.
 pub(super) const THOUGHT: &str = "<think>";
 
-/// Tags around a thought.
 const THOUGHTS: [(&str, &str); 8] = [
     (THOUGHT, "</think>"),
     ("<thinking>", "</thinking>"),
@@ -40,13 +37,6 @@ const PROGRAMS: [(&str, &str); 4] =
 /// Where the final channel of gpt-oss' format begins, and what the others begin with.
 const FINAL_CHANNEL: &str = "<|channel|>final<|message|>";
 const CHANNEL: &str = "<|channel|>";
-
-/// A thought that does not end, so that there is no answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct EndlessThought {
-    /// The tag that opened it.
-    pub(crate) tag: &'static str,
-}
 
 /// A part of a response, and where it stands there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,30 +68,30 @@ impl<'a> Part<'a> {
 /// The answer in a response: what stands behind its thoughts, without special tokens. The prompt may have opened the thought.
 ///
 /// # Errors
-/// A thought that does not end.
-pub(crate) fn find_answer(response: &str, is_thinking: bool) -> Result<Part<'_>, EndlessThought> {
+/// The tag of a thought that does not end, so that there is no answer.
+pub(crate) fn find_answer(response: &str, is_thinking: bool) -> Result<Part<'_>, &'static str> {
     let response = Part::whole(response).behind(response.len() - response.trim_start_matches('\u{feff}').len());
     if let Some(at) = response.text.rfind(FINAL_CHANNEL) {
         return Ok(response.behind(at + FINAL_CHANNEL.len()).without_tokens());
     }
     if is_in_channel(response.text) {
-        return Err(EndlessThought { tag: CHANNEL });
+        return Err(CHANNEL);
     }
     let response = response.without_tokens();
     let mut answer = match end_of_begun_thought(response.text) {
         Some(end) => response.behind(end),
-        None if is_thinking && leading_thought(response.text).is_none() => return Err(EndlessThought { tag: THOUGHT }),
+        None if is_thinking && leading_thought(response.text).is_none() => return Err(THOUGHT),
         None => response,
     };
     while let Some((inside, open, close)) = leading_thought(answer.text) {
-        let found = answer.text[inside..].find(close).ok_or(EndlessThought { tag: open })?;
+        let found = answer.text[inside..].find(close).ok_or(open)?;
         answer = answer.behind(inside + found + close.len());
     }
     // One in the midst of the answer.
     match last_opening_tag(answer.text) {
         None => Ok(answer),
         Some((inside, open, close)) => {
-            let found = answer.text[inside..].find(close).ok_or(EndlessThought { tag: open })?;
+            let found = answer.text[inside..].find(close).ok_or(open)?;
             Ok(answer.behind(inside + found + close.len()))
         }
     }
@@ -132,7 +122,7 @@ fn end_of_begun_thought(text: &str) -> Option<usize> {
     if leading_thought(text).is_some() || !closing().any(|close| text.contains(close)) || is_python(text) {
         return None;
     }
-    let blocks = read_blocks(text, Start::Prose);
+    let blocks = read_blocks(text);
     let end_in = |line: Line<'_>, close: &str| {
         let at = line.text.find(close)?;
         let (before, behind) = (line.text[..at].trim(), line.text[at + close.len()..].trim());
@@ -146,7 +136,7 @@ fn end_of_begun_thought(text: &str) -> Option<usize> {
 
 /// Whether a text is a program or the body of a function, so that tags are words of its strings.
 fn is_python(text: &str) -> bool {
-    with_syntax(text, |_| ()).is_some() || with_syntax(&format!("if 1:\n{text}"), |_| ()).is_some()
+    parses_behind("", text) || parses_behind("if 1:\n", text)
 }
 
 /// The last tag that opens a thought at the beginning of a line outside of code: where the thought begins, and its tags.
@@ -154,7 +144,7 @@ fn last_opening_tag(text: &str) -> Option<(usize, &'static str, &'static str)> {
     if !THOUGHTS.iter().any(|(open, _)| text.contains(open)) || is_python(text) {
         return None;
     }
-    let blocks = read_blocks(text, Start::Prose);
+    let blocks = read_blocks(text);
     let opened = lines_of(text).filter(|line| !is_in_block(&blocks, line.start)).filter_map(|line| {
         let (inside, open, close) = leading_thought(line.text)?;
         Some((line.start + inside, open, close))
@@ -186,7 +176,7 @@ fn inside_of<'a>(answer: Part<'a>, tags: &[(&'static str, &'static str)], begins
     if !tags.iter().any(|(open, _)| lower.contains(open)) {
         return None;
     }
-    let blocks = read_blocks(answer.text, Start::Prose);
+    let blocks = read_blocks(answer.text);
     let is_tag = |at: usize| {
         let before = &lower[..at];
         let line = before.trim_end_matches([' ', '\t']);

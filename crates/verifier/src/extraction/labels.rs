@@ -8,31 +8,28 @@ use veriplay_python::Python;
 /// The language that a label names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Label<'a> {
-    /// `python`, `py3`, `python3.11`, `ipython`, `{.python}`, `python:main.py`, `main.py` …
-    Python,
+    /// `python`, `py3`, `python3.11`, `ipython`, `{.python}`, `python:main.py`, `main.py` … And the code behind it in the same line, if any.
+    Python(&'a str),
     /// No label, or one that says only that there is code.
     Missing,
     /// A block of Markdown, which may hold blocks.
     Markdown,
     /// Another language, or what is no code: its first word.
     Other(&'a str),
-    /// A label of Python, and code behind it in the same line.
-    PythonWithCode(&'a str),
     /// A word that is no language that models write.
     Unknown(&'a str),
 }
 
 /// Words that say no more than that there is code.
 const CODE: [&str; 8] = ["code", "program", "solution", "answer", "source", "tool_code", "final", "script"];
-/// Labels of a session, with prompts before its lines.
-const SESSIONS: [&str; 5] = ["pycon", "python-repl", "pythonrepl", "python-console", "python-traceback"];
-/// Labels of other languages, and of what is no program.
-const OTHERS: [&str; 62] = [
+/// Labels of other languages, and of what is no program, such as a session with prompts before its lines.
+const OTHERS: [&str; 67] = [
     "bash", "bat", "batch", "c", "c#", "c++", "cc", "clojure", "cmd", "console", "cpp", "cs", "csharp", "css", "csv",
     "cxx", "dart", "diff", "dockerfile", "elixir", "erlang", "fortran", "fsharp", "go", "golang", "haskell", "html",
     "ini", "input", "java", "javascript", "js", "json", "jsx", "julia", "kotlin", "latex", "log", "lua", "makefile",
-    "math", "mermaid", "output", "patch", "perl", "php", "plaintext", "powershell", "ps1", "r", "ruby", "rust",
-    "scala", "sh", "shell", "sql", "swift", "text", "toml", "txt", "typescript", "yaml",
+    "math", "mermaid", "output", "patch", "perl", "php", "plaintext", "powershell", "ps1", "pycon", "python-console",
+    "python-repl", "python-traceback", "pythonrepl", "r", "ruby", "rust", "scala", "sh", "shell", "sql", "swift",
+    "text", "toml", "txt", "typescript", "yaml",
 ];
 /// Beginnings of statements that stand behind a label of Python.
 const STATEMENTS: [&str; 9] = ["def ", "async def ", "class ", "import ", "from ", "for ", "while ", "if ", "print("];
@@ -41,24 +38,23 @@ impl<'a> Label<'a> {
     /// The label that stands behind a fence.
     pub(crate) fn parse(text: &'a str) -> Self {
         let text = text.trim().trim_start_matches('{').trim_start_matches('.');
-        let end = text.find(|c: char| !(c.is_alphanumeric() || "_.+#-".contains(c))).unwrap_or(text.len());
+        let end = text.find(|c: char| !is_of_word(c)).unwrap_or(text.len());
         let (word, rest) = text.split_at(end);
         let lower = word.to_ascii_lowercase();
         if word.is_empty() {
             return if text.is_empty() { Label::Missing } else { Label::Unknown(text) };
         }
-        if SESSIONS.contains(&lower.as_str()) {
+        if OTHERS.contains(&lower.as_str()) {
             return Label::Other(word);
         }
         if Python.is_label(&lower) {
             let code = rest.trim_start();
             let has_code = STATEMENTS.iter().any(|statement| code.starts_with(statement));
-            return if has_code { Label::PythonWithCode(code) } else { Label::Python };
+            return Label::Python(if has_code { code } else { "" });
         }
         match lower.as_str() {
             "markdown" | "md" | "mdx" => Label::Markdown,
             lower if CODE.contains(&lower) => Label::Missing,
-            lower if OTHERS.contains(&lower) => Label::Other(word),
             _ => Label::Unknown(text),
         }
     }
@@ -66,34 +62,25 @@ impl<'a> Label<'a> {
     /// Whether it is a label, and not the prose behind a fence.
     pub(super) fn is_plausible(self) -> bool {
         match self {
-            Label::Unknown(text) => text.chars().all(|c| c.is_alphanumeric() || "_.+#-".contains(c)),
+            Label::Unknown(text) => text.chars().all(is_of_word),
             _ => true,
         }
     }
 
     /// Whether it names a language, so that its fence opens a block.
     pub(super) const fn is_language(self) -> bool {
-        matches!(self, Label::Python | Label::Markdown | Label::Other(_) | Label::PythonWithCode(_))
+        matches!(self, Label::Python(_) | Label::Markdown | Label::Other(_))
     }
+}
 
-    /// Whether it says that the block is Python.
-    pub(crate) const fn is_python(self) -> bool {
-        matches!(self, Label::Python | Label::PythonWithCode(_))
-    }
-
-    /// The code behind it.
-    pub(super) const fn code(self) -> Option<&'a str> {
-        match self {
-            Label::PythonWithCode(code) => Some(code),
-            _ => None,
-        }
-    }
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || "_.+#-".contains(c)
 }
 
 impl Display for Label<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Label::Python | Label::PythonWithCode(_) => "python",
+            Label::Python(_) => "python",
             Label::Missing => "",
             Label::Markdown => "markdown",
             Label::Other(word) | Label::Unknown(word) => word,
@@ -112,5 +99,5 @@ pub(super) fn label_line(text: &str) -> usize {
 
 /// Whether what stands behind a fence says that the block is Python.
 pub(crate) fn is_python_label(text: &str) -> bool {
-    Label::parse(text) == Label::Python
+    Label::parse(text) == Label::Python("")
 }

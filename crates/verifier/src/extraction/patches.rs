@@ -1,9 +1,9 @@
 //! The patch in a response: as `git apply` does, what stands around the files of a patch is left out.
 
-use super::blocks::{Start, read_blocks};
+use super::blocks::read_blocks;
 use super::frame::{Part, tagged_answer};
 use super::labels::Label;
-use super::lines::lines_of;
+use super::text::lines_of;
 use super::{Continues, NoAnswer, answer_of};
 
 /// Beginnings of the lines of a file's header.
@@ -30,7 +30,7 @@ pub fn extract_patch(response: &str) -> Result<String, NoAnswer> {
 }
 
 fn in_blocks(part: Part<'_>) -> Option<String> {
-    let blocks = read_blocks(part.text, Start::Prose);
+    let blocks = read_blocks(part.text);
     let is_diff = |label: Label<'_>| matches!(label, Label::Other("diff" | "patch"));
     let of_label = |wanted: bool| blocks.iter().rev().filter(move |block| is_diff(block.label) == wanted);
     of_label(true).chain(of_label(false)).find_map(|block| patch_lines(&block.code))

@@ -2,7 +2,7 @@
 
 use veriplay_core::Predicted;
 
-use super::blocks::{Start, read_blocks};
+use super::blocks::{first_of_open_block, read_blocks};
 use super::frame::{Part, tagged_answer};
 use super::{Continues, NoAnswer, answer_of};
 
@@ -50,7 +50,7 @@ fn block_or_all(part: Part<'_>, continues: Continues) -> String {
     match continues {
         Continues::Block(indent) => first_block(part, indent),
         Continues::Prose | Continues::Thought => {
-            let blocks = read_blocks(part.text, Start::Prose);
+            let blocks = read_blocks(part.text);
             blocks.last().map_or_else(|| part.text.to_owned(), |block| block.code.clone())
         }
     }
@@ -58,8 +58,7 @@ fn block_or_all(part: Part<'_>, continues: Continues) -> String {
 
 /// What stands before the fence that closes the open block.
 fn first_block(part: Part<'_>, indent: usize) -> String {
-    let first = read_blocks(part.text, Start::InBlock(indent)).into_iter().next();
-    first.map_or_else(String::new, |block| block.code)
+    first_of_open_block(part.text, indent).map_or_else(String::new, |block| block.code)
 }
 
 /// The arguments of `f(…)`, with or without `assert` before it, and what follows the call.
@@ -98,48 +97,15 @@ fn closing_bracket(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn predicted(begun: &str, response: &str, predict: Predicted) -> String {
-        BegunPrediction::after(begun).extract(response, predict).expect("an answer")
-    }
+    use crate::cases::texts;
 
     #[test]
-    fn a_predicted_output_is_what_stands_behind_the_assertion() {
-        for (begun, response, found) in [
-            ("[ANSWER]\n", "assert f(\"a == b)\", [1]) == 'c == d'\n", "'c == d'"),
-            ("", "[THOUGHT]\nf(1) == 3?\n[/THOUGHT]\n[ANSWER]\nassert f(1) == 2\n[/ANSWER]", "2"),
-            ("", "[ANSWER]\n```python\nassert f(1) == 2\n```\n[/ANSWER]", "2"),
-            ("", "```python\nassert f(1) == 2\n```<|im_end|>", "2"),
-            ("```python\nassert f(1) ==", " 2\n```", "2"),
-            ("assert f(1)", " == 2", "2"),
-            ("assert f(1) ==", "Let me see. [ANSWER]2[/ANSWER]", "2"),
-            ("", "2", "2"),
-            ("", "2</s>", "2"),
-            ("", "<answer>2</answer>", "2"),
-            ("", "<think>[ANSWER]3[/ANSWER]?</think>\n[ANSWER]2[/ANSWER]", "2"),
-            ("", "'</think>'", "'</think>'"),
-            // These are not literals, so that the judge finds them malformed.
-            ("", "The output is 2.", "The output is 2."),
-            ("", "assert f(1) == 2 or assert f(1) == 3", "2 or assert f(1) == 3"),
-            ("", "assert f(1", "assert f(1"),
-            ("", "assert f(1) != 2", "assert f(1) != 2"),
-        ] {
-            assert_eq!(predicted(begun, response, Predicted::Output), found, "{response:?}");
+    fn a_prediction_is_what_stands_behind_the_assertion_or_what_the_call_is_given() {
+        for [predicted, begun, response, found] in texts(include_str!("../../tests/main/cases/predictions.txt")) {
+            let wanted = if predicted == "output" { Predicted::Output } else { Predicted::Input };
+            assert_eq!(BegunPrediction::after(&begun).extract(&response, wanted), Ok(found), "{response:?}");
         }
         assert!(BegunPrediction::default().extract("<think>2", Predicted::Output).is_err());
-    }
-
-    #[test]
-    fn a_predicted_input_is_what_the_call_is_given() {
-        for (begun, response, found) in [
-            ("[ANSWER]\n", "assert f('(', [1, (2)]) == 3\n", "'(', [1, (2)]"),
-            ("", "[ANSWER]f(1)[/ANSWER]", "1"),
-            ("assert f(", "'it\\'s)', 2) == 3", "'it\\'s)', 2"),
-            ("", "1, 2", "1, 2"),
-            ("", "assert g(1) == 2", "assert g(1) == 2"),
-        ] {
-            assert_eq!(predicted(begun, response, Predicted::Input), found, "{response:?}");
-        }
     }
 
     #[test]

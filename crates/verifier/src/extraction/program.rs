@@ -3,16 +3,17 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use veriplay_core::Extraction;
+
 use super::bare::{
     CodeSpan, bare_blocks, begins_definition, code_span, indented_blocks, leading_code, looks_like_code,
 };
-use super::blocks::{Block, BlockEnd, FENCE, Start, TILDES, count_fences, first_unlabelled_fence, read_blocks};
+use super::blocks::{Block, FENCE, TILDES, count_fences, first_of_open_block, first_unlabelled_fence, read_blocks};
 use super::candidates::Candidates;
-use super::context::{with_definitions_of_prompt, with_stripped_body};
 use super::frame::{Part, begins_with_tag, tagged_answer};
 use super::labels::label_line;
-use super::parsing::{Facts, WantedNames, parses_behind};
-use super::{Continues, Entry, ExtractedProgram, NoAnswer, Rule, Wanted, answer_of};
+use super::parsing::{Facts, WantedNames, parses_behind, with_definitions_of_prompt, with_stripped_body};
+use super::{Continues, Entry, ExtractedProgram, NoAnswer, Wanted, answer_of};
 
 /// Finds the program in a response.
 ///
@@ -63,8 +64,8 @@ impl Search<'_> {
     /// The rest of a block that the prompt opened.
     fn opened_block(&self, answer: Part<'_>) -> Option<ExtractedProgram> {
         let Continues::Block(indent) = self.wanted.continues else { return None };
-        let first = read_blocks(answer.text, Start::InBlock(indent)).into_iter().next()?;
-        (first.span.start == 0).then(|| self.take(&first.code, Rule::Prefilled, answer, first.span))
+        let first = first_of_open_block(answer.text, indent)?;
+        (first.span.start == 0).then(|| self.take(&first.code, "prefilled", answer, first.span))
     }
 
     /// Code that begins the response, up to the fence that closes the block which the prompt opened.
@@ -76,7 +77,7 @@ impl Search<'_> {
             !self.wanted.prompt.is_empty() && code.starts_with([' ', '\t']) && parses_behind(self.wanted.prompt, code);
         // A script names nothing: a line of prose before a block could be Python by chance, and then each fence has its other.
         let is_script = self.is_script() && facts.has_statement && count_fences(answer.text) % 2 == 1;
-        (facts.binds || is_body || is_script).then(|| self.take(code, Rule::Prefilled, answer, 0..end))
+        (facts.binds || is_body || is_script).then(|| self.take(code, "prefilled", answer, 0..end))
     }
 
     /// The whole of a part, by itself or behind the prompt.
@@ -90,7 +91,7 @@ impl Search<'_> {
             let CodeSpan { code, rest } = code_span("", part.text);
             // Behind a word in its midst more may follow.
             let is_all = rest == part.text.len() || !self.facts(&part.text[rest..]).has_statement;
-            return is_all.then(|| self.take(&part.text[code.clone()], Rule::Whole, part, code));
+            return is_all.then(|| self.take(&part.text[code.clone()], "whole", part, code));
         }
         self.body_behind_prompt(part.text, facts).map(|body| self.continuation(part, part.text, body))
     }
@@ -116,7 +117,7 @@ impl Search<'_> {
         if let Some(found) = self.whole(part) {
             return Some(found);
         }
-        let fenced = Candidates::new(read_blocks(part.text, Start::Prose), self.names());
+        let fenced = Candidates::new(read_blocks(part.text), self.names());
         let last = || fenced.last_program().map(|at| self.take_block(&fenced, at, part));
         let has_fences = !fenced.blocks.is_empty();
         let found = match self.is_script() {
@@ -133,7 +134,7 @@ impl Search<'_> {
 
     fn take_block(&self, blocks: &Candidates<'_>, at: usize, part: Part<'_>) -> ExtractedProgram {
         let block = &blocks.blocks[at];
-        let rule = if block.end == BlockEnd::Closed { Rule::Block } else { Rule::UnclosedBlock };
+        let rule = if block.is_closed { "block" } else { "unclosed_block" };
         self.take(&blocks.program_at(at), rule, part, block.span.clone())
     }
 
@@ -160,7 +161,7 @@ impl Search<'_> {
         let facts = self.facts(&program);
         let is_script = facts.prints || (facts.has_statement && begins_definition(&block.code));
         let is_program = facts.binds || (self.is_script() && is_script);
-        is_program.then(|| self.take(&program, Rule::BareCode, part, block.span.clone()))
+        is_program.then(|| self.take(&program, "bare_code", part, block.span.clone()))
     }
 
     /// A text that was meant as a program, and is none.
@@ -168,24 +169,22 @@ impl Search<'_> {
         let (span, prompt) = (0..part.text.len(), self.wanted.prompt);
         match (looks_like_code(part.text), prompt.is_empty()) {
             (false, _) => None,
-            (true, true) => Some(self.take(part.text, Rule::Whole, part, span)),
+            (true, true) => Some(self.take(part.text, "whole", part, span)),
             (true, false) => Some(self.continuation(part, part.text, format!("{prompt}{}", part.text))),
         }
     }
 
     /// The code at `span` of a part: what the prompt defines stands before it where it needs it, or all of the prompt.
-    fn take(&self, code: &str, rule: Rule, part: Part<'_>, span: Range<usize>) -> ExtractedProgram {
+    fn take(&self, code: &str, rule: &str, part: Part<'_>, span: Range<usize>) -> ExtractedProgram {
         let (prompt, facts) = (self.wanted.prompt, self.facts(code));
-        let span = part.start + span.start..part.start + span.end;
         let body = if facts.parses && !facts.returns { None } else { self.body_behind_prompt(code, facts) };
         let text = body.unwrap_or_else(|| with_definitions_of_prompt(prompt, &self.names().names, code));
-        ExtractedProgram { text, rule, span }
+        extracted(text, rule, part, span)
     }
 
     /// `program` is the prompt with `code` of a part behind it.
     fn continuation(&self, part: Part<'_>, code: &str, program: String) -> ExtractedProgram {
-        let span = part.start..part.start + code.len();
-        ExtractedProgram { text: program, rule: Rule::Continuation, span }
+        extracted(program, "continuation", part, 0..code.len())
     }
 
     fn describe_miss(&self, answer: Part<'_>) -> NoAnswer {
@@ -196,7 +195,7 @@ impl Search<'_> {
             [] => String::new(),
             names => format!(" that defines `{}`", names.join("` or `")),
         };
-        let blocks = read_blocks(answer.text, Start::Prose);
+        let blocks = read_blocks(answer.text);
         let found = match blocks.as_slice() {
             [] => "found prose alone".to_owned(),
             blocks => {
@@ -208,4 +207,9 @@ impl Search<'_> {
             "no program: looked for a fenced block, a tag such as `<answer>` or bare Python{wanted}; {found}"
         ))
     }
+}
+
+fn extracted(text: String, rule: &str, part: Part<'_>, span: Range<usize>) -> ExtractedProgram {
+    let span = [part.start + span.start, part.start + span.end];
+    ExtractedProgram { text, extraction: Extraction { rule: rule.to_owned(), span } }
 }

@@ -4,7 +4,7 @@ use super::Continues;
 use super::blocks::{FENCE, open_block};
 use super::frame::THOUGHT;
 use super::labels::label_line;
-use super::tokens::strip_start_tokens;
+use super::text::strip_start_tokens;
 
 /// What chat templates put before what the model writes.
 const ASSISTANT: [&str; 9] = [
@@ -74,7 +74,7 @@ pub fn with_opened_frame(prompt: &str, response: &str) -> String {
         Continues::Thought => format!("{THOUGHT}\n{response}"),
         Continues::Block(_) if response.trim_start().starts_with(FENCE) => response.to_owned(),
         Continues::Block(_) => {
-            let block = open_block(turn).unwrap_or_default();
+            let (block, _) = open_block(turn).unwrap_or_default();
             match block.split_once('\n') {
                 // The prompt has begun the code.
                 Some((_, code)) if !code.trim().is_empty() => format!("{block}{response}"),

@@ -17,32 +17,12 @@
 //! # Example
 //! `5`, `[5]` and `(5,)` for `[5]` are right, and `[(1, 2)]` for `[[[1, 2]]]`; `[5]` for `5` and `[[5]]` for `[5]` are wrong.
 
-use std::borrow::Cow;
+use veriplay_core::Value;
 
-use veriplay_core::{Dropped, Value};
+use super::{Judge, equals_as_list};
 
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, equals_as_list, method_or_function};
-
-/// The judge.
-pub(super) struct Apps;
-
-impl Judge for Apps {
-    fn name(&self) -> &'static str {
-        "apps"
-    }
-
-    fn supports(&self, kind: OutputKind) -> bool {
-        kind == OutputKind::Values
-    }
-
-    fn called_function<'f>(&self, program: &str, function: &'f str) -> Cow<'f, str> {
-        Cow::Owned(method_or_function(program, function))
-    }
-
-    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(call.compare_by(same))
-    }
-}
+pub(super) const APPS: Judge =
+    Judge { finds_methods: true, values: Some(|_, call| Ok(call.compare_by(same))), ..Judge::named("apps") };
 
 fn same(expected: &Value, actual: &Value) -> bool {
     let item = match expected {

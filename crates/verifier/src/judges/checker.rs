@@ -29,60 +29,49 @@ use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptR
 use crate::prelude::with_arguments;
 use crate::runner::{NoValue, configure_job, decode_call, job_failure};
 
-/// What a checker defines.
 const FUNCTION: &str = "check";
 
-/// The judge.
-pub(super) struct Checker;
+pub(super) const CHECKER: Judge =
+    Judge { check_options, values: Some(compare_call), texts: Some(compare_script), ..Judge::named("checker") };
 
-impl Judge for Checker {
-    fn name(&self) -> &'static str {
-        "checker"
-    }
-
-    fn supports(&self, _kind: OutputKind) -> bool {
-        true
-    }
-
-    fn check_options(&self, comparison: &Comparison, kind: OutputKind) -> Result<(), &'static str> {
-        match (&comparison.checker, &comparison.checker_script) {
-            (Some(_), Some(_)) => Err("it has `checker` and `checker_script`; give one of them"),
-            (None, Some(_)) if kind == OutputKind::Values => {
-                Err("a `checker_script` is given texts; give `checker`, which is called with values")
-            }
-            (Some(source), None) | (None, Some(source)) if !source.trim().is_empty() => Ok(()),
-            _ => Err("it needs the source of a checker"),
+fn check_options(comparison: &Comparison, kind: OutputKind) -> Result<(), &'static str> {
+    match (&comparison.checker, &comparison.checker_script) {
+        (Some(_), Some(_)) => Err("it has `checker` and `checker_script`; give one of them"),
+        (None, Some(_)) if kind == OutputKind::Values => {
+            Err("a `checker_script` is given texts; give `checker`, which is called with values")
         }
+        (Some(source), None) | (None, Some(source)) if !source.trim().is_empty() => Ok(()),
+        _ => Err("it needs the source of a checker"),
     }
+}
 
-    fn compare_call(&self, context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
-        let (expected, actual) = match call.plain_values() {
-            Ok(values) => values,
-            Err(refused) => return Ok(refused),
-        };
-        let input = Value::Tuple(call.input.to_vec());
-        Ok(match decided(context, call.comparison, &input, &expected, actual.into_owned())? {
-            Ok(right) => call.compare_by(|_, _| right),
-            Err(why) => JudgeFinding::Undecided(why),
-        })
-    }
+fn compare_call(context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
+    let (expected, actual) = match call.plain_values() {
+        Ok(values) => values,
+        Err(refused) => return Ok(refused),
+    };
+    let input = Value::Tuple(call.input.to_vec());
+    Ok(match decided(context, call.comparison, &input, &expected, actual.into_owned())? {
+        Ok(right) => call.compare_by(|_, _| right),
+        Err(why) => JudgeFinding::Undecided(why),
+    })
+}
 
-    fn compare_script(&self, context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
-        let Ok(actual) = std::str::from_utf8(run.actual) else {
-            return Ok(run.compare_by(|_, _| false));
-        };
-        let found = match &run.comparison.checker_script {
-            Some(script) => decided_by_score(context, script, run, actual)?,
-            None => {
-                let [input, expected, actual] = [run.stdin, run.expected, actual].map(Value::str);
-                decided(context, run.comparison, &input, &expected, actual)?
-            }
-        };
-        Ok(match found {
-            Ok(right) => run.compare_by(|_, _| right),
-            Err(why) => JudgeFinding::Undecided(why),
-        })
-    }
+fn compare_script(context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
+    let Ok(actual) = std::str::from_utf8(run.actual) else {
+        return Ok(run.compare_by(|_, _| false));
+    };
+    let found = match &run.comparison.checker_script {
+        Some(script) => decided_by_score(context, script, run, actual)?,
+        None => {
+            let [input, expected, actual] = [run.stdin, run.expected, actual].map(Value::str);
+            decided(context, run.comparison, &input, &expected, actual)?
+        }
+    };
+    Ok(match found {
+        Ok(right) => run.compare_by(|_, _| right),
+        Err(why) => JudgeFinding::Undecided(why),
+    })
 }
 
 /// What the checker says, or why it does not decide even about the expected answer. One that does decide about that is broken by the
@@ -103,7 +92,6 @@ fn decided(
     }
 }
 
-/// Runs the checker once.
 fn verdict(
     context: &mut JudgeContext<'_>,
     comparison: &Comparison,
@@ -133,32 +121,25 @@ fn decided_by_score(
     actual: &str,
 ) -> Result<Result<bool, String>, Dropped> {
     let found = run_script(context, script, [run.stdin, run.expected, actual])?;
-    if found.as_ref().is_ok_and(|end| end.score <= 0.0) {
+    if found.as_ref().is_ok_and(|(score, _)| *score <= 0.0) {
         return Ok(Ok(false));
     }
     let full = run_script(context, script, [run.stdin, run.expected, run.expected])?;
     Ok(match (found, full) {
         // A script may say by its status, too, that the output is wrong.
-        (Ok(found), Ok(full)) if full.score > 0.0 => Ok(found.score >= full.score && found.status == full.status),
+        (Ok((score, status)), Ok((full, wanted))) if full > 0.0 => Ok(score >= full && status == wanted),
         (Ok(_), Ok(_)) => Err("it gives the expected output no score".to_owned()),
         (Err(_), Ok(_)) => Ok(false),
         (_, Err(undecided)) => Err(undecided),
     })
 }
 
-/// What a script says of an output.
-struct ScriptEnd {
-    score: f64,
-    /// The status of its process.
-    status: i32,
-}
-
-/// Runs a script on the input, the expected output and the actual one.
+/// Runs a script on the input, the expected output and the actual one. Returns the score that it prints, and the status of its process.
 fn run_script(
     context: &mut JudgeContext<'_>,
     script: &str,
     texts: [&str; 3],
-) -> Result<Result<ScriptEnd, String>, Dropped> {
+) -> Result<Result<(f64, i32), String>, Dropped> {
     let files = SCRIPT_FILES.iter().zip(texts).map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
     let program = with_arguments("checker.py", &SCRIPT_FILES, "", script);
     let JudgeContext { image, limits, seed, .. } = *context;
@@ -168,7 +149,7 @@ fn run_script(
         Some((_, detail)) if outcome.exit_code.is_none() => Err(detail),
         _ => {
             let status = outcome.exit_code.unwrap_or(0);
-            read_score(&String::from_utf8_lossy(&outcome.stdout)).map(|score| ScriptEnd { score, status })
+            read_score(&String::from_utf8_lossy(&outcome.stdout)).map(|score| (score, status))
         }
     })
 }

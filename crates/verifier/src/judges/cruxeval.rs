@@ -16,23 +16,9 @@
 //! # Example
 //! `{1: 2.0}` for `{1.0: 2}` is right; `(1,)` for `[1]` and `'1'` for `1` are wrong.
 
-use veriplay_core::Dropped;
+use veriplay_core::Value;
 
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall};
+use super::Judge;
 
-/// The judge.
-pub(super) struct CruxEval;
-
-impl Judge for CruxEval {
-    fn name(&self) -> &'static str {
-        "cruxeval"
-    }
-
-    fn supports(&self, kind: OutputKind) -> bool {
-        kind == OutputKind::Values
-    }
-
-    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(call.compare_by(|expected, actual| expected.python_eq(actual)))
-    }
-}
+pub(super) const CRUXEVAL: Judge =
+    Judge { values: Some(|_, call| Ok(call.compare_by(Value::python_eq))), ..Judge::named("cruxeval") };

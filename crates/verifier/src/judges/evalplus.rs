@@ -30,36 +30,25 @@ use std::mem::discriminant;
 
 use dashu_int::ops::BitTest;
 
-use veriplay_core::{Dropped, NumpyType, PythonClass, Value};
+use veriplay_core::{NumpyType, PythonClass, Value};
 
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, complex_parts, number};
+use super::{Judge, JudgeFinding, ReturnedCall, complex_parts, number};
 use oracles::Oracle;
 
 /// numpy's default for `assert_allclose`, and what `atol` becomes where floats are expected.
 const RELATIVE: f64 = 1e-7;
 const FLOATS: f64 = 1e-6;
 
-/// The judge.
-pub(super) struct EvalPlus;
+pub(super) const EVALPLUS: Judge = Judge { values: Some(|_, call| Ok(compare(call))), ..Judge::named("evalplus") };
 
-impl Judge for EvalPlus {
-    fn name(&self) -> &'static str {
-        "evalplus"
+fn compare(call: &ReturnedCall<'_>) -> JudgeFinding {
+    let oracle = Oracle::for_function(call.task_id, call.function);
+    let is_something = call.actual.is_none() && oracle == Some(Oracle::NotNone);
+    if is_something && call.expected.python_eq(&Value::Bool(true)) {
+        return JudgeFinding::Right;
     }
-
-    fn supports(&self, kind: OutputKind) -> bool {
-        kind == OutputKind::Values
-    }
-
-    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
-        let oracle = Oracle::for_function(call.task_id, call.function);
-        let something = call.actual.is_none() && oracle == Some(Oracle::NotNone);
-        if something && call.expected.python_eq(&Value::Bool(true)) {
-            return Ok(JudgeFinding::Right);
-        }
-        let absolute = call.comparison.tolerance.map_or(0.0, |tolerance| tolerance.absolute);
-        Ok(call.compare_by(|expected, actual| passes(oracle, call.input, expected, actual, absolute)))
-    }
+    let absolute = call.comparison.tolerance.map_or(0.0, |tolerance| tolerance.absolute);
+    call.compare_by(|expected, actual| passes(oracle, call.input, expected, actual, absolute))
 }
 
 fn passes(oracle: Option<Oracle>, input: &[Value], expected: &Value, actual: &Value, absolute: f64) -> bool {

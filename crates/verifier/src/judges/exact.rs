@@ -17,27 +17,10 @@
 //! `[1, 2]` and `[np.int64(1), 2]` for `[1, 2]` are right; `(1, 2)`, `[1, 2.0]` and `[True, 2]` are wrong. `"3\n\n"` for `"3"` is right; `"3 "` is
 //! wrong.
 
-use veriplay_core::Dropped;
+use super::Judge;
 
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
-
-/// The judge.
-pub(super) struct Exact;
-
-impl Judge for Exact {
-    fn name(&self) -> &'static str {
-        "exact"
-    }
-
-    fn supports(&self, _kind: OutputKind) -> bool {
-        true
-    }
-
-    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(call.compare_plain(|expected, actual| expected == actual))
-    }
-
-    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(run.compare_by(|expected, actual| expected.trim_end_matches('\n') == actual.trim_end_matches('\n')))
-    }
-}
+pub(super) const EXACT: Judge = Judge {
+    values: Some(|_, call| Ok(call.compare_plain(|expected, actual| expected == actual))),
+    texts: Some(|_, run| Ok(run.compare_by(|e, a| e.trim_end_matches('\n') == a.trim_end_matches('\n')))),
+    ..Judge::named("exact")
+};

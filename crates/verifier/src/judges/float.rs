@@ -23,35 +23,15 @@
 
 use std::collections::HashMap;
 
-use veriplay_core::{Comparison, Dropped, Object, PythonClass, Tolerance, Value};
+use veriplay_core::{Comparison, Object, PythonClass, Tolerance, Value};
 
-use super::{
-    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, all_pairs, complex_parts, is_space, number,
-    words,
+use super::{Judge, all_pairs, complex_parts, is_space, number, words};
+
+pub(super) const FLOAT: Judge = Judge {
+    values: Some(|_, call| Ok(call.compare_plain(|e, a| same(e, a, tolerance(call.comparison))))),
+    texts: Some(|_, run| Ok(run.compare_by(|e, a| same_text(e, a, tolerance(run.comparison))))),
+    ..Judge::named("float")
 };
-
-/// The judge.
-pub(super) struct Float;
-
-impl Judge for Float {
-    fn name(&self) -> &'static str {
-        "float"
-    }
-
-    fn supports(&self, _kind: OutputKind) -> bool {
-        true
-    }
-
-    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
-        let tolerance = tolerance(call.comparison);
-        Ok(call.compare_plain(|expected, actual| same(expected, actual, tolerance)))
-    }
-
-    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
-        let tolerance = tolerance(run.comparison);
-        Ok(run.compare_by(|expected, actual| same_text(expected, actual, tolerance)))
-    }
-}
 
 /// What contest judges forgive, where the problem does not say it.
 const USUAL: Tolerance = Tolerance { absolute: 1e-6, relative: 1e-6 };

@@ -16,26 +16,12 @@
 //! # Example
 //! `"1 2 \r\n3\n\n"` for `"1 2\n3"` is right; `" 1 2\n3"`, `"1  2\n3"`, `"1 2"` and `"1.0 2\n3"` are wrong.
 
-use veriplay_core::Dropped;
+use super::{Judge, is_space};
 
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ScriptRun, is_space};
-
-/// The judge.
-pub(super) struct Lines;
-
-impl Judge for Lines {
-    fn name(&self) -> &'static str {
-        "lines"
-    }
-
-    fn supports(&self, kind: OutputKind) -> bool {
-        kind == OutputKind::Texts
-    }
-
-    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(run.compare_by(|expected, actual| lines(expected).eq(lines(actual))))
-    }
-}
+pub(super) const LINES: Judge = Judge {
+    texts: Some(|_, run| Ok(run.compare_by(|expected, actual| lines(expected).eq(lines(actual))))),
+    ..Judge::named("lines")
+};
 
 /// Lines without what is not looked at.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {

@@ -23,40 +23,15 @@
 
 pub(super) mod decimal;
 
-use std::borrow::Cow;
-
-use veriplay_core::Dropped;
-
-use super::{
-    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, all_pairs, equals_as_list,
-    method_or_function, strip, words,
-};
+use super::{Judge, all_pairs, equals_as_list, strip, words};
 use decimal::Decimal;
 
-/// The judge.
-pub(super) struct LiveCodeBench;
-
-impl Judge for LiveCodeBench {
-    fn name(&self) -> &'static str {
-        "livecodebench"
-    }
-
-    fn supports(&self, _kind: OutputKind) -> bool {
-        true
-    }
-
-    fn called_function<'f>(&self, program: &str, function: &'f str) -> Cow<'f, str> {
-        Cow::Owned(method_or_function(program, function))
-    }
-
-    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(call.compare_by(equals_as_list))
-    }
-
-    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(run.compare_by(same))
-    }
-}
+pub(super) const LIVECODEBENCH: Judge = Judge {
+    finds_methods: true,
+    values: Some(|_, call| Ok(call.compare_by(equals_as_list))),
+    texts: Some(|_, run| Ok(run.compare_by(same))),
+    ..Judge::named("livecodebench")
+};
 
 fn same(expected: &str, actual: &str) -> bool {
     let lines = |text| strip(text).split('\n').map(strip);

@@ -20,17 +20,13 @@
 //! `"YES"` for `"Yes"`, `"1.414213562373"` for `"1.41421356237309504880"` and `"1e-7"` for `"0"` are right; `"SNUKE"` for `"Snuke"`, `"YES 1"` for
 //! `"Yes 1"`, `"1000001"` for `"1000000"` and `"1.4142"` for `"1.41421356"` are wrong.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
-use veriplay_core::{Dropped, PythonClass, Value};
+use veriplay_core::{PythonClass, Value};
 
 use super::livecodebench::decimal::Decimal;
 use super::yes_no::is_same_answer;
-use super::{
-    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, all_pairs, equals_as_list,
-    method_or_function, number, strip, words,
-};
+use super::{Judge, all_pairs, equals_as_list, number, strip, words};
 
 /// What contest judges forgive in a text, absolutely or as a share of the expected number.
 const TEXT_TOLERANCE: f64 = 1e-6;
@@ -38,30 +34,12 @@ const TEXT_TOLERANCE: f64 = 1e-6;
 const ABSOLUTE: f64 = 1e-8;
 const RELATIVE: f64 = 1e-5;
 
-/// The judge.
-pub(super) struct NemoGym;
-
-impl Judge for NemoGym {
-    fn name(&self) -> &'static str {
-        "nemo_gym"
-    }
-
-    fn supports(&self, _kind: OutputKind) -> bool {
-        true
-    }
-
-    fn called_function<'f>(&self, program: &str, function: &'f str) -> Cow<'f, str> {
-        Cow::Owned(method_or_function(program, function))
-    }
-
-    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(call.compare_by(same_value))
-    }
-
-    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(run.compare_by(same_text))
-    }
-}
+pub(super) const NEMO_GYM: Judge = Judge {
+    finds_methods: true,
+    values: Some(|_, call| Ok(call.compare_by(same_value))),
+    texts: Some(|_, run| Ok(run.compare_by(same_text))),
+    ..Judge::named("nemo_gym")
+};
 
 fn same_text(expected: &str, actual: &str) -> bool {
     let lines = |text| strip(text).split('\n').map(strip);

@@ -18,30 +18,14 @@
 //! # Example
 //! `"Yes\n0.333334"` for `"YES\n0.333333"` is right; `"0.3334"` for it is wrong, and so is `"1.0 2.0"` for `"1 2"`.
 
-use veriplay_core::Dropped;
-
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ScriptRun, all_pairs, strip};
+use super::{Judge, all_pairs, strip};
 
 /// Relative error that is forgiven, and the least magnitude it is a share of.
 const RELATIVE: f64 = 1e-5;
 const LEAST: f64 = 1e-10;
 
-/// The judge.
-pub(super) struct SandboxFusion;
-
-impl Judge for SandboxFusion {
-    fn name(&self) -> &'static str {
-        "sandbox_fusion"
-    }
-
-    fn supports(&self, kind: OutputKind) -> bool {
-        kind == OutputKind::Texts
-    }
-
-    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(run.compare_by(same))
-    }
-}
+pub(super) const SANDBOX_FUSION: Judge =
+    Judge { texts: Some(|_, run| Ok(run.compare_by(same))), ..Judge::named("sandbox_fusion") };
 
 fn same(expected: &str, actual: &str) -> bool {
     let lines = |text| strip(text).split('\n');

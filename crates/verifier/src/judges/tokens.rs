@@ -12,23 +12,9 @@
 //! # Example
 //! `"1\n2\n3"` and `" 1  2 3\n\n"` for `"1 2\n3"` are right; `"1 2"`, `"12 3"`, `"1.0 2 3"` and `"1 2 3 4"` are wrong.
 
-use veriplay_core::Dropped;
+use super::{Judge, words};
 
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ScriptRun, words};
-
-/// The judge.
-pub(super) struct Tokens;
-
-impl Judge for Tokens {
-    fn name(&self) -> &'static str {
-        "tokens"
-    }
-
-    fn supports(&self, kind: OutputKind) -> bool {
-        kind == OutputKind::Texts
-    }
-
-    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(run.compare_by(|expected, actual| words(expected).eq(words(actual))))
-    }
-}
+pub(super) const TOKENS: Judge = Judge {
+    texts: Some(|_, run| Ok(run.compare_by(|expected, actual| words(expected).eq(words(actual))))),
+    ..Judge::named("tokens")
+};

@@ -14,28 +14,13 @@
 //! # Example
 //! `"YES\nno"` for `"Yes\nNo"` is right; `"NO"` for `"Yes"`, `"SNUKE"` for `"Snuke"`, `"YES 1"` for `"Yes 1"` and `"yes\nno"` for `"Yes"` are wrong.
 
-use veriplay_core::Dropped;
-
 use super::lines::lines;
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ScriptRun, all_pairs, strip};
+use super::{Judge, all_pairs, strip};
 
-/// The judge.
-pub(super) struct YesNo;
+pub(super) const YES_NO: Judge = Judge { texts: Some(|_, run| Ok(run.compare_by(same))), ..Judge::named("yes_no") };
 
-impl Judge for YesNo {
-    fn name(&self) -> &'static str {
-        "yes_no"
-    }
-
-    fn supports(&self, kind: OutputKind) -> bool {
-        kind == OutputKind::Texts
-    }
-
-    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(run.compare_by(|expected, actual| {
-            all_pairs(lines(expected), lines(actual), |e, a| e == a || is_same_answer(e, a))
-        }))
-    }
+fn same(expected: &str, actual: &str) -> bool {
+    all_pairs(lines(expected), lines(actual), |e, a| e == a || is_same_answer(e, a))
 }
 
 /// Whether both lines are `yes`, or both `no`, in any case.

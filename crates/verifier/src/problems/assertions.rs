@@ -128,6 +128,7 @@ mod tests {
     use veriplay_core::Trust;
 
     use super::*;
+    use crate::cases::{is_yes, texts};
 
     fn asserts(texts: &[&str]) -> bool {
         let texts = texts.iter().map(|text| (*text).to_owned()).collect();
@@ -135,49 +136,16 @@ mod tests {
     }
 
     #[test]
-    fn code_that_runs_an_assertion_tests() {
-        for text in [
-            "assert f(1) == 2",
-            "x = f(1)\nif x != 2:\n    raise ValueError(x)",
-            "for x in [1]:\n    assert f(x)",
-            "def check(g):\n    assert g(1) == 2\ncheck(f)",
-            "def same(a, b):\n    assert a == b\ndef check(g):\n    same(g(1), 2)\ncheck(f)",
-            "class Cases:\n    def run(self, g):\n        assert g(1) == 2\nCases().run(f)",
-            "def same(a):\n    assert f(a)\nlist(map(same, [1]))",
-            "def cases(test):\n    assert test(1)\n@cases\ndef test(x): return f(x)",
-            "import numpy as np\nnp.testing.assert_allclose(f(1), 2)",
-            "with pytest.raises(ValueError):\n    f(0)",
-            "import unittest\nclass A(unittest.TestCase):\n    def test(self): self.assertTrue(f(1))\nunittest.main()",
-            "import sys\nif not f(1): sys.exit(1)",
-            "assert f(",
-        ] {
-            assert!(asserts(&[text]), "{text}");
+    fn code_tests_that_comes_to_an_assertion_where_it_runs() {
+        for [text, expected] in texts(include_str!("../../tests/main/cases/assertions.txt")) {
+            assert_eq!(asserts(&[&text]), is_yes(&expected), "{text}");
         }
         assert!(asserts(&["from solution import f", "assert f(1)"]), "one of them is enough");
         assert!(asserts(&["def check(g):\n    assert g(1) == 2", "check(f)"]), "they share a namespace");
-    }
-
-    #[test]
-    fn code_that_runs_none_does_not() {
-        for text in [
-            "from solution import f\nx = 1",
-            "print(f(1) == 2)",
-            "assert (f(1) == 2, 'why')",
-            "assert True",
-            "def helper():\n    assert f(1) == 2",
-            "class Check:\n    def test_f(self):\n        assert f(1) == 2",
-            "if __name__ == '__main__':\n    assert f(1) == 2",
-            "def look(g):\n    return g(1) == 2\nlook(f)",
-            "",
-        ] {
-            assert!(!asserts(&[text]), "{text}");
+        for (body, expected) in [("assert candidate(1) == 2", true), ("pass", false)] {
+            let source = format!("def check(candidate):\n    {body}");
+            let style = TestStyle::Check { source, function: "f".to_owned() };
+            assert_eq!(asserts_something(&TestCode::new(Trust::default(), style)), expected, "{body}");
         }
-        let check = |source: &str| {
-            let style = TestStyle::Check { source: source.to_owned(), function: "f".to_owned() };
-            asserts_something(&TestCode::new(Trust::default(), style))
-        };
-        assert!(
-            check("def check(candidate):\n    assert candidate(1) == 2") && !check("def check(candidate):\n    pass")
-        );
     }
 }

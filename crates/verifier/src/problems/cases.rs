@@ -1,8 +1,8 @@
 //! Judges cases: calls of a function, and runs of a script. Only inputs enter a job; the judge compares the outputs on the host.
 
 use veriplay_core::{
-    CallCase, CallChecks, CallResult, Dropped, Exit, Job, Limits, Outcome, REFERENCE_RULE, Status, StdioCase,
-    StdioChecks, Value,
+    CallCase, CallChecks, CallResult, Comparison, Dropped, Exit, Job, Limits, Outcome, REFERENCE_RULE, Status,
+    StdioCase, StdioChecks, Value,
 };
 use veriplay_python::large::LargePermit;
 
@@ -31,6 +31,14 @@ fn limits_for(request: &ProblemRequest<'_>, expected: u64) -> Limits {
     Limits { output_bytes: expected.saturating_mul(2).saturating_add(OUTPUT_SLACK).min(most), ..limits }
 }
 
+/// The jobs of one attempt, and what judges them.
+struct Cases<'a, 'e> {
+    context: &'a mut JudgeContext<'e>,
+    judge: &'static Judge,
+    comparison: &'a Comparison,
+    request: &'a ProblemRequest<'a>,
+}
+
 /// Runs all cases in one job, or each in a job of its own where it needs a fresh state.
 pub(super) fn judge_calls(
     context: &mut JudgeContext<'_>,
@@ -40,12 +48,12 @@ pub(super) fn judge_calls(
     let judge = fit_judge(request.problem, &checks.comparison, OutputKind::Values)?;
     let function = judge.called_function(request.program, &checks.function);
     let program = with_prelude(request.problem, request.program, Some(&function));
-    let mut call_cases = CallCases { context, judge, checks, function: &function, program: &program, request };
+    let mut cases = Cases { context, judge, comparison: &checks.comparison, request };
     let mut tally = CaseTally::new(checks.cases.len());
     let mut lacks_entry = false;
     let size = if checks.fresh { 1 } else { checks.cases.len() };
-    for cases in checks.cases.chunks(size.max(1)) {
-        let CallResults { results, is_entry_missing } = call_cases.run_job(cases)?;
+    for chunk in checks.cases.chunks(size.max(1)) {
+        let (results, is_entry_missing) = cases.run_calls(&program, &function, chunk)?;
         results.into_iter().for_each(|result| tally.add(result));
         lacks_entry |= is_entry_missing;
         if request.early_stop && tally.has_failed() {
@@ -56,46 +64,62 @@ pub(super) fn judge_calls(
     Ok(if lacks_entry { Decision { rule: MISSING_ENTRY.to_owned(), ..decision } } else { decision })
 }
 
-/// What one job says.
-struct CallResults {
-    /// One for each call.
-    results: Vec<CaseResult>,
-    /// Whether the program lacks the function that is called.
-    is_entry_missing: bool,
+/// Runs each script in a job of its own.
+pub(super) fn judge_stdio(
+    context: &mut JudgeContext<'_>,
+    checks: &StdioChecks,
+    program: &str,
+    request: &ProblemRequest<'_>,
+) -> Result<Decision, Dropped> {
+    let judge = fit_judge(request.problem, &checks.comparison, OutputKind::Texts)?;
+    let mut cases = Cases { context, judge, comparison: &checks.comparison, request };
+    let mut tally = CaseTally::new(checks.cases.len());
+    for case in &checks.cases {
+        tally.add(cases.run_script(program, checks.interactor.as_deref(), case)?);
+        if request.early_stop && tally.has_failed() {
+            break;
+        }
+    }
+    Ok(tally.decision())
 }
 
-/// The jobs of one attempt.
-struct CallCases<'a, 'e> {
-    context: &'a mut JudgeContext<'e>,
-    judge: &'static dyn Judge,
-    checks: &'a CallChecks,
-    /// The function that is called.
-    function: &'a str,
-    program: &'a str,
-    request: &'a ProblemRequest<'a>,
-}
-
-impl CallCases<'_, '_> {
-    /// Runs one job with `cases` as its calls.
-    fn run_job(&mut self, cases: &[CallCase]) -> Result<CallResults, Dropped> {
+impl Cases<'_, '_> {
+    /// Runs one job with `cases` as its calls. Returns a result for each, and whether the program lacks the function.
+    fn run_calls(
+        &mut self,
+        program: &str,
+        function: &str,
+        cases: &[CallCase],
+    ) -> Result<(Vec<CaseResult>, bool), Dropped> {
         let arguments = cases.iter().map(|case| case.input.clone());
         let JudgeContext { image, seed, .. } = *self.context;
         let expected: u64 = cases.iter().map(|case| Value::output_cost(&case.expected.encode())).sum();
         let limits = limits_for(self.request, expected);
-        let calls = Job::calls(self.program, self.function, arguments);
+        let calls = Job::calls(program, function, arguments);
         let outcome = self.context.runner.run(&configure_job(image, limits, seed, calls))?;
         let mut results = Vec::with_capacity(cases.len());
         for (place, case) in cases.iter().enumerate() {
             results.push(match outcome.calls.get(place) {
-                Some(call) => self.judge_case(case, call, &limits)?,
+                Some(call) => self.judge_call(function, case, call, &limits)?,
                 None => Some(missing(&outcome)),
             });
         }
-        charge_end(&mut results, end_failure(&outcome, cases.len()));
-        Ok(CallResults { results, is_entry_missing: outcome.exit == Exit::MissingEntry })
+        // The failure of the job as a whole is charged to its last case, even where all results are right.
+        if let Some(last @ None) = results.last_mut() {
+            let excess = (outcome.calls.len() > cases.len())
+                .then(|| (Status::RuntimeError, "more results than calls".to_owned()));
+            *last = job_failure(&outcome).or(excess);
+        }
+        Ok((results, outcome.exit == Exit::MissingEntry))
     }
 
-    fn judge_case(&mut self, case: &CallCase, call: &CallResult, limits: &Limits) -> Result<CaseResult, Dropped> {
+    fn judge_call(
+        &mut self,
+        function: &str,
+        case: &CallCase,
+        call: &CallResult,
+        limits: &Limits,
+    ) -> Result<CaseResult, Dropped> {
         let _permit = LargePermit::wait(encoded_bytes(call));
         let (actual, no_value) = match decode_call(call, limits) {
             Ok(value) => (Some(value), String::new()),
@@ -107,144 +131,96 @@ impl CallCases<'_, '_> {
             self.context.runner.check_cancelled()?;
             let call = ReturnedCall {
                 task_id: &self.request.problem.task_id,
-                function: self.function,
+                function,
                 input: &case.input,
                 expected,
                 actual: actual.as_ref(),
-                comparison: &self.checks.comparison,
+                comparison: self.comparison,
             };
-            match case_result(self.judge.compare_call(self.context, &call))? {
+            match case_result(self.judge.compare_call(self.context, &call)?) {
                 None => return Ok(None),
                 wrong => result = result.or(wrong),
             }
         }
         Ok(result.map(|(status, detail)| (status, if actual.is_some() { detail } else { no_value })))
     }
+
+    /// The end of the program comes first: right output before an exception, or truncated output, passes no case.
+    fn run_script(&mut self, program: &str, interactor: Option<&str>, case: &StdioCase) -> Result<CaseResult, Dropped> {
+        let files = case.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
+        let fetch = case.expected_files.keys().cloned().collect();
+        let stdin = if interactor.is_some() { Vec::new() } else { case.stdin.clone().into_bytes() };
+        let is_interactive = interactor.is_some();
+        let interactor = interactor.map(|source| interactor_of(self.context, source, case));
+        let script = Job { stdin, files, fetch, interactor, ..Job::script(program) };
+        let expected_files: usize = case.expected_files.values().map(String::len).sum();
+        let limits = limits_for(self.request, case.stdout.len().max(expected_files) as u64);
+        let job = configure_job(self.context.image, limits, self.context.seed, script);
+        let outcome = self.context.runner.run(&job)?;
+        let failure = match &outcome.interaction {
+            Some(interaction) => failure_in(self.context, &job, interaction, &outcome)?,
+            None if is_interactive => Some(missing(&outcome)),
+            None => job_failure(&outcome).filter(|_| !has_left_with_zero(&outcome)),
+        };
+        if failure.is_some() {
+            return Ok(failure);
+        }
+        // Stderr may have been cut, too.
+        if outcome.truncated && outcome.stdout.len() as u64 >= limits.output_bytes {
+            return Ok(Some((Status::OutputExceeded, "its output was cut".to_owned())));
+        }
+        let run = ScriptRun {
+            task_id: &self.request.problem.task_id,
+            stdin: case.files.values().next().filter(|_| case.stdin.is_empty()).unwrap_or(&case.stdin),
+            expected: &case.stdout,
+            actual: &outcome.stdout,
+            comparison: self.comparison,
+        };
+        if !is_interactive && (case.expected_files.is_empty() || !case.stdout.is_empty()) {
+            let wrong = self.judge_output(run, &case.alternatives)?;
+            if wrong.is_some() {
+                return Ok(wrong);
+            }
+        }
+        self.judge_files(run, case, &outcome)
+    }
+
+    /// Judges standard output, for which any of the expected ones is right.
+    fn judge_output(&mut self, run: ScriptRun<'_>, alternatives: &[String]) -> Result<CaseResult, Dropped> {
+        let mut result = None;
+        for expected in std::iter::once(run.expected).chain(alternatives.iter().map(String::as_str)) {
+            self.context.runner.check_cancelled()?;
+            match case_result(self.judge.compare_script(self.context, &ScriptRun { expected, ..run })?) {
+                None => return Ok(None),
+                wrong => result = result.or(wrong),
+            }
+        }
+        Ok(result)
+    }
+
+    /// Judges the files that a program must leave, as its output is judged.
+    fn judge_files(&mut self, run: ScriptRun<'_>, case: &StdioCase, outcome: &Outcome) -> Result<CaseResult, Dropped> {
+        for (path, expected) in &case.expected_files {
+            let Some((_, actual)) = outcome.fetched.iter().find(|(found, _)| found == path) else {
+                return Ok(Some(match outcome.truncated {
+                    true => {
+                        (Status::OutputExceeded, format!("its file `{path}` is missing, or larger than output may be"))
+                    }
+                    false => (Status::WrongAnswer, format!("it left no file `{path}`")),
+                }));
+            };
+            let run = ScriptRun { expected, actual, ..run };
+            if let Some((status, detail)) = case_result(self.judge.compare_script(self.context, &run)?) {
+                return Ok(Some((status, format!("file `{path}`: {detail}"))));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// The failure of a call or an interaction without a result.
 fn missing(outcome: &Outcome) -> (Status, String) {
     job_failure(outcome).unwrap_or_else(|| (Status::RuntimeError, "its result is missing".to_owned()))
-}
-
-/// The failure of the job as a whole, whatever its results.
-fn end_failure(outcome: &Outcome, cases: usize) -> CaseResult {
-    let excess = outcome.calls.len() > cases;
-    job_failure(outcome).or_else(|| excess.then(|| (Status::RuntimeError, "more results than calls".to_owned())))
-}
-
-/// Charges the failure of the job to its last case, even where all results are right.
-fn charge_end(results: &mut [CaseResult], end: CaseResult) {
-    if let Some(last @ None) = results.last_mut() {
-        *last = end;
-    }
-}
-
-/// Runs each script in a job of its own.
-pub(super) fn judge_stdio(
-    context: &mut JudgeContext<'_>,
-    checks: &StdioChecks,
-    program: &str,
-    request: &ProblemRequest<'_>,
-) -> Result<Decision, Dropped> {
-    let judge = fit_judge(request.problem, &checks.comparison, OutputKind::Texts)?;
-    let mut tally = CaseTally::new(checks.cases.len());
-    for case in &checks.cases {
-        tally.add(judge_run(context, judge, checks, program, request, case)?);
-        if request.early_stop && tally.has_failed() {
-            break;
-        }
-    }
-    Ok(tally.decision())
-}
-
-/// The end of the program comes first: right output before an exception, or truncated output, passes no case.
-fn judge_run(
-    context: &mut JudgeContext<'_>,
-    judge: &dyn Judge,
-    checks: &StdioChecks,
-    program: &str,
-    request: &ProblemRequest<'_>,
-    case: &StdioCase,
-) -> Result<CaseResult, Dropped> {
-    let files = case.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
-    let fetch = case.expected_files.keys().cloned().collect();
-    let interactor = checks.interactor.as_ref().map(|source| interactor_of(context, source, case));
-    let stdin = if interactor.is_some() { Vec::new() } else { case.stdin.clone().into_bytes() };
-    let script = Job { stdin, files, fetch, interactor, ..Job::script(program) };
-    let expected_files: usize = case.expected_files.values().map(String::len).sum();
-    let expected = case.stdout.len().max(expected_files) as u64;
-    let limits = limits_for(request, expected);
-    let job = configure_job(context.image, limits, context.seed, script);
-    let outcome = context.runner.run(&job)?;
-    let is_interactive = checks.interactor.is_some();
-    let failure = match &outcome.interaction {
-        Some(interaction) => failure_in(context, &job, interaction, &outcome)?,
-        None if is_interactive => Some(missing(&outcome)),
-        None => job_failure(&outcome).filter(|_| !has_left_with_zero(&outcome)),
-    };
-    if failure.is_some() {
-        return Ok(failure);
-    }
-    // Stderr may have been cut, too.
-    if outcome.truncated && outcome.stdout.len() as u64 >= limits.output_bytes {
-        return Ok(Some((Status::OutputExceeded, "its output was cut".to_owned())));
-    }
-    let run = ScriptRun {
-        task_id: &request.problem.task_id,
-        stdin: case.files.values().next().filter(|_| case.stdin.is_empty()).unwrap_or(&case.stdin),
-        expected: &case.stdout,
-        actual: &outcome.stdout,
-        comparison: &checks.comparison,
-    };
-    if !is_interactive && (case.expected_files.is_empty() || !case.stdout.is_empty()) {
-        let wrong = judge_output(context, judge, run, &case.alternatives)?;
-        if wrong.is_some() {
-            return Ok(wrong);
-        }
-    }
-    judge_files(context, judge, run, case, &outcome)
-}
-
-/// Judges standard output, for which any of the expected ones is right.
-fn judge_output(
-    context: &mut JudgeContext<'_>,
-    judge: &dyn Judge,
-    run: ScriptRun<'_>,
-    alternatives: &[String],
-) -> Result<CaseResult, Dropped> {
-    let mut result = None;
-    for expected in std::iter::once(run.expected).chain(alternatives.iter().map(String::as_str)) {
-        context.runner.check_cancelled()?;
-        match case_result(judge.compare_script(context, &ScriptRun { expected, ..run }))? {
-            None => return Ok(None),
-            wrong => result = result.or(wrong),
-        }
-    }
-    Ok(result)
-}
-
-/// Judges the files that a program must leave, as its output is judged.
-fn judge_files(
-    context: &mut JudgeContext<'_>,
-    judge: &dyn Judge,
-    run: ScriptRun<'_>,
-    case: &StdioCase,
-    outcome: &Outcome,
-) -> Result<CaseResult, Dropped> {
-    for (path, expected) in &case.expected_files {
-        let Some((_, actual)) = outcome.fetched.iter().find(|(found, _)| found == path) else {
-            return Ok(Some(match outcome.truncated {
-                true => (Status::OutputExceeded, format!("its file `{path}` is missing, or larger than output may be")),
-                false => (Status::WrongAnswer, format!("it left no file `{path}`")),
-            }));
-        };
-        let wrong = case_result(judge.compare_script(context, &ScriptRun { expected, actual, ..run }))?;
-        if let Some((status, detail)) = wrong {
-            return Ok(Some((status, format!("file `{path}`: {detail}"))));
-        }
-    }
-    Ok(None)
 }
 
 /// Whether a script has ended its process by `os._exit(0)`, as templates for fast output do: a normal end, where nothing but output is judged.
@@ -256,14 +232,14 @@ fn has_left_with_zero(outcome: &Outcome) -> bool {
 type CaseResult = Option<(Status, String)>;
 
 /// The result of a case by the judge's finding.
-fn case_result(finding: Result<JudgeFinding, Dropped>) -> Result<CaseResult, Dropped> {
-    Ok(match finding? {
+fn case_result(finding: JudgeFinding) -> CaseResult {
+    match finding {
         JudgeFinding::Right => None,
         JudgeFinding::Wrong(detail) => Some((Status::WrongAnswer, detail)),
         JudgeFinding::Undecided(why) => {
             Some((Status::Unjudgeable, format!("the task's checker does not decide: {why}")))
         }
-    })
+    }
 }
 
 /// Counts the results of the cases of one attempt, in order.

@@ -50,7 +50,6 @@ struct Reader<'r> {
     builtins: &'r [&'r str],
     /// The names that the set-up binds, and what they are imported from, if so.
     of_set_up: HashSet<&'r (String, Option<String>)>,
-    /// The names alone.
     bound: HashSet<&'r str>,
 }
 
@@ -171,122 +170,19 @@ fn is_plain_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::is_plain;
+    use crate::cases::{is_yes, texts};
 
     #[test]
-    fn programs_that_compute_a_value_are_plain() {
-        for program in [
-            "from typing import List\nimport math, sys\n\ndef f(x: List[int]) -> int:\n    \"\"\"It is what it is.\"\"\"\n    return math.inf if x is None else sys.maxsize\n",
-            "from collections import *\nclass A(dict):\n    def __init__(self):\n        super().__init__()\n    def __eq__(self, other): return type(other) is int\n",
-            "def f(x):\n    del x[0]\n    return f'{x!r}'\n\nif __name__ == '__main__':\n    import os\n    print(f([1]))\n",
-            "def f(x: 'nothing', *y):\n    return [i for i in x if not (lambda z: z is not True)(i)]\n",
-        ] {
-            // The block behind the guard is looked at like any other.
-            assert_eq!(is_plain(program, &[], &[]), !program.contains("import os"), "{program}");
-        }
-    }
-
-    #[test]
-    fn a_builtin_that_is_only_used_is_not_bound() {
-        for program in [
-            "def f(x): return abs(x) + fabs + abs_(x) + abs  (x.y)",
-            "def f(x): return max(x, key=abs)",
-            "import math\nmath.abs(3)",
-            "class A:\n    def __init__(self): self.abs = 3",
-            "abs[1] = 2",
-            "",
-        ] {
-            assert!(is_plain(program, &["abs", "set"], &[]), "{program}");
-        }
-        for program in [
-            "def abs(x): return 0",
-            "async def  abs (x): return 0",
-            "def\\\n abs(x): return 0",
-            "class abs(int): pass",
-            "class A:\n    def abs(self): pass",
-            "abs = 3",
-            "a, (b, *abs) = 1, (2, 3)",
-            "abs: int = 3",
-            "abs += 3",
-            "del abs",
-            "for abs in [1]: pass",
-            "[0 for abs in [1]]",
-            "(abs := 1)",
-            "with f() as abs: pass",
-            "try: pass\nexcept ValueError as abs: pass",
-            "match x:\n    case abs: pass",
-            "match x:\n    case [1, *abs]: pass",
-            "match x:\n    case {'a': 1, **abs}: pass",
-            "match x:\n    case [1] as abs: pass",
-            "type abs = int",
-            "def f[abs](x): pass",
-            "import math as abs",
-            "import collections.abc as abs",
-            "from operator import *",
-            "from operator import \\\n  *",
-            "from operator import neg as abs",
-            "from operator import abs",
-            "def f(abs): return 1",
-            "def f(*, abs=1): return 1",
-            "def f(*abs): return 1",
-            "def f(**abs): return 1",
-            "f(1, abs=2)",
-            "lambda abs: 1",
-            "def f(x):\n    def g():\n        nonlocal abs\n",
-            "def \u{ff41}bs(x): return 0",
-            "\u{ff41}bs = 0",
-        ] {
-            assert!(!is_plain(program, &["set", "abs"], &[]), "{program}");
-        }
-    }
-
-    #[test]
-    fn a_name_of_the_set_up_is_bound_by_the_same_import_alone() {
+    fn a_program_is_plain_that_computes_a_value_and_no_more() {
         let bound = |name: &str, origin: Option<&str>| (name.to_owned(), origin.map(str::to_owned));
-        let of_set_up = [bound("copy", Some("copy")), bound("List", Some("typing.List")), bound("X", None)];
-        for program in ["import copy\nfrom typing import List, Any\ndef f(x): return copy.copy(x) + X", "y = 1"] {
-            assert!(is_plain(program, &[], &of_set_up), "{program}");
-        }
-        for program in [
-            "from copy import copy",
-            "import math as copy",
-            "class List(list): pass",
-            "from typing import Any as List",
-            "from typing import *",
-            "X = 2",
-            "def X(): pass",
-        ] {
-            assert!(!is_plain(program, &[], &of_set_up), "{program}");
-        }
-    }
-
-    #[test]
-    fn programs_that_ask_for_more_are_not() {
-        for program in [
-            "import typing\ntyping.sys.modules['builtins'].len = 1",
-            "import collections\nx = collections._sys",
-            "from operator import attrgetter",
-            "import operator\ng = operator.attrgetter('__globals__')",
-            "def f(a, b): return a is b",
-            "def f(a): return None is a is not a",
-            "def f(a): return id(a)",
-            "from operator import is_ as same",
-            "import operator\ndef f(a, b): return operator.is_(a, b)",
-            "import random",
-            "from time import time",
-            "import sys as s",
-            "import sys\ndef f(): return sys._getframe()",
-            "import sys\nx = sys",
-            "from . import math",
-            "def f(): return __name__",
-            "def f(): return f.__globals__",
-            "def f(): return (x for x in [1]).gi_frame",
-            "def f(): return getattr(f, 'x')",
-            "def f(): return eval('1')",
-            "def f():\n    global f\n    f = 1",
-            "x = \"",
-            "def f(:",
-        ] {
-            assert!(!is_plain(program, &[], &[]), "{program}");
+        let set_up = [bound("copy", Some("copy")), bound("List", Some("typing.List")), bound("X", None)];
+        for [used, program, expected] in texts(include_str!("../../tests/main/cases/plain_programs.txt")) {
+            let found = match used.as_str() {
+                "abs and set" => is_plain(&program, &["abs", "set"], &[]),
+                "set-up" => is_plain(&program, &[], &set_up),
+                _ => is_plain(&program, &[], &[]),
+            };
+            assert_eq!(found, is_yes(&expected), "{program}");
         }
         assert!(!is_plain(&format!("x = {}1{}", "(".repeat(150), ")".repeat(150)), &[], &[]));
     }

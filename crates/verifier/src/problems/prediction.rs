@@ -5,15 +5,15 @@
 //! 788 are literals; [`check_prediction`] evaluates the others in the guest.
 
 use veriplay_core::{
-    CallCase, CallChecks, Checks, Comparison, Dropped, Execute, LimitOverrides, Limits, Predicted, Prediction, Problem,
-    REFERENCE_RULE, Status, Value, Verdict,
+    CallCase, CallChecks, Checks, Comparison, Dropped, Execute, Limits, Predicted, Prediction, Problem, Status, Value,
+    Verdict,
 };
 
 use super::{ProblemRequest, cases, judge_program};
-use crate::judges::{JudgeContext, JudgeFinding, ReturnedCall, judge_by_name};
+use crate::judges::{JudgeContext, describe_values};
 use crate::runner::{Decision, ENTRY};
 
-/// The judge of every prediction.
+/// The judge of every prediction: Python's `==`.
 const JUDGE: &str = "cruxeval";
 
 /// Runs no job for an output, and one call for an input.
@@ -23,21 +23,20 @@ pub(super) fn judge(
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
     let text = request.program.trim();
-    let malformed = |reason: &str| Ok(Decision::on_one(Status::Malformed, reason));
-    match prediction.wanted {
-        Predicted::Output => match predicted_output(prediction, text) {
-            Ok(value) => compare_output(context, prediction, &value, &request.problem.task_id),
-            Err(reason) => malformed(&reason),
-        },
-        Predicted::Input => match predicted_input(text) {
-            Ok(arguments) => {
-                let checks = one_call(ENTRY, arguments, &prediction.output);
-                let call = ProblemRequest { program: &prediction.program, ..*request };
-                cases::judge_calls(context, &checks, &call)
-            }
-            Err(reason) => malformed(&reason),
-        },
-    }
+    let judged = match prediction.wanted {
+        Predicted::Output => predicted_output(prediction, text).map(|value| {
+            Ok(match prediction.output.python_eq(&value) {
+                true => Decision::on_one(Status::Accepted, ""),
+                false => Decision::on_one(Status::WrongAnswer, describe_values(&value, &prediction.output)),
+            })
+        }),
+        Predicted::Input => predicted_input(text).map(|arguments| {
+            let checks = one_call(ENTRY, arguments, &prediction.output);
+            let call = ProblemRequest { program: &prediction.program, ..*request };
+            cases::judge_calls(context, &checks, &call)
+        }),
+    };
+    judged.unwrap_or_else(|reason| Ok(Decision::on_one(Status::Malformed, reason)))
 }
 
 /// As the original, rejects an answer that repeats the call, even inside a string.
@@ -57,25 +56,6 @@ fn predicted_input(text: &str) -> Result<Vec<Value>, String> {
     let inside = call.and_then(|rest| rest.strip_suffix(')'));
     Value::parse_arguments(inside.unwrap_or(text))
         .map_err(|error| format!("the answer is no list of literals: {error}"))
-}
-
-fn compare_output(
-    context: &mut JudgeContext<'_>,
-    prediction: &Prediction,
-    value: &Value,
-    task_id: &str,
-) -> Result<Decision, Dropped> {
-    let comparison = Comparison::by(JUDGE);
-    let judge = judge_by_name(JUDGE).ok_or_else(|| Dropped { why: format!("there is no judge `{JUDGE}`") })?;
-    let (expected, actual) = (&prediction.output, Some(value));
-    let call = ReturnedCall { task_id, function: ENTRY, input: &[], expected, actual, comparison: &comparison };
-    Ok(match judge.compare_call(context, &call)? {
-        JudgeFinding::Right => {
-            Decision { status: Status::Accepted, passed: 1, total: 1, rule: String::new(), detail: String::new() }
-        }
-        JudgeFinding::Wrong(detail) => Decision::on_one(Status::WrongAnswer, &detail),
-        JudgeFinding::Undecided(why) => Decision::by_rule(Status::Unjudgeable, REFERENCE_RULE, why),
-    })
 }
 
 fn one_call(function: &str, input: Vec<Value>, expected: &Value) -> CallChecks {
@@ -108,13 +88,7 @@ pub fn check_prediction(
             (program, one_call(EVALUATOR, text, &prediction.output))
         }
     };
-    let problem = Problem {
-        task_id: "prediction".to_owned(),
-        prelude: String::new(),
-        prompt: String::new(),
-        checks: Checks::Calls(checks),
-        limits: LimitOverrides::default(),
-    };
+    let problem = Problem::new("prediction", Checks::Calls(checks));
     let request = ProblemRequest { problem: &problem, program: &program, image, limits, seed, early_stop: false };
     judge_program(execute, &request)
 }

@@ -16,10 +16,11 @@
 use veriplay_core::{Callee, Dropped, Job, Outcome, Preload, Status, TestCode, TestStyle, Trust, Value, content_hash};
 
 use super::ProblemRequest;
-use super::literal_tests::{LiteralTests, TestsRun};
-use super::test_results::{TestCodeRecord, TestCodeResult, decision, failed};
+use super::literal_tests::LiteralTests;
+use super::test_results::{Failure, TestCodeRecord, TestCodeResult, decision};
 use crate::extraction::complete_body;
-use crate::runner::{self, Decision, Runner, decode_call, job_failure, seed_from};
+use crate::prelude::function_under_test;
+use crate::runner::{Decision, Runner, configure_job, decode_call, job_failure, seed_from, string_list};
 
 /// The program of the test job. All it imports is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";
@@ -92,15 +93,12 @@ pub(super) fn judge(
     }
     if code.trust == Trust::Split
         && let Some(tests) = LiteralTests::read_once(code).as_ref()
-        && let Some(ended) = tests.run(runner, program, request)?
+        && let Some(report) = tests.run(runner, program, request)?
     {
-        return Ok(match ended {
-            TestsRun::Ended(records) => decision(&records, planned_tests(code), ""),
-            TestsRun::Failed(failure) => failed(failure, planned_tests(code), ""),
-        });
+        return Ok(decision(report, planned_tests(code), ""));
     }
     let first = TestRun { code, program, request, trust: code.trust, reading: None, code_of_program: None };
-    let JudgedRun { decision, readings, code_of_program } = first.judge(runner)?;
+    let (decision, readings, code_of_program) = first.judge(runner)?;
     if decision.status == Status::Unjudgeable {
         return Ok(decision);
     }
@@ -109,7 +107,7 @@ pub(super) fn judge(
         if decision.status != Status::Accepted && reading == TestReading::Changes {
             continue;
         }
-        let JudgedRun { decision: other, .. } = TestRun { reading: Some(reading), ..first }.judge(runner)?;
+        let (other, ..) = TestRun { reading: Some(reading), ..first }.judge(runner)?;
         if (other.status == Status::Accepted) != (decision.status == Status::Accepted) {
             let detail =
                 format!("{}; by the other reading: {:?} {}", reading.disagreement(), other.status, other.detail);
@@ -120,7 +118,7 @@ pub(super) fn judge(
         return Ok(decision);
     }
     let beside = TestRun { trust: Trust::Shared, code_of_program: code_of_program.as_deref(), ..first };
-    let JudgedRun { decision: beside, .. } = beside.judge(runner)?;
+    let (beside, ..) = beside.judge(runner)?;
     if beside.status == Status::Accepted {
         return Ok(decision);
     }
@@ -131,58 +129,40 @@ pub(super) fn judge(
     Ok(Decision { status: Status::Unjudgeable, passed: 0, rule: SHARED.to_owned(), detail, ..decision })
 }
 
-/// What a run says.
-struct JudgedRun {
-    decision: Decision,
-    /// The readings of the tests that could change it.
-    readings: Vec<TestReading>,
-    /// What the program was compiled to, where it was in an instance of its own and has one.
-    code_of_program: Option<Vec<u8>>,
-}
+/// The decision of a run, the readings of the tests that could change it, and what the program was compiled to, where it was in an instance of its own.
+type JudgedRun = (Decision, Vec<TestReading>, Option<Vec<u8>>);
 
 impl TestRun<'_> {
     fn judge(&self, runner: &mut Runner<'_>) -> Result<JudgedRun, Dropped> {
         let outcome = runner.run(&self.job())?;
         let rule = if self.trust == Trust::Shared { SHARED } else { "" };
         let planned = planned_tests(self.code);
-        let TestCodeReport { records, readings } = match parse_report(&outcome, self.request) {
-            Ok(report) => report,
-            Err(failure) => {
-                let decision = failed(failure, planned, rule);
-                return Ok(JudgedRun { decision, readings: Vec::new(), code_of_program: None });
+        Ok(match parse_report(&outcome, self.request) {
+            Err(failure) => (decision(Err(failure), planned, rule), Vec::new(), None),
+            Ok((records, readings)) => {
+                (decision(Ok(records), planned, rule), readings, code_of_callee(&outcome, self.request))
             }
-        };
-        let decision = decision(&records, planned, rule);
-        Ok(JudgedRun { decision, readings, code_of_program: code_of_callee(&outcome, self.request) })
+        })
     }
 
     fn job(&self) -> Job {
         let Self { code, program, request, trust, reading, code_of_program } = *self;
-        let text = |text: &str| Value::str(text);
-        let function = match &code.style {
-            TestStyle::Check { function, .. } => function.as_str(),
-            TestStyle::Asserts(_) | TestStyle::Functions(_) => "",
-        };
         let (callee, shared) = match trust {
             Trust::Split => {
-                let callee = Callee {
-                    program: program.to_owned(),
-                    seed: request.seed,
-                    shares_objects: true,
-                    ..Callee::default()
-                };
-                (Some(callee), Value::None)
+                let (program, seed) = (program.to_owned(), request.seed);
+                (Some(Callee { program, seed, shares_objects: true, ..Callee::default() }), Value::None)
             }
-            Trust::Shared => (None, code_of_program.map_or_else(|| text(program), |code| Value::Bytes(code.to_vec()))),
+            Trust::Shared => {
+                (None, code_of_program.map_or_else(|| Value::str(program), |code| Value::Bytes(code.to_vec())))
+            }
         };
-        let functions = code.functions.iter().map(String::as_str);
-        let functions = [function].into_iter().filter(|name| !name.is_empty()).chain(functions).map(text).collect();
-        let readings = Value::List(reading.iter().map(|reading| text(reading.word())).collect());
-        let arguments = vec![Value::List(functions), shared, readings];
+        let under_test = function_under_test(code).filter(|name| !name.is_empty()).into_iter();
+        let functions = string_list(under_test.chain(code.functions.iter().map(String::as_str)));
+        let arguments = vec![functions, shared, string_list(reading.map(TestReading::word))];
         let preload = Some(prepare(code, trust));
         let run = Job { preload, callee, ..Job::call(RUNNER, "run", arguments) };
         // Both runs draw alike, so that they test the same inputs.
-        runner::configure_job(request.image, request.job_limits(), tests_seed(code, request.seed), run)
+        configure_job(request.image, request.job_limits(), tests_seed(code, request.seed), run)
     }
 }
 
@@ -202,12 +182,11 @@ fn prepare(code: &TestCode, trust: Trust) -> Preload {
         TestStyle::Check { source, .. } => ("check", std::slice::from_ref(source)),
         TestStyle::Functions(source) => ("functions", std::slice::from_ref(source)),
     };
-    let sources = sources.iter().map(|source| Value::str(source.as_str())).collect();
     let is_split = Value::Bool(trust == Trust::Split);
     Preload {
         program: READER.to_owned(),
         function: "prepare".to_owned(),
-        arguments: vec![Value::str(style), Value::str(code.setup.as_str()), Value::List(sources), is_split],
+        arguments: vec![Value::str(style), Value::str(code.setup.as_str()), string_list(sources), is_split],
     }
 }
 
@@ -225,15 +204,11 @@ fn tests_seed(code: &TestCode, seed: u64) -> u64 {
     seed_from(&content_hash(&(code, seed)))
 }
 
-/// The report of the tests.
-struct TestCodeReport {
-    records: Vec<TestCodeRecord>,
-    /// Other interpretations that could change the records.
-    readings: Vec<TestReading>,
-}
-
-/// Parses the report of the tests. A failure of the program comes first, because it causes that of the tests.
-fn parse_report(outcome: &Outcome, request: &ProblemRequest<'_>) -> Result<TestCodeReport, (Status, String)> {
+/// Parses the records of the tests, and the readings that could change them. A failure of the program comes first, because it causes that of the tests.
+fn parse_report(
+    outcome: &Outcome,
+    request: &ProblemRequest<'_>,
+) -> Result<(Vec<TestCodeRecord>, Vec<TestReading>), Failure> {
     if let Some(ended) = outcome.callee.as_deref().and_then(job_failure) {
         return Err(ended);
     }
@@ -251,7 +226,7 @@ fn parse_report(outcome: &Outcome, request: &ProblemRequest<'_>) -> Result<TestC
     let records = records.ok_or_else(|| unreadable("a row that is no result".to_owned()))?;
     let named =
         |reading: &TestReading| words.iter().any(|word| matches!(word, Value::Str(word) if word == reading.word()));
-    Ok(TestCodeReport { records, readings: TestReading::ALL.into_iter().filter(named).collect() })
+    Ok((records, TestReading::ALL.into_iter().filter(named).collect()))
 }
 
 fn parse_record(row: &Value) -> Option<TestCodeRecord> {

@@ -28,18 +28,22 @@ pub(super) enum TestCodeResult {
 pub(super) struct TestCodeRecord {
     pub(super) id: String,
     pub(super) result: TestCodeResult,
-    /// For people.
     pub(super) text: String,
 }
 
-/// The decision where the program, or the tests as a whole, ended without a report.
-pub(super) fn failed((status, detail): (Status, String), planned: Option<usize>, rule: &str) -> Decision {
-    Decision { status, passed: 0, total: saturating_u32(planned.unwrap_or(1)), rule: rule.to_owned(), detail }
-}
+/// What became of each test, or the failure of the program, or of the tests as a whole, without a report.
+pub(super) type TestsReport = Result<Vec<TestCodeRecord>, Failure>;
+pub(super) type Failure = (Status, String);
 
-/// The decision on the tests' records.
-pub(super) fn decision(records: &[TestCodeRecord], planned: Option<usize>, rule: &str) -> Decision {
-    let (status, detail) = decide(records, planned);
+pub(super) fn decision(report: TestsReport, planned: Option<usize>, rule: &str) -> Decision {
+    let records = match report {
+        Ok(records) => records,
+        Err((status, detail)) => {
+            let total = saturating_u32(planned.unwrap_or(1));
+            return Decision { status, passed: 0, total, rule: rule.to_owned(), detail };
+        }
+    };
+    let (status, detail) = decide(&records, planned);
     let first = records.iter().find(|record| record.result != TestCodeResult::Passed).map(|record| record.result);
     let rule = match first {
         Some(TestCodeResult::Vacuous) => VACUOUS,
@@ -60,8 +64,7 @@ fn decide(records: &[TestCodeRecord], planned: Option<usize>) -> (Status, String
     }
     if let Some(record) = records.iter().find(|record| record.result != TestCodeResult::Passed) {
         let status = match record.result {
-            TestCodeResult::Error => Status::RuntimeError,
-            TestCodeResult::Missing => Status::RuntimeError,
+            TestCodeResult::Error | TestCodeResult::Missing => Status::RuntimeError,
             TestCodeResult::Unjudgeable | TestCodeResult::Vacuous => Status::Unjudgeable,
             _ => Status::WrongAnswer,
         };

@@ -132,7 +132,6 @@ fn inputs_within(
     Ok(inputs)
 }
 
-/// Runs the reference once.
 fn run_reference(
     context: &TaskContext<'_>,
     unexecuted: &UnexecutedProblem,
@@ -169,11 +168,20 @@ fn expected_values(expects: ExpectedResult, outcome: &Outcome, limits: Limits) -
     Ok(values)
 }
 
+/// What a call must return; of one that must return something, whether it did.
 fn expected_value(expects: ExpectedResult, call: &CallResult, limits: Limits) -> Result<Value, String> {
-    match expects {
-        ExpectedResult::Value => decode_value(call, limits),
-        ExpectedResult::NotNone => not_none(call, limits),
-    }
+    let is_something = matches!(expects, ExpectedResult::NotNone);
+    let value = match call {
+        // A value without an encoding is something.
+        CallResult::Unencodable(_) if is_something => return Ok(Value::Bool(true)),
+        CallResult::Unencodable(what) => return Err(format!("it returned {what}, which has no encoding")),
+        CallResult::Raised(error) => return Err(error_text(error)),
+        CallResult::Returned(bytes) => {
+            let caps = EncodeCaps::with_bytes(usize::try_from(limits.output_bytes).unwrap_or(usize::MAX));
+            Value::decode(bytes, caps).map_err(|error| error.to_string())?
+        }
+    };
+    Ok(if is_something { Value::Bool(value != Value::None) } else { value })
 }
 
 const fn limit_word(limit: LimitKind) -> &'static str {
@@ -186,32 +194,13 @@ const fn limit_word(limit: LimitKind) -> &'static str {
     }
 }
 
-fn decode_value(call: &CallResult, limits: Limits) -> Result<Value, String> {
-    match call {
-        CallResult::Returned(bytes) => {
-            let caps = EncodeCaps::with_bytes(usize::try_from(limits.output_bytes).unwrap_or(usize::MAX));
-            Value::decode(bytes, caps).map_err(|error| error.to_string())
-        }
-        CallResult::Raised(error) => Err(error_text(error)),
-        CallResult::Unencodable(what) => Err(format!("it returned {what}, which has no encoding")),
-    }
-}
-
-/// Whether a call returned something other than `None`. A value without an encoding counts as something.
-fn not_none(call: &CallResult, limits: Limits) -> Result<Value, String> {
-    match call {
-        CallResult::Unencodable(_) => Ok(Value::Bool(true)),
-        _ => decode_value(call, limits).map(|value| Value::Bool(value != Value::None)),
-    }
-}
-
 fn error_text(error: &GuestError) -> String {
     format!("{}: {}", error.kind, error.message)
 }
 
 #[cfg(test)]
 mod tests {
-    use veriplay_core::{CallChecks, Comparison, Digest, Entry, Execute, ExecuteError};
+    use veriplay_core::{CallChecks, Checks, Comparison, Digest, Entry, Execute, ExecuteError};
 
     use super::*;
     use crate::tasks::JudgeConditions;
@@ -232,62 +221,25 @@ mod tests {
         }
     }
 
+    /// Returns each argument, and uses up its fuel on those below the number it holds.
+    struct Extreme(i64);
+
+    impl Execute for Extreme {
+        fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+            let Entry::Calls { arguments, .. } = &job.entry else { panic!("a reference is called") };
+            if (1..self.0).any(|extreme| arguments.contains(&vec![Value::int(extreme)])) {
+                return Ok(exceeded(LimitKind::Fuel, job.limits.fuel));
+            }
+            Ok(outcome(arguments.iter().map(|input| returned(&input[0])).collect()))
+        }
+    }
+
     fn outcome(calls: Vec<CallResult>) -> Outcome {
-        Outcome {
-            exit: Exit::Returned,
-            calls,
-            error: None,
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-            truncated: false,
-            fuel: 50,
-            peak_memory_bytes: 1,
-            callee: None,
-            interaction: None,
-            exit_code: None,
-            fetched: Vec::new(),
-        }
+        Outcome { calls, fuel: 50, ..Outcome::new(Exit::Returned) }
     }
 
-    fn unexecuted(expects: ExpectedResult, inputs: i64) -> UnexecutedProblem {
-        let comparison = Comparison::by("evalplus");
-        let checks = CallChecks { function: "f".to_owned(), cases: Vec::new(), fresh: false, comparison };
-        UnexecutedProblem {
-            task_id: "Mbpp/1".to_owned(),
-            prompt: String::new(),
-            checks,
-            inputs: (1..=inputs).map(|input| vec![Value::int(input)]).collect(),
-            reference: String::new(),
-            expects,
-            limits: LimitOverrides::default(),
-        }
-    }
-
-    fn executed(
-        execute: &dyn Execute,
-        unexecuted: &UnexecutedProblem,
-        scaled: bool,
-    ) -> Result<Problem, ReferenceFailure> {
-        let conditions = JudgeConditions { scaled, ..JudgeConditions::new(Digest::of(b"image"), LIMITS) };
-        execute_reference(&TaskContext::new(execute, "python", &conditions), unexecuted)
-    }
-
-    fn problem(expects: ExpectedResult, outcomes: [Outcome; 2], scaled: bool) -> Result<Problem, ReferenceFailure> {
-        executed(&Scripted(outcomes), &unexecuted(expects, 2), scaled)
-    }
-
-    fn run(expects: ExpectedResult, outcome: Outcome) -> Result<Vec<Value>, String> {
-        match problem(expects, [outcome.clone(), outcome], true) {
-            Ok(Problem { checks: veriplay_core::Checks::Calls(checks), .. }) => {
-                Ok(checks.cases.into_iter().map(|case| case.expected).collect())
-            }
-            Ok(problem) => panic!("calls become calls, not {problem:?}"),
-            Err(ReferenceFailure::Host(dropped)) => panic!("no fault of the host: {dropped:?}"),
-            Err(ReferenceFailure::Task(verdict)) => {
-                assert_eq!((verdict.status, verdict.passed, verdict.total), (Status::Unjudgeable, 0, 2));
-                Err(verdict.evidence.detail)
-            }
-        }
+    fn exceeded(limit: LimitKind, allowed: u64) -> Outcome {
+        Outcome::new(Exit::Exceeded { limit, allowed, used: allowed + 1 })
     }
 
     fn returned(value: &Value) -> CallResult {
@@ -302,85 +254,90 @@ mod tests {
         outcome(vec![returned(&Value::int(first)), returned(&Value::None)])
     }
 
-    #[test]
-    fn expected_values_are_those_the_reference_returns() {
-        assert_eq!(run(ExpectedResult::Value, two(3)), Ok(vec![Value::int(3), Value::None]));
+    /// The problem of a task with so many inputs.
+    fn executed(
+        execute: &dyn Execute,
+        expects: ExpectedResult,
+        inputs: i64,
+        scaled: bool,
+    ) -> Result<Problem, ReferenceFailure> {
+        let comparison = Comparison::by("evalplus");
+        let unexecuted = UnexecutedProblem {
+            task_id: "Mbpp/1".to_owned(),
+            prompt: String::new(),
+            checks: CallChecks { function: "f".to_owned(), cases: Vec::new(), fresh: false, comparison },
+            inputs: (1..=inputs).map(|input| vec![Value::int(input)]).collect(),
+            reference: String::new(),
+            expects,
+            limits: LimitOverrides::default(),
+        };
+        let conditions = JudgeConditions { scaled, ..JudgeConditions::new(Digest::of(b"image"), LIMITS) };
+        execute_reference(&TaskContext::new(execute, "python", &conditions), &unexecuted)
+    }
+
+    /// The expected values that it gives, or the detail of the verdict on every attempt.
+    fn values(execute: &dyn Execute, expects: ExpectedResult, inputs: u32) -> Result<Vec<Value>, String> {
+        match executed(execute, expects, inputs.into(), true) {
+            Ok(Problem { checks: Checks::Calls(checks), .. }) => {
+                Ok(checks.cases.into_iter().map(|case| case.expected).collect())
+            }
+            Err(ReferenceFailure::Task(verdict)) => {
+                assert_eq!((verdict.status, verdict.passed, verdict.total), (Status::Unjudgeable, 0, inputs));
+                Err(verdict.evidence.detail)
+            }
+            other => panic!("calls become calls, and this is no fault of the host: {other:?}"),
+        }
+    }
+
+    fn run(expects: ExpectedResult, outcome: Outcome) -> Result<Vec<Value>, String> {
+        values(&Scripted([outcome.clone(), outcome]), expects, 2)
     }
 
     #[test]
-    fn not_none_accepts_values_without_an_encoding() {
+    fn expected_values_are_those_the_reference_returns() {
+        assert_eq!(run(ExpectedResult::Value, two(3)), Ok(vec![Value::int(3), Value::None]));
+        // What is not `None` needs no encoding.
         let calls = vec![CallResult::Unencodable("a generator".to_owned()), returned(&Value::None)];
         assert_eq!(run(ExpectedResult::NotNone, outcome(calls)), Ok(vec![Value::Bool(true), Value::Bool(false)]));
     }
 
     #[test]
     fn attempts_get_four_times_what_the_reference_needed_unless_the_fuel_is_fixed() {
-        let limits = |scaled| problem(ExpectedResult::Value, [two(3), two(3)], scaled).expect("it gives values").limits;
+        let reference = Scripted([two(3), two(3)]);
+        let limits = |scaled| executed(&reference, ExpectedResult::Value, 2, scaled).expect("it gives values").limits;
         assert_eq!(limits(true), Limits { fuel: 200, output_bytes: 2000, deadline_ns: 2, ..LIMITS }.into());
         assert!(limits(false).is_empty());
     }
 
     #[test]
     fn a_reference_that_fails_is_a_fault_of_the_task_and_says_how() {
-        let raising = outcome(vec![returned(&Value::int(3)), raised("ValueError")]);
-        let why = run(ExpectedResult::Value, raising).expect_err("the second call raised");
-        assert!(why.contains("`Mbpp/1`") && why.contains("input 1: ValueError: why"), "{why}");
-        let short = run(ExpectedResult::Value, outcome(vec![returned(&Value::int(3))])).expect_err("a call is missing");
-        assert!(short.contains("1 values for 2 inputs"), "{short}");
-        let stopped = Outcome { exit: Exit::Trapped, ..outcome(Vec::new()) };
-        assert!(run(ExpectedResult::Value, stopped).expect_err("it trapped").contains("Trapped"));
+        for (outcome, words) in [
+            (outcome(vec![returned(&Value::int(3)), raised("ValueError")]), "input 1: ValueError: why"),
+            (outcome(vec![returned(&Value::int(3))]), "1 values for 2 inputs"),
+            (Outcome::new(Exit::Trapped), "Trapped"),
+            (outcome(vec![raised("Unencodable")]), "input 0: Unencodable"),
+            (exceeded(LimitKind::Fuel, 2500), "fuel limit of references, 2500"),
+        ] {
+            let why = run(ExpectedResult::Value, outcome).expect_err(words);
+            assert!(why.contains("`Mbpp/1`") && why.contains(words), "{why}");
+        }
         assert!(run(ExpectedResult::NotNone, outcome(vec![raised("ValueError")])).is_err());
-        assert!(run(ExpectedResult::Value, outcome(vec![raised("Unencodable")])).is_err());
-    }
-
-    #[test]
-    fn a_reference_beyond_the_caps_is_a_fault_of_the_task() {
-        let exit = Exit::Exceeded { limit: LimitKind::Fuel, allowed: 2500, used: 2501 };
-        let why = run(ExpectedResult::Value, Outcome { exit, ..outcome(Vec::new()) }).expect_err("it needs too much");
-        assert!(why.contains("fuel limit of references, 2500"), "{why}");
-    }
-
-    #[test]
-    fn a_reference_that_depends_on_the_seed_is_a_fault_of_the_task() {
-        let Err(ReferenceFailure::Task(verdict)) = problem(ExpectedResult::Value, [two(3), two(4)], true) else {
-            panic!("two values for one input")
-        };
-        assert!(verdict.evidence.detail.contains("input 0: it returns another value"), "{verdict:?}");
+        let by_seed = values(&Scripted([two(3), two(4)]), ExpectedResult::Value, 2);
+        assert!(by_seed.is_err_and(|why| why.contains("input 0: it returns another value")));
     }
 
     #[test]
     fn a_deadline_is_a_fault_of_the_host() {
-        let exit = Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed: 25, used: 26 };
-        let late = Outcome { exit, ..outcome(Vec::new()) };
-        assert!(matches!(problem(ExpectedResult::Value, [late.clone(), late], true), Err(ReferenceFailure::Host(_))));
-    }
-
-    /// Returns each argument, and uses up its fuel on those below the number it holds.
-    struct Extreme(i64);
-
-    impl Execute for Extreme {
-        fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-            let Entry::Calls { arguments, .. } = &job.entry else { panic!("a reference is called") };
-            let calls = arguments.iter().map(|input| returned(&input[0])).collect();
-            if (1..self.0).any(|extreme| arguments.contains(&vec![Value::int(extreme)])) {
-                let exit = Exit::Exceeded { limit: LimitKind::Fuel, allowed: job.limits.fuel, used: job.limits.fuel };
-                return Ok(Outcome { exit, ..outcome(Vec::new()) });
-            }
-            Ok(outcome(calls))
-        }
+        let late = || exceeded(LimitKind::DeadlineNs, 25);
+        let found = executed(&Scripted([late(), late()]), ExpectedResult::Value, 2, true);
+        assert!(matches!(found, Err(ReferenceFailure::Host(_))));
     }
 
     #[test]
     fn inputs_that_are_too_much_for_the_reference_are_left_out_where_they_are_few() {
-        let cases = |extreme| {
-            let problem = executed(&Extreme(extreme), &unexecuted(ExpectedResult::Value, 20), true);
-            problem.map(|problem| match problem.checks {
-                veriplay_core::Checks::Calls(checks) => checks.cases.len(),
-                checks => panic!("calls become calls, not {checks:?}"),
-            })
-        };
-        assert_eq!((cases(1), cases(2), cases(5)), (Ok(20), Ok(19), Ok(16)));
-        let Err(ReferenceFailure::Task(verdict)) = cases(6) else { panic!("five of twenty are too many") };
-        assert_eq!((verdict.status, verdict.total), (Status::Unjudgeable, 20));
+        for (extreme, cases) in [(1, Ok(20)), (2, Ok(19)), (5, Ok(16)), (6, Err(()))] {
+            let found = values(&Extreme(extreme), ExpectedResult::Value, 20);
+            assert_eq!(found.map(|values| values.len()).map_err(drop), cases);
+        }
     }
 }

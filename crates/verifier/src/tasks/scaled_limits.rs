@@ -61,31 +61,13 @@ mod tests {
         Limits { fuel: 100, memory_bytes: 7, output_bytes: 1 << 20, file_bytes: 7, deadline_ns: 1000 };
 
     fn used(fuel: u64, value: usize, stdout: usize) -> Limits {
-        let outcome = Outcome {
-            exit: Exit::Returned,
-            calls: vec![CallResult::Returned(vec![b'N'; value])],
-            error: None,
-            stdout: vec![0; stdout],
-            stderr: Vec::new(),
-            truncated: false,
-            fuel,
-            peak_memory_bytes: 1,
-            callee: None,
-            interaction: None,
-            exit_code: None,
-            fetched: Vec::new(),
-        };
-        scale_limits(DEFAULT, &outcome)
+        let (calls, stdout) = (vec![CallResult::Returned(vec![b'N'; value])], vec![0; stdout]);
+        scale_limits(DEFAULT, &Outcome { calls, stdout, fuel, ..Outcome::new(Exit::Returned) })
     }
 
     #[test]
-    fn a_reference_within_a_quarter_of_the_default_changes_nothing() {
-        assert_eq!(used(25, 2, 2), DEFAULT);
-        assert_eq!(used(0, 0, 0), DEFAULT);
-    }
-
-    #[test]
-    fn an_attempt_may_use_four_times_what_the_reference_used() {
+    fn an_attempt_may_use_four_times_what_the_reference_used_and_no_less_than_the_default() {
+        assert_eq!((used(0, 0, 0), used(25, 2, 2)), (DEFAULT, DEFAULT));
         assert_eq!(used(26, 3, 0), Limits { fuel: 104, deadline_ns: 2000, ..DEFAULT });
     }
 

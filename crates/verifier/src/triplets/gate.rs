@@ -7,11 +7,10 @@ use veriplay_core::{CallResult, Exit, Job, Limits, Outcome, Preload, Value, coun
 use veriplay_image_python::programs::triplets::OTHER_ADDRESSES;
 
 use super::rules::{self, ProposalError};
-use crate::runner::{EXCERPT_CHARS, NoValue, decode_call, entry_job, job_failure};
+use crate::runner::{EXCERPT_CHARS, NoValue, decode_call, encoded_bytes, entry_job, job_failure};
 
-/// What the second job runs before the program: addresses of objects are a function of the image, so that a program which shows them gives the same
-/// output in both jobs, and its solvers would have to know them by heart.
-/// Fuel for that, more than twice what it takes.
+/// Fuel for what the second job runs before the program, more than twice what it takes. Addresses of objects are a function of the image, so that
+/// a program which shows them would give the same output in both jobs, and its solvers would have to know them by heart.
 const OTHER_ADDRESSES_FUEL: u64 = 20_000_000;
 
 /// The conditions on proposals. There is no default: each run states its own.
@@ -69,25 +68,10 @@ pub struct InductionRules {
     pub min_distinct_outputs: usize,
 }
 
-/// An invalid gate.
+/// An invalid gate: the key, and what it may be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProposalGateError {
-    /// Equal seeds cannot reveal randomness.
-    #[error("`seeds` are both `{0}`: they must differ")]
-    SameSeeds(u64),
-    /// A value out of its range.
-    #[error("`{key}` is `{value}`: it must be from `{from}` to `{to}`")]
-    OutOfRange {
-        /// The key, below the gate's.
-        key: &'static str,
-        /// Its value.
-        value: usize,
-        /// The minimum.
-        from: usize,
-        /// The maximum.
-        to: usize,
-    },
-}
+#[error("{0}")]
+pub struct ProposalGateError(String);
 
 impl ProposalGate {
     /// Checks the values. Call it once, where the gate is loaded.
@@ -95,8 +79,9 @@ impl ProposalGate {
     /// # Errors
     /// The first invalid value.
     pub fn check(&self) -> Result<(), ProposalGateError> {
-        if self.seeds[0] == self.seeds[1] {
-            return Err(ProposalGateError::SameSeeds(self.seeds[0]));
+        let [one, other] = self.seeds;
+        if one == other {
+            return Err(ProposalGateError(format!("`seeds` are both `{one}`: they must differ")));
         }
         let InductionRules { visible, hidden, min_distinct_outputs } = self.induction;
         within("probes.min_succeeded", self.probes.min_succeeded, 0, self.probes.count)?;
@@ -120,7 +105,6 @@ impl ProposalGate {
         Job { preload, ..entry_job(self.second_image(), program, inputs, limits, self.seeds[1]) }
     }
 
-    /// Checks a program's text.
     pub(super) fn check_program(&self, program: &str) -> Result<(), ProposalError> {
         let bytes = program.len();
         if bytes > self.max_program_bytes {
@@ -156,16 +140,16 @@ impl ProposalGate {
     /// Whether the output's `repr` is short enough. An encoding is at most a few times as long as the `repr`, so its length excludes most
     /// long outputs without writing them; a large int is slow to write in decimal.
     fn is_short(&self, call: &CallResult, output: &Value) -> bool {
-        let encoded = match call {
-            CallResult::Returned(bytes) => bytes.len(),
-            CallResult::Raised(_) | CallResult::Unencodable(_) => 0,
-        };
-        encoded <= self.max_output_bytes.saturating_mul(8) && output.to_string().len() <= self.max_output_bytes
+        encoded_bytes(call) <= self.max_output_bytes.saturating_mul(8)
+            && output.to_string().len() <= self.max_output_bytes
     }
 }
 
-fn within(key: &'static str, value: usize, from: usize, to: usize) -> Result<(), ProposalGateError> {
-    if (from..=to).contains(&value) { Ok(()) } else { Err(ProposalGateError::OutOfRange { key, value, from, to }) }
+fn within(key: &str, value: usize, from: usize, to: usize) -> Result<(), ProposalGateError> {
+    match (from..=to).contains(&value) {
+        true => Ok(()),
+        false => Err(ProposalGateError(format!("`{key}` is `{value}`: it must be from `{from}` to `{to}`"))),
+    }
 }
 
 /// Rejects an outcome that did not complete.

@@ -55,14 +55,7 @@ pub const RULES: [&str; 21] = [
 
 /// Why a proposal did not become a task.
 pub(crate) enum ProposalError {
-    /// It violates a rule.
-    Refused {
-        /// The rule's name.
-        rule: &'static str,
-        /// For people.
-        detail: String,
-    },
-    /// A host fault.
+    Refused { rule: &'static str, detail: String },
     Dropped(Dropped),
 }
 

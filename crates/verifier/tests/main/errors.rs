@@ -1,27 +1,21 @@
 //! The gate for error tasks: every rule of its own has a case that passes and one that fails by that rule.
 
-use veriplay_core::{
-    Attempt, Entry, Exit, LimitKind, Proposal, ProposalVerdict, Provenance, Question, Status, TaskType, Value,
-};
+use veriplay_core::{Exit, LimitKind, Proposal, ProposalVerdict, Question, Status, TaskType, Value};
+use veriplay_verifier::ProposalGate;
 use veriplay_verifier::triplets::rules;
-use veriplay_verifier::{ProposalGate, ProposalRequest, judge_proposal};
 
-use crate::table::{Gives, Table, arguments, exceeded, gate, int_of};
+use crate::gate::{assert_rule, judge_new};
+use crate::table::{Gives, Table, arguments, calls, exceeded, gate, int_of};
 
 fn judge(table: &Table, gate: &ProposalGate) -> ProposalVerdict {
     let (task_type, program, input) = (TaskType::Error, "p".to_owned(), arguments("7"));
-    let attempt = Attempt::Proposal(Proposal::Triplet { task_type, program, input });
-    let provenance = Provenance::Proposed { step: 0, index: 0 };
-    judge_proposal(table, gate, &ProposalRequest { attempt: &attempt, known: false, provenance }).unwrap()
+    judge_new(table, gate, Proposal::Triplet { task_type, program, input })
 }
 
 fn assert_refused(table: &Table, rule: &str) {
-    let ProposalVerdict { verdict, task, .. } = judge(table, &gate());
-    assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Invalid, rule), "{:?}", verdict.evidence);
-    assert!(task.is_none() && rules::RULES.contains(&rule));
+    assert_rule(&judge(table, &gate()), rule);
 }
 
-/// Raises at 7 alone.
 fn at_seven(kind: &'static str) -> Table {
     Table::of(move |call| match int_of(&call.arguments[0]) {
         7 => Gives::Raises(kind),
@@ -40,11 +34,7 @@ fn a_program_that_raises_becomes_a_task_with_the_name_of_the_exception() {
     let jobs = table.jobs();
     assert_eq!(jobs.iter().map(|job| job.seed).collect::<Vec<_>>(), [1, 1, 2, 0]);
     assert_eq!(jobs.iter().map(|job| job.callee.is_some()).collect::<Vec<_>>(), [false, true, true, false]);
-    let calls = |index: usize| match &jobs[index].entry {
-        Entry::Calls { arguments, .. } => arguments.clone(),
-        Entry::Script => panic!("a script"),
-    };
-    let (first, mut second) = (calls(1), calls(2));
+    let (first, mut second) = (calls(&jobs[1]), calls(&jobs[2]));
     assert_eq!((first.len(), &first[0]), (7, &arguments("7")));
     second.rotate_right(1);
     assert_eq!(first, second);

@@ -1,13 +1,13 @@
 //! The gate for a program with one input: every rule has a case that passes and one that fails by that rule.
 
 use veriplay_core::{
-    Attempt, Dropped, Entry, Evidence, Exit, LimitKind, Proposal, ProposalVerdict, Provenance, Question, Status,
-    TaskType, Value,
+    Attempt, Dropped, Evidence, Exit, LimitKind, Proposal, ProposalVerdict, Provenance, Question, Status, TaskType,
+    Value,
 };
 use veriplay_verifier::triplets::rules;
-use veriplay_verifier::{ProbeRules, ProposalGate, ProposalGateError, ProposalRequest, judge_proposal};
+use veriplay_verifier::{InductionRules, ProbeRules, ProposalGate, ProposalRequest, judge_proposal};
 
-use crate::table::{Call, Gives, Table, arguments, exceeded, gate, int_of, on_int, read};
+use crate::table::{Call, Gives, Table, arguments, calls, exceeded, gate, int_of, on_int, read};
 
 fn triplet(input: &str) -> Attempt {
     let task_type = TaskType::Deduction;
@@ -17,6 +17,16 @@ fn triplet(input: &str) -> Attempt {
 fn try_judge(table: &Table, gate: &ProposalGate, attempt: &Attempt, known: bool) -> Result<ProposalVerdict, Dropped> {
     let provenance = Provenance::Proposed { step: 3, index: 4 };
     judge_proposal(table, gate, &ProposalRequest { attempt, known, provenance })
+}
+
+pub(crate) fn judge_new(table: &Table, gate: &ProposalGate, proposal: Proposal) -> ProposalVerdict {
+    try_judge(table, gate, &Attempt::Proposal(proposal), false).unwrap()
+}
+
+pub(crate) fn assert_rule(judged: &ProposalVerdict, rule: &str) {
+    let ProposalVerdict { verdict, task, .. } = judged;
+    assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Invalid, rule), "{:?}", verdict.evidence);
+    assert!(task.is_none() && verdict.passed == 0 && rules::RULES.contains(&rule));
 }
 
 fn judge(table: &Table, gate: &ProposalGate, input: &str) -> ProposalVerdict {
@@ -29,13 +39,11 @@ fn assert_valid(table: &Table, input: &str) {
 }
 
 fn assert_refused(table: &Table, input: &str, rule: &str) {
-    assert_refused_by(table, &gate(), input, rule);
+    assert_rule(&judge(table, &gate(), input), rule);
 }
 
-fn assert_refused_by(table: &Table, gate: &ProposalGate, input: &str, rule: &str) {
-    let ProposalVerdict { verdict, task, .. } = judge(table, gate, input);
-    assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Invalid, rule), "{:?}", verdict.evidence);
-    assert!(task.is_none() && verdict.passed == 0 && rules::RULES.contains(&rule));
+fn assert_refused_by(gate: &ProposalGate, rule: &str) {
+    assert_rule(&judge(&square(), gate, "7"), rule);
 }
 
 /// `x * x`, which every rule lets through.
@@ -65,33 +73,21 @@ fn a_valid_proposal_becomes_a_task_with_the_executed_output() {
 #[test]
 fn how_often_a_guess_is_right_is_the_share_of_the_others_that_are_as_the_commonest() {
     let lenient = ProposalGate { probes: ProbeRules { min_distinct_outputs: 2, ..gate().probes }, ..gate() };
-    let rate = |table: &Table, input: &str| judge(table, &lenient, input).guess_rate;
-    assert_eq!(rate(&square(), "7"), Some(0.0), "no output comes twice");
+    let rate = |table: &Table| judge(table, &lenient, "7").guess_rate;
+    assert_eq!(rate(&square()), Some(0.0), "no output comes twice");
     // The input and its probes are 7 numbers.
-    let outputs = |table: &Table| {
-        let job = &table.jobs()[0];
-        let Entry::Calls { arguments, .. } = &job.entry else { panic!("{job:?}") };
-        arguments.iter().map(|arguments| int_of(&arguments[0])).collect::<Vec<_>>()
-    };
     for classes in [2, 3] {
         let table = on_int(move |x| Value::int(x % classes));
-        let found = rate(&table, "7").expect("of a triplet");
-        let of_class = |class| outputs(&table).iter().filter(|x| *x % classes == class).count();
+        let found = rate(&table).expect("of a triplet");
+        let inputs: Vec<i64> = calls(&table.jobs()[0]).iter().map(|arguments| int_of(&arguments[0])).collect();
+        let of_class = |class| inputs.iter().filter(|x| *x % classes == class).count();
         let commonest = (0..classes).map(of_class).max().expect("some");
         assert_eq!(found, (commonest - 1) as f64 / 6.0, "{classes} outputs");
         assert!(found >= 1.0 / 3.0, "{classes} outputs");
     }
     // Equal values are one output, however they are written.
-    let mixed = on_int(|x| {
-        if x % 2 == 0 {
-            read("1")
-        } else if x == 7 {
-            read("2")
-        } else {
-            read("1.0")
-        }
-    });
-    assert_eq!(rate(&mixed, "7"), Some(5.0 / 6.0));
+    let mixed = on_int(|x| read(if x == 7 { "2" } else { ["1", "1.0"][x as usize % 2] }));
+    assert_eq!(rate(&mixed), Some(5.0 / 6.0));
     let refused = judge(&always(|| Gives::Value(read("1"))), &gate(), "7");
     assert_eq!((refused.verdict.status, refused.guess_rate), (Status::Invalid, None));
 }
@@ -99,7 +95,7 @@ fn how_often_a_guess_is_right_is_the_share_of_the_others_that_are_as_the_commone
 #[test]
 fn an_abduction_proposal_becomes_an_abduction_task() {
     let proposal = Proposal::Triplet { task_type: TaskType::Abduction, program: "p".to_owned(), input: arguments("7") };
-    let judged = try_judge(&square(), &gate(), &Attempt::Proposal(proposal), false).unwrap();
+    let judged = judge_new(&square(), &gate(), proposal);
     assert!(matches!(judged.task.unwrap().question, Question::Abduction { .. }));
 }
 
@@ -124,9 +120,9 @@ fn what_is_no_proposal_is_malformed_and_costs_no_job() {
 
 #[test]
 fn programs_have_a_length_and_a_number_of_statements() {
-    assert_refused_by(&square(), &ProposalGate { max_program_bytes: 0, ..gate() }, "7", rules::PROGRAM_LENGTH);
-    assert_refused_by(&square(), &ProposalGate { min_statements: Some(2), ..gate() }, "7", rules::STATEMENTS);
-    assert_refused_by(&square(), &ProposalGate { max_statements: Some(0), ..gate() }, "7", rules::STATEMENTS);
+    assert_refused_by(&ProposalGate { max_program_bytes: 0, ..gate() }, rules::PROGRAM_LENGTH);
+    assert_refused_by(&ProposalGate { min_statements: Some(2), ..gate() }, rules::STATEMENTS);
+    assert_refused_by(&ProposalGate { max_statements: Some(0), ..gate() }, rules::STATEMENTS);
     let exact = ProposalGate { max_program_bytes: 1, min_statements: Some(1), max_statements: Some(1), ..gate() };
     assert_eq!(judge(&square(), &exact, "7").verdict.status, Status::Valid);
 }
@@ -165,13 +161,9 @@ fn limits_hold_for_the_proposed_input_and_not_for_its_probes() {
         assert_refused(&always(move || Gives::Stops(exceeded(kind))), "7", rules::LIMITS);
     }
     // The fifth probe never ends. The second job leaves it out.
-    let table = Table::of(|call| {
-        let x = int_of(&call.arguments[0]);
-        if call.seed == 1 && call.place == 5 {
-            Gives::Stops(exceeded(LimitKind::Fuel))
-        } else {
-            Gives::Value(Value::int(x * x))
-        }
+    let table = Table::of(|call| match (call.seed, call.place) {
+        (1, 5) => Gives::Stops(exceeded(LimitKind::Fuel)),
+        _ => Gives::Value(Value::int(int_of(&call.arguments[0]).pow(2))),
     });
     assert_valid(&table, "7");
     let again = Table::of(|call| match call.seed {
@@ -233,7 +225,7 @@ fn a_second_image_finds_outputs_that_depend_on_the_hash_seed() {
         Gives::Value(Value::List(items))
     };
     let two = ProposalGate { second_image: Some("python-other-hash".to_owned()), ..gate() };
-    assert_refused_by(&Table::of(by_image), &two, "7", rules::NONDETERMINISTIC);
+    assert_rule(&judge(&Table::of(by_image), &two, "7"), rules::NONDETERMINISTIC);
     assert_eq!(judge(&square(), &two, "7").verdict.status, Status::Valid);
 }
 
@@ -293,11 +285,7 @@ fn no_job_carries_an_output_and_the_second_differs_in_seed_addresses_and_order()
     let table = square();
     judge(&table, &gate(), "7");
     let jobs = table.jobs();
-    let calls = |index: usize| match &jobs[index].entry {
-        veriplay_core::Entry::Calls { arguments, .. } => arguments.clone(),
-        veriplay_core::Entry::Script => panic!("a script"),
-    };
-    let (first, mut second) = (calls(0), calls(1));
+    let (first, mut second) = (calls(&jobs[0]), calls(&jobs[1]));
     assert_eq!((jobs[0].seed, jobs[1].seed), (1, 2));
     assert_eq!((jobs[0].preload.is_some(), jobs[1].preload.is_some()), (false, true), "addresses of objects differ");
     assert_eq!(first[0], arguments("7"));
@@ -308,18 +296,17 @@ fn no_job_carries_an_output_and_the_second_differs_in_seed_addresses_and_order()
 #[test]
 fn a_gate_that_makes_no_sense_is_refused_with_the_key() {
     assert_eq!(gate().check(), Ok(()));
-    assert_eq!(ProposalGate { seeds: [5, 5], ..gate() }.check(), Err(ProposalGateError::SameSeeds(5)));
-    let mut broken = gate();
-    broken.probes.min_succeeded = 7;
+    let same = ProposalGate { seeds: [5, 5], ..gate() }.check().unwrap_err();
+    assert_eq!(same.to_string(), "`seeds` are both `5`: they must differ");
+    let ProposalGate { probes, induction, .. } = gate();
+    let broken = ProposalGate { probes: ProbeRules { min_succeeded: 7, ..probes }, ..gate() };
     assert_eq!(broken.check().unwrap_err().to_string(), "`probes.min_succeeded` is `7`: it must be from `0` to `6`");
-    let mut broken = gate();
-    broken.induction.min_distinct_outputs = 5;
-    assert!(broken.check().is_err());
-    let mut broken = gate();
-    broken.probes.min_distinct_outputs = 8;
-    assert!(broken.check().is_err());
-    assert!(ProposalGate { min_statements: Some(3), max_statements: Some(2), ..gate() }.check().is_err());
-    let mut broken = gate();
-    broken.induction.hidden = 0;
-    assert!(broken.check().is_err());
+    for broken in [
+        ProposalGate { probes: ProbeRules { min_distinct_outputs: 8, ..probes }, ..gate() },
+        ProposalGate { induction: InductionRules { min_distinct_outputs: 5, ..induction }, ..gate() },
+        ProposalGate { induction: InductionRules { hidden: 0, ..induction }, ..gate() },
+        ProposalGate { min_statements: Some(3), max_statements: Some(2), ..gate() },
+    ] {
+        assert!(broken.check().is_err(), "{broken:?}");
+    }
 }

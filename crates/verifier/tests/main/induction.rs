@@ -1,22 +1,22 @@
 //! The gate for lists of inputs.
 
-use veriplay_core::{Attempt, Proposal, Provenance, Question, Status, Value};
+use veriplay_core::{Exit, IoPair, LimitKind, Proposal, ProposalVerdict, Question, Status, Value};
 use veriplay_verifier::triplets::rules;
-use veriplay_verifier::{ProposalRequest, judge_proposal};
 
-use crate::table::{Gives, Table, arguments, gate, int_of, on_int, read};
+use crate::gate::{assert_rule, judge_new};
+use crate::table::{Gives, Table, arguments, exceeded, gate, int_of, on_int, read};
 
-fn judge(table: &Table, inputs: &[&str], message: &str) -> veriplay_core::ProposalVerdict {
+fn judge_of(table: &Table, program: &str, inputs: &[&str], message: &str) -> ProposalVerdict {
     let inputs = inputs.iter().map(|text| arguments(text)).collect();
-    let proposal = Proposal::Inputs { program: "p".to_owned(), inputs, message: message.to_owned() };
-    let attempt = Attempt::Proposal(proposal);
-    let request = ProposalRequest { attempt: &attempt, known: false, provenance: Provenance::Seed };
-    judge_proposal(table, &gate(), &request).unwrap()
+    judge_new(table, &gate(), Proposal::Inputs { program: program.to_owned(), inputs, message: message.to_owned() })
+}
+
+fn judge(table: &Table, inputs: &[&str], message: &str) -> ProposalVerdict {
+    judge_of(table, "p", inputs, message)
 }
 
 fn assert_refused(table: &Table, inputs: &[&str], rule: &str) {
-    let verdict = judge(table, inputs, "").verdict;
-    assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Invalid, rule), "{:?}", verdict.evidence);
+    assert_rule(&judge(table, inputs, ""), rule);
 }
 
 const FOUR: [&str; 4] = ["1", "2", "3", "4"];
@@ -28,7 +28,7 @@ fn the_first_pairs_are_visible_and_the_others_hidden() {
     let Question::Induction { visible, hidden, message, reference } = task.question else {
         panic!("no induction task")
     };
-    let outputs = |pairs: &[veriplay_core::IoPair]| pairs.iter().map(|pair| int_of(&pair.output)).collect::<Vec<_>>();
+    let outputs = |pairs: &[IoPair]| pairs.iter().map(|pair| int_of(&pair.output)).collect::<Vec<_>>();
     assert_eq!((outputs(&visible), outputs(&hidden)), (vec![1, 4], vec![9, 16]));
     assert_eq!((visible[1].input.clone(), message.as_str(), reference.as_str()), (arguments("2"), "a hint", "p"));
     assert_eq!(table.jobs().len(), 2);
@@ -48,26 +48,21 @@ fn inputs_are_as_many_as_asked_for_and_no_two_equal() {
 
 #[test]
 fn every_input_runs_and_gives_a_short_plain_value() {
-    let with = |gives: fn() -> Gives| {
-        Table::of(
-            move |call| if int_of(&call.arguments[0]) == 3 { gives() } else { Gives::Value(call.arguments[0].clone()) },
-        )
-    };
-    assert_refused(&with(|| Gives::Raises("KeyError")), &FOUR, rules::RAISES);
-    assert_refused(&with(|| Gives::Unencodable), &FOUR, rules::UNENCODABLE);
-    assert_refused(&with(|| Gives::Value(Value::None)), &FOUR, rules::NONE);
-    assert_refused(&with(|| Gives::Value(Value::str("x".repeat(100)))), &FOUR, rules::OUTPUT_LENGTH);
-    assert_refused(
-        &with(|| Gives::Stops(crate::table::exceeded(veriplay_core::LimitKind::Fuel))),
-        &FOUR,
-        rules::LIMITS,
-    );
-    assert_refused(&with(|| Gives::Stops(veriplay_core::Exit::Trapped)), &FOUR, rules::TRAPPED);
-    assert_refused(
-        &Table::default().with_module_end("p", veriplay_core::Exit::CompileError, "SyntaxError"),
-        &FOUR,
-        rules::COMPILES,
-    );
+    for (gives, rule) in [
+        (Gives::Raises("KeyError"), rules::RAISES),
+        (Gives::Unencodable, rules::UNENCODABLE),
+        (Gives::Value(Value::None), rules::NONE),
+        (Gives::Value(Value::str("x".repeat(100))), rules::OUTPUT_LENGTH),
+        (Gives::Stops(exceeded(LimitKind::Fuel)), rules::LIMITS),
+        (Gives::Stops(Exit::Trapped), rules::TRAPPED),
+    ] {
+        let table = Table::of(move |call| match int_of(&call.arguments[0]) {
+            3 => gives.clone(),
+            x => Gives::Value(Value::int(x)),
+        });
+        assert_refused(&table, &FOUR, rule);
+    }
+    assert_refused(&Table::default().with_module_end("p", Exit::CompileError, "SyntaxError"), &FOUR, rules::COMPILES);
 }
 
 #[test]
@@ -82,13 +77,7 @@ fn outputs_differ_and_do_not_depend_on_seed_or_order() {
 fn a_message_that_quotes_the_program_is_a_leak() {
     let program = "def f(x):\n    # a remark nobody minds\n    return x * x + 17\n";
     let table = Table::default().with(program, |call| Gives::Value(call.arguments[0].clone()));
-    let rule = |message: &str| {
-        let inputs = FOUR.map(arguments).to_vec();
-        let attempt =
-            Attempt::Proposal(Proposal::Inputs { program: program.to_owned(), inputs, message: message.to_owned() });
-        let request = ProposalRequest { attempt: &attempt, known: false, provenance: Provenance::Seed };
-        judge_proposal(&table, &gate(), &request).unwrap().verdict.evidence.rule
-    };
+    let rule = |message: &str| judge_of(&table, program, &FOUR, message).verdict.evidence.rule;
     assert_eq!(rule("it is `return x * x + 17`"), rules::LEAK);
     assert_eq!(rule("think of squares; a remark nobody minds"), "");
 }

@@ -8,6 +8,7 @@ use veriplay_verifier::judges::{
     parse_judge,
 };
 
+use crate::cases::{is_yes, texts};
 use crate::table::{LIMITS, read};
 
 /// For judges that run nothing.
@@ -19,6 +20,15 @@ impl Execute for Nothing {
     }
 }
 
+fn context() -> JudgeContext<'static> {
+    JudgeContext::new(&Nothing, "python", LIMITS, 1)
+}
+
+/// A call of `set/7` that returned this.
+fn returned<'a>(comparison: &'a Comparison, expected: &'a Value, actual: &'a Value) -> ReturnedCall<'a> {
+    ReturnedCall { task_id: "set/7", function: "g", input: &[], expected, actual: Some(actual), comparison }
+}
+
 /// `judge` with a tolerance of that absolute and relative part.
 pub(crate) fn within(judge: &str, absolute: f64, relative: f64) -> Comparison {
     Comparison { tolerance: Some(Tolerance { absolute, relative }), ..Comparison::by(judge) }
@@ -27,30 +37,43 @@ pub(crate) fn within(judge: &str, absolute: f64, relative: f64) -> Comparison {
 /// Whether `actual` is right for a problem with that id and function, on those arguments.
 pub(crate) fn call_is_right(
     comparison: &Comparison,
-    (task_id, function): (&str, &str),
+    task_id: &str,
+    function: &str,
     input: &[Value],
     expected: &Value,
     actual: Option<&Value>,
 ) -> bool {
     let call = ReturnedCall { task_id, function, input, expected, actual, comparison };
     let judge = judge_by_name(&comparison.judge).unwrap();
-    judge.compare_call(&mut JudgeContext::new(&Nothing, "python", LIMITS, 1), &call).unwrap() == JudgeFinding::Right
+    judge.compare_call(&mut context(), &call).unwrap() == JudgeFinding::Right
 }
 
 /// The same for values by their text and a problem without a rule of its own.
 pub(crate) fn value_is_right(comparison: &Comparison, expected: &str, actual: &str) -> bool {
-    call_is_right(comparison, ("test/1", "g"), &[], &read(expected), Some(&read(actual)))
+    call_is_right(comparison, "test/1", "g", &[], &read(expected), Some(&read(actual)))
 }
 
 /// Whether those bytes are right.
 pub(crate) fn bytes_are_right(comparison: &Comparison, expected: &str, actual: &[u8]) -> bool {
     let run = ScriptRun { task_id: "test/1", stdin: "", expected, actual, comparison };
     let judge = judge_by_name(&comparison.judge).unwrap();
-    judge.compare_script(&mut JudgeContext::new(&Nothing, "python", LIMITS, 1), &run).unwrap() == JudgeFinding::Right
+    judge.compare_script(&mut context(), &run).unwrap() == JudgeFinding::Right
 }
 
 pub(crate) fn text_is_right(comparison: &Comparison, expected: &str, actual: &str) -> bool {
     bytes_are_right(comparison, expected, actual.as_bytes())
+}
+
+#[test]
+fn each_judge_takes_what_its_rule_says() {
+    for [judge, kind, expected, actual, is_right] in texts(include_str!("cases/one_judge.txt")) {
+        let judge = parse_judge(&judge).unwrap();
+        let found = match kind.as_str() {
+            "values" => value_is_right(&judge, &expected, &actual),
+            _ => text_is_right(&judge, &expected, &actual),
+        };
+        assert_eq!(found, is_yes(&is_right), "{judge:?}: {actual} for {expected}");
+    }
 }
 
 #[test]
@@ -114,16 +137,9 @@ fn a_choice_holds_where_the_row_leaves_it_to_others_and_the_judge_takes_the_outp
 #[test]
 fn a_judge_on_what_it_does_not_take_is_dropped_by_name_and_task() {
     let (value, comparison) = (Value::int(1), Comparison::by("exact"));
-    let call = ReturnedCall {
-        task_id: "set/7",
-        function: "g",
-        input: &[],
-        expected: &value,
-        actual: Some(&value),
-        comparison: &comparison,
-    };
+    let call = returned(&comparison, &value, &value);
     let run = ScriptRun { task_id: "set/7", stdin: "", expected: "1", actual: b"1", comparison: &comparison };
-    let context = &mut JudgeContext::new(&Nothing, "python", LIMITS, 1);
+    let context = &mut context();
     for judge in JUDGES.iter().filter(|judge| judge.name() != "checker") {
         let results = [
             (OutputKind::Values, judge.compare_call(context, &call)),
@@ -167,7 +183,7 @@ fn what_is_no_plain_value_or_no_text_is_right_by_no_judge() {
     for judge in JUDGES.iter().filter(|judge| judge.supports(OutputKind::Values) && judge.name() != "checker") {
         let comparison = within(judge.name(), 1e9, 1e9);
         for expected in ["None", "True", "1.0", "[]"] {
-            assert!(!call_is_right(&comparison, ("test/1", "g"), &[], &read(expected), None), "{}", judge.name());
+            assert!(!call_is_right(&comparison, "test/1", "g", &[], &read(expected), None), "{}", judge.name());
         }
     }
     for judge in JUDGES.iter().filter(|judge| judge.supports(OutputKind::Texts) && judge.name() != "checker") {
@@ -180,19 +196,11 @@ fn what_is_no_plain_value_or_no_text_is_right_by_no_judge() {
 fn a_difference_names_both_sides_and_is_cut() {
     let (expected, actual) = (Value::str("e".repeat(5_000)), Value::str("a".repeat(5_000)));
     let comparison = Comparison::by("exact");
-    let call = ReturnedCall {
-        task_id: "t",
-        function: "g",
-        input: &[],
-        expected: &expected,
-        actual: Some(&actual),
-        comparison: &comparison,
-    };
-    let judge = judge_by_name("exact").unwrap();
-    let Ok(JudgeFinding::Wrong(detail)) =
-        judge.compare_call(&mut JudgeContext::new(&Nothing, "python", LIMITS, 1), &call)
-    else {
-        panic!("it is wrong");
-    };
-    assert!(detail.contains("aaa") && detail.contains("eee") && detail.len() < 300, "{detail}");
+    let call = returned(&comparison, &expected, &actual);
+    match judge_by_name("exact").unwrap().compare_call(&mut context(), &call) {
+        Ok(JudgeFinding::Wrong(detail)) => {
+            assert!(detail.contains("aaa") && detail.contains("eee") && detail.len() < 300, "{detail}");
+        }
+        other => panic!("it is wrong: {other:?}"),
+    }
 }

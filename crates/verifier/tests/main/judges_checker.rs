@@ -2,7 +2,6 @@
 
 use veriplay_core::{Comparison, Entry, Exit, LimitKind, REFERENCE_RULE, Status, Value};
 
-use crate::judges::within;
 use crate::problems::{calls_problem, judged, stdio_problem, try_judge};
 use crate::problems_stdio::Scripts;
 use crate::table::{Call, Gives, Table, exceeded, read};
@@ -112,14 +111,4 @@ fn a_checker_of_texts_gets_three_texts() {
     assert_eq!(judged(&scripts(b"written"), &problem), (Status::Accepted, 1, 1));
     assert_eq!(judged(&scripts(b"other"), &problem), (Status::WrongAnswer, 0, 1));
     assert_eq!(judged(&scripts(b"written\xff"), &problem), (Status::WrongAnswer, 0, 1));
-}
-
-#[test]
-fn a_checker_without_source_is_no_problem_to_judge() {
-    let table = Table::default();
-    for comparison in [Comparison::by("checker"), within("checker", 1.0, 1.0)] {
-        let dropped = try_judge(&table, &calls_problem(&[("4", "4")], comparison)).unwrap_err();
-        assert!(dropped.why.contains("source of a checker"), "{}", dropped.why);
-    }
-    assert!(table.jobs().is_empty());
 }

@@ -2,11 +2,11 @@
 
 mod answers;
 mod batches;
-mod compact;
-mod direct;
+mod cases;
 mod environments;
 mod errors;
 mod extraction;
+mod formats;
 mod gate;
 mod induction;
 mod judges;
@@ -14,8 +14,6 @@ mod judges_checker;
 mod judges_evalplus;
 mod judges_texts;
 mod judges_values;
-mod matrix;
-mod order;
 mod probes;
 mod problems;
 mod problems_calls;
@@ -23,4 +21,3 @@ mod problems_prediction;
 mod problems_stdio;
 mod repository_runs;
 mod table;
-mod think;

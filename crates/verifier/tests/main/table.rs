@@ -17,15 +17,13 @@ pub(crate) struct Call<'a> {
     pub(crate) image: &'a str,
 }
 
-/// What one call gives.
+#[derive(Clone)]
 pub(crate) enum Gives {
     Value(Value),
     Bytes(Vec<u8>),
     Raises(&'static str),
     Unencodable,
-    /// The job stops here.
     Stops(Exit),
-    /// We fail.
     HostFault,
 }
 
@@ -78,7 +76,6 @@ impl Table {
         outcome(Exit::Returned, texts.iter().map(uses).collect())
     }
 
-    /// The jobs so far.
     pub(crate) fn jobs(&self) -> Vec<Job> {
         self.jobs.lock().unwrap().clone()
     }
@@ -152,12 +149,14 @@ pub(crate) fn exceeded(limit: LimitKind) -> Exit {
 }
 
 /// How a job can stop at any program, and the status of that.
-pub(crate) fn stops() -> [(Exit, Status); 6] {
+pub(crate) fn stops() -> [(Exit, Status); 7] {
     [
         (exceeded(LimitKind::Fuel), Status::FuelExceeded),
         (exceeded(LimitKind::MemoryBytes), Status::MemoryExceeded),
         (exceeded(LimitKind::OutputBytes), Status::OutputExceeded),
         (exceeded(LimitKind::FileBytes), Status::OutputExceeded),
+        (exceeded(LimitKind::DeadlineNs), Status::DeadlineExceeded),
+        // The executor has run the job twice by then, the second time alone.
         (exceeded(LimitKind::DeadlineNs), Status::DeadlineExceeded),
         (Exit::Trapped, Status::RuntimeError),
     ]
@@ -166,6 +165,14 @@ pub(crate) fn stops() -> [(Exit, Status); 6] {
 /// A program of one int argument.
 pub(crate) fn on_int(function: impl Fn(i64) -> Value + Send + Sync + 'static) -> Table {
     Table::of(move |call| Gives::Value(function(int_of(&call.arguments[0]))))
+}
+
+/// The arguments of the calls of a job.
+pub(crate) fn calls(job: &Job) -> Vec<Vec<Value>> {
+    match &job.entry {
+        Entry::Calls { arguments, .. } => arguments.clone(),
+        Entry::Script => panic!("a script"),
+    }
 }
 
 pub(crate) fn int_of(value: &Value) -> i64 {

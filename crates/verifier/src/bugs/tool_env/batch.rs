@@ -11,8 +11,7 @@ use super::{
     FunctionSource, RepoToolOutcome, RepoToolRequest, SolverView, ViewRequest, list_functions, serve_tool_call,
     solver_view,
 };
-use crate::matrix::run_distinct;
-use crate::runner::on_all_cores;
+use crate::runner::{on_all_cores, run_distinct};
 
 /// A repair to grade.
 #[derive(Debug, Clone, Copy)]

@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use dashu_int::ops::BitTest;
 use ruff_python_ast::{
-    AnyParameterRef, CmpOp, Expr, ExprCall, InterpolatedStringElement, Operator, Stmt, StmtAssert, StmtFunctionDef,
-    UnaryOp,
+    Alias, AnyParameterRef, CmpOp, Expr, ExprCall, InterpolatedStringElement, Operator, Stmt, StmtAssert,
+    StmtFunctionDef, UnaryOp,
 };
 use ruff_text_size::Ranged;
 use veriplay_core::{TestCode, TestStyle, Value};
 use veriplay_python::syntax::with_syntax_within;
 
-use super::{Assertion, Claim, Conversion, LiteralTests, number};
+use super::{Assertion, CONVERSIONS, Claim, LiteralTests, NamedTests, convert, number};
 use crate::problems::plain_program::{MOST_LEVELS, is_listed, origin};
 
 /// The function of HumanEval's form that holds the assertions.
@@ -50,14 +50,13 @@ impl LiteralTests {
                 is_plain_name(function).then(|| (function.clone(), vec![(CHECK.to_owned(), assertions)]))?
             }
             TestStyle::Asserts(lines) => {
-                let (function, tests) = read_lines(lines)?;
+                let (function, tests) = read_lines(lines, &mut names.used)?;
                 let is_free = !names.bound.contains_key(&function)
                     && (!is_listed(BUILTINS, function.as_str()) || code.functions.contains(&function));
                 is_free.then_some((function, tests))?
             }
         };
         let Names { mut bound, used: mut builtins } = names;
-        builtins.extend(tests.iter().flat_map(|(_, assertions)| assertions).flat_map(ReadAssertion::builtins));
         builtins.sort_unstable();
         builtins.dedup();
         // In one process the program would mean by it what they do.
@@ -70,8 +69,6 @@ impl LiteralTests {
         let mut of_set_up: Vec<(String, Option<String>)> = bound.into_iter().collect();
         of_set_up.sort_unstable();
         let is_lines = matches!(code.style, TestStyle::Asserts(_));
-        let assertions = |read: Vec<ReadAssertion>| read.into_iter().map(|read| read.assertion).collect();
-        let tests = tests.into_iter().map(|(id, read)| (id, assertions(read))).collect();
         Some(Self { function, tests, is_lines, builtins, of_set_up })
     }
 }
@@ -81,38 +78,21 @@ fn with_shallow_syntax<T>(text: &str, work: impl FnOnce(&[Stmt]) -> T) -> Option
     with_syntax_within(MOST_LEVELS, text, |parsed| work(parsed.suite()))
 }
 
-/// Names in test code: those that it binds, some by an import of what is named here, and builtins that it uses outside of assertions.
+/// Names in test code: those that it binds, some by an import of what is named here, and builtins that it uses.
 struct Names {
     bound: BoundNames,
-    used: Vec<&'static str>,
+    used: UsedBuiltins,
 }
 
 type BoundNames = HashMap<String, Option<String>>;
-
-/// An assertion, and which builtins its text has.
-struct ReadAssertion {
-    assertion: Assertion,
-    /// Made of what is expected.
-    of_expected: Option<Conversion>,
-}
-
-impl ReadAssertion {
-    fn builtins(&self) -> impl Iterator<Item = &'static str> + use<> {
-        let is_near = matches!(self.assertion.claim, Claim::Near { .. });
-        let conversions = [self.assertion.through, self.of_expected].into_iter().flatten();
-        conversions.map(Conversion::name).chain(is_near.then_some(ABS))
-    }
-}
-
-/// A test's name, and its assertions.
-type ReadTest = (String, Vec<ReadAssertion>);
+type UsedBuiltins = Vec<&'static str>;
 
 /// Assertions of one function, each a test of its own; returns the function and the tests.
-fn read_lines(lines: &[String]) -> Option<(String, Vec<ReadTest>)> {
+fn read_lines(lines: &[String], used: &mut UsedBuiltins) -> Option<(String, NamedTests)> {
     let (mut function, mut tests) = (None, Vec::with_capacity(lines.len()));
     for (index, line) in lines.iter().enumerate() {
         let (name, assertion) = with_shallow_syntax(line, |module| match module {
-            [Stmt::Assert(assert)] => read_assert(assert, line, None),
+            [Stmt::Assert(assert)] => read_assert(assert, line, None, used),
             _ => None,
         })??;
         if *function.get_or_insert_with(|| name.clone()) != name {
@@ -132,20 +112,10 @@ fn read_set_up(source: &str) -> Option<BoundNames> {
         let mut bound = BoundNames::new();
         for stmt in module {
             match stmt {
-                Stmt::Import(import) => {
-                    for alias in &import.names {
-                        let name = alias.asname.as_ref().unwrap_or(&alias.name);
-                        let name = plain_name(name).filter(|_| is_listed(MODULES, alias.name.as_str()))?;
-                        bound.insert(name, Some(origin(None, &alias.name)));
-                    }
-                }
+                Stmt::Import(import) => bind_imports(&mut bound, &import.names, None, MODULES)?,
                 Stmt::ImportFrom(import) => {
-                    let is_typing = import.level == 0 && import.module.as_ref().is_some_and(|name| name == "typing");
-                    for alias in &import.names {
-                        let name = alias.asname.as_ref().unwrap_or(&alias.name);
-                        let is_known = is_typing && is_listed(TYPING, alias.name.as_str());
-                        bound.insert(plain_name(name).filter(|_| is_known)?, Some(origin(Some("typing"), &alias.name)));
-                    }
+                    let module = import.module.as_deref().filter(|name| import.level == 0 && *name == "typing")?;
+                    bind_imports(&mut bound, &import.names, Some(module), TYPING)?;
                 }
                 Stmt::FunctionDef(function) => {
                     bound.insert(plain_name(&function.name).filter(|_| is_stub(function, source))?, None);
@@ -155,6 +125,15 @@ fn read_set_up(source: &str) -> Option<BoundNames> {
         }
         Some(bound)
     })?
+}
+
+fn bind_imports(bound: &mut BoundNames, names: &[Alias], module: Option<&str>, known: &str) -> Option<()> {
+    for alias in names {
+        let name = plain_name(alias.asname.as_ref().unwrap_or(&alias.name))?;
+        is_listed(known, &alias.name).then_some(())?;
+        bound.insert(name, Some(origin(module, &alias.name)));
+    }
+    Some(())
 }
 
 /// Reads a statement that does nothing, or gives a name a literal; returns the name.
@@ -172,7 +151,7 @@ fn read_constant(stmt: &Stmt, source: &str) -> Option<Option<String>> {
 }
 
 /// Reads a module of constants and one function `check(candidate)`; returns what that asserts, once or more.
-fn read_check(module: &[Stmt], source: &str, names: &mut Names) -> Option<Vec<ReadAssertion>> {
+fn read_check(module: &[Stmt], source: &str, names: &mut Names) -> Option<Vec<Assertion>> {
     let mut check = None;
     for stmt in module {
         match stmt {
@@ -189,10 +168,11 @@ fn read_check(module: &[Stmt], source: &str, names: &mut Names) -> Option<Vec<Re
     let mut assertions = Vec::new();
     for stmt in &check.body {
         match stmt {
-            Stmt::Assert(assert) if is_constant_truth(assert) => {
+            // `assert True`
+            Stmt::Assert(assert) if assert.test.as_boolean_literal_expr().is_some_and(|literal| literal.value) => {
                 assert.msg.as_ref().is_none_or(|message| read_message(message, source).is_some()).then_some(())?;
             }
-            Stmt::Assert(assert) => assertions.push(read_assert(assert, source, Some(candidate))?.1),
+            Stmt::Assert(assert) => assertions.push(read_assert(assert, source, Some(candidate), &mut names.used)?.1),
             // `print` alone, for one.
             Stmt::Expr(stmt) if stmt.value.is_name_expr() => {
                 let name = stmt.value.as_name_expr()?;
@@ -205,68 +185,69 @@ fn read_check(module: &[Stmt], source: &str, names: &mut Names) -> Option<Vec<Re
     (!assertions.is_empty()).then_some(assertions)
 }
 
-/// `assert True`
-fn is_constant_truth(assert: &StmtAssert) -> bool {
-    matches!(&*assert.test, Expr::BooleanLiteral(literal) if literal.value)
-}
-
 /// Reads an assertion, and the name of the function that it calls, which is `candidate` where that is given.
-fn read_assert(assert: &StmtAssert, source: &str, candidate: Option<&str>) -> Option<(String, ReadAssertion)> {
+fn read_assert(
+    assert: &StmtAssert,
+    source: &str,
+    candidate: Option<&str>,
+    used: &mut UsedBuiltins,
+) -> Option<(String, Assertion)> {
     let message = match assert.msg.as_deref() {
         None => Some(String::new()),
         Some(message) => read_message(message, source)?,
     };
-    let ReadClaim { call, through, claim, of_expected } = read_claim(&assert.test, source)?;
+    let (call, through, claim) = read_claim(&assert.test, source, used)?;
     let Expr::Name(function) = &*call.func else { return None };
     let function = plain_name(&function.id).filter(|name| candidate.is_none_or(|wanted| name == wanted))?;
     call.arguments.keywords.is_empty().then_some(())?;
     let arguments: Vec<Value> =
         call.arguments.args.iter().map(|argument| literal(argument, source)).collect::<Option<_>>()?;
     arguments.iter().all(has_one_order).then_some(())?;
-    Some((function, ReadAssertion { assertion: Assertion { arguments, through, claim, message }, of_expected }))
+    Some((function, Assertion { arguments, through, claim, message }))
 }
 
-/// What an assertion says of which call.
-struct ReadClaim<'a> {
-    call: &'a ExprCall,
-    through: Option<Conversion>,
-    claim: Claim,
-    of_expected: Option<Conversion>,
-}
+/// A call, what is made of its value before that is compared, and what is claimed of it.
+type ReadClaim<'a> = (&'a ExprCall, Option<&'static str>, Claim);
 
-fn read_claim<'a>(test: &'a Expr, source: &str) -> Option<ReadClaim<'a>> {
-    let plain = |call, claim| ReadClaim { call, through: None, claim, of_expected: None };
+fn read_claim<'a>(test: &'a Expr, source: &str, used: &mut UsedBuiltins) -> Option<ReadClaim<'a>> {
     match test {
-        Expr::Call(call) => Some(plain(call, Claim::Truth(true))),
+        Expr::Call(call) => Some((call, None, Claim::Truth(true))),
         Expr::UnaryOp(not) if not.op == UnaryOp::Not => {
-            not.operand.as_call_expr().map(|call| plain(call, Claim::Truth(false)))
+            not.operand.as_call_expr().map(|call| (call, None, Claim::Truth(false)))
         }
         Expr::Compare(compare) => {
             let ([op], [right]) = (&*compare.ops, &*compare.comparators) else { return None };
             if let CmpOp::Lt | CmpOp::LtE = op {
                 let (call, target) = read_distance(&compare.left, source)?;
                 let bound = number(&literal(right, source)?)?;
-                return Some(plain(call, Claim::Near { target, bound, or_equal: *op == CmpOp::LtE }));
+                used.push(ABS);
+                return Some((call, None, Claim::Near { target, bound, or_equal: *op == CmpOp::LtE }));
             }
             let sides = [(&*compare.left, right), (right, &*compare.left)];
-            sides.into_iter().find_map(|(call, other)| read_comparison(call, *op, other, source))
+            sides.into_iter().find_map(|(call, other)| read_comparison(call, *op, other, source, used))
         }
         _ => None,
     }
 }
 
 /// Reads what `tested op expected` says, or the same with its sides the other way round.
-fn read_comparison<'a>(tested: &'a Expr, op: CmpOp, expected: &Expr, source: &str) -> Option<ReadClaim<'a>> {
+fn read_comparison<'a>(
+    tested: &'a Expr,
+    op: CmpOp,
+    expected: &Expr,
+    source: &str,
+    used: &mut UsedBuiltins,
+) -> Option<ReadClaim<'a>> {
     let call = tested.as_call_expr()?;
     let (through, call) = match read_conversion(call) {
-        Some((conversion, Expr::Call(inner))) => (Some(conversion), inner),
+        Some((builtin, Expr::Call(inner))) => (Some(builtin), inner),
         _ => (None, call),
     };
     let (of_expected, other) = match expected.as_call_expr().map(read_conversion) {
         None => (None, literal(expected, source)?),
         Some(converted) => {
-            let (conversion, inner) = converted?;
-            (Some(conversion), conversion.convert(&literal(inner, source)?)?)
+            let (builtin, inner) = converted?;
+            (Some(builtin), convert(builtin, &literal(inner, source)?)?)
         }
     };
     let is_one_of_its_kind = through.is_none() && matches!(other, Value::None | Value::Bool(_));
@@ -277,15 +258,16 @@ fn read_comparison<'a>(tested: &'a Expr, op: CmpOp, expected: &Expr, source: &st
         CmpOp::IsNot if is_one_of_its_kind => Claim::NotSame(other),
         _ => return None,
     };
-    Some(ReadClaim { call, through, claim, of_expected })
+    used.extend([through, of_expected].into_iter().flatten());
+    Some((call, through, claim))
 }
 
 /// Reads `set(x)` and its like; returns which it is, and `x`.
-fn read_conversion(call: &ExprCall) -> Option<(Conversion, &Expr)> {
+fn read_conversion(call: &ExprCall) -> Option<(&'static str, &Expr)> {
     let name = call.func.as_name_expr()?;
-    let conversion = Conversion::ALL.into_iter().find(|conversion| name.id == *conversion.name())?;
+    let builtin = CONVERSIONS.into_iter().find(|builtin| name.id == **builtin)?;
     match &*call.arguments.args {
-        [inner] if call.arguments.keywords.is_empty() => Some((conversion, inner)),
+        [inner] if call.arguments.keywords.is_empty() => Some((builtin, inner)),
         _ => None,
     }
 }
@@ -472,6 +454,7 @@ mod tests {
     use veriplay_core::Trust;
 
     use super::*;
+    use crate::cases::texts;
 
     fn asserts(setup: &str, lines: &[&str]) -> TestCode {
         let style = TestStyle::Asserts(lines.iter().map(|line| (*line).to_owned()).collect());
@@ -519,8 +502,7 @@ mod tests {
         ];
         for (number, (found, (arguments, claim, message))) in assertions.into_iter().zip(expected).enumerate() {
             let arguments = arguments.into_iter().map(value).collect();
-            let through = [(6, Conversion::Set), (7, Conversion::Sorted)].into_iter().find(|(at, _)| *at == number);
-            let through = through.map(|(_, conversion)| conversion);
+            let through = [(6, "set"), (7, "sorted")].into_iter().find(|(at, _)| *at == number).map(|(_, name)| name);
             assert_eq!(*found, Assertion { arguments, through, claim, message: Some(message.to_owned()) });
         }
         assert_eq!((read.function.as_str(), read.is_lines), ("f", true));
@@ -534,8 +516,6 @@ mod tests {
         let [assertion] = read.tests[0].1.as_slice() else { panic!("{read:?}") };
         assert_eq!(assertion.arguments, [value("59"), value("'abc'"), Value::Int(IBig::from(10).pow(30))]);
         assert_eq!(assertion.claim, Claim::Equal(value("[(1.1666666666666665, 8), {}]")));
-        let deep = format!("assert f(1) == {}1{}", "(1 + ".repeat(40), ")".repeat(40));
-        assert!(!is_read(&asserts("", &[deep.as_str()])));
     }
 
     #[test]
@@ -551,92 +531,31 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_more_than_a_case_are_not_read() {
-        for line in [
-            "assert f(x) == 1",
-            "assert f(1, by=2) == 1",
-            "assert f(*[1]) == 1",
-            "assert f(1) == f(2)",
-            "assert f(f(1)) == 1",
-            "assert f(1)(2) == 1",
-            "assert m.f(1) == 1",
-            "assert abs(f(1) - x) < 1e-6",
-            "assert abs(f(1) - 'a') < 1e-6",
-            "assert abs(f(1) + 2) < 1e-6",
-            "assert abs(f(1) - 2) < f(2)",
-            "assert abs(f(1) - 2) > 1e-6",
-            "assert abs(f(1) - 10 ** 20) < 1e-6",
-            "assert abs(f(1) - 2, 1) < 1e-6",
-            "assert round(f(1) - 2) < 1e-6",
-            "assert 1e-6 < abs(f(1) - 2)",
-            "assert f(1) - 2 < 1e-6",
-            "assert 0 < f(1) == 1",
-            "assert f(1) is 5",
-            "assert len(f(1)) is True",
-            "assert len(f(1), 2) == 3",
-            "assert len(f(1), x=2) == 3",
-            "assert set(f(1)) < {1, 2}",
-            "assert set(f(1))",
-            "assert sorted(set(f(1))) == [1]",
-            "assert f(1) == sorted([1, 'a'])",
-            "assert f(1) == set([1.0])",
-            "assert f(1) == set(1)",
-            "assert f(1) == list({1})",
-            "assert f(set([1])) == 1",
-            "assert f(1) < 5",
-            "assert f(1) in [5]",
-            "assert f(set()) == 1",
-            "assert f(1) == [*[1]]",
-            "assert f(1) == {**{}}",
-            "assert f(1) == 1 + 1.0",
-            "assert f(1) == 1 / 0",
-            "assert f(1) == 1.0 / 0.0",
-            "assert f(1) == -(1 + 1)",
-            "assert f(1) == True + 1",
-            "assert f(1) == 10 ** 2000",
-            "assert f(1) == 10 ** -1",
-            "assert f(1) == 7 % 2",
-            "assert f(1) == {1 + 1}",
-            "assert f(1) == [1] * 3",
-            "assert f(1) == 1j",
-            "assert f(1) == '\\N{BULLET}'",
-            "assert f(1) == '\\ud800'",
-            "assert f(1) == f'{1}'",
-            "assert f({[]: 1}) == 1",
-            "assert (f(1) == 1, 'no')",
-            "assert f(1) == 1, (f := 3)",
-            "assert f(1) == 1, (lambda x, x: 1)",
-            "assert f(1) == 1, [i async for i in x]",
-            "assert f(1) == 1, g(__debug__=1)",
-            "assert f(1) == 1, f'{1:{(yield)}}'",
-            "assert f({1, 2}) == 1",
-            "assert f([{'a': {'a', 'b'}}]) == 1",
-            "assert f(1) == 1e400 - 1e400",
-            "assert f(1) == 10 ** 1000 * 10 ** 1000",
-            "assert f(1) == 1; f = 3",
-            "assert f(1) == 1\nassert f(2) == 2",
-            "f(1) == 1",
-            "assert f(1) == 1 or True",
-            "assert __f(1) == 1",
-            "assert sum(1) == 1",
-            "assert f(1) ==",
-            "assert f(1) == 1  # \0",
-            "\u{feff}assert f(1) == 1",
-            " assert f(1) == 1",
-            "",
-        ] {
-            assert!(!is_read(&asserts("", &[line])), "{line}");
+    fn test_code_that_is_more_than_cases_is_not_read() {
+        for [part, text] in texts(include_str!("../../../tests/main/cases/refused_test_code.txt")) {
+            let code = match part.as_str() {
+                "line" => asserts("", &[&text]),
+                "setup" => asserts(&text, &["assert f(1) == 1"]),
+                _ => check("", &text),
+            };
+            assert!(!is_read(&code), "{text}");
         }
         assert!(!is_read(&asserts("", &["assert f(1) == 1", "assert g(1) == 1"])), "two functions");
         assert!(!is_read(&asserts("", &[])));
-        let deep = format!("assert f(1) == {}{}", "[".repeat(100_000), "]".repeat(100_000));
-        assert!(!is_read(&asserts("", &[deep.as_str()])));
-        let near = "assert abs(f(1) - 2) < 1";
-        assert!(is_read(&asserts("", &[near])) && !is_read(&asserts("abs = 3", &[near])));
-        assert!(!is_read(&TestCode { functions: vec!["abs".to_owned()], ..asserts("", &[near]) }));
-        let converted = "assert f(1) == set([1])";
-        assert!(is_read(&asserts("", &[converted])) && !is_read(&asserts("set = 3", &[converted])));
-        assert!(!is_read(&TestCode { functions: vec!["set".to_owned()], ..asserts("", &[converted]) }));
+        for deep in ["[".repeat(100_000) + &"]".repeat(100_000), "(1 + ".repeat(40) + "1" + &")".repeat(40)] {
+            assert!(!is_read(&asserts("", &[&format!("assert f(1) == {deep}")])));
+        }
+        let source = "def check(c):\n    assert c(1) == 1\n";
+        let of = |function: &str| TestStyle::Check { source: source.to_owned(), function: function.to_owned() };
+        assert!(is_read(&TestCode::new(Trust::Split, of("f"))) && !is_read(&TestCode::new(Trust::Split, of("A.f"))));
+    }
+
+    #[test]
+    fn a_builtin_that_is_bound_or_the_programs_is_none() {
+        for (builtin, line) in [("abs", "assert abs(f(1) - 2) < 1"), ("set", "assert f(1) == set([1])")] {
+            assert!(is_read(&asserts("", &[line])) && !is_read(&asserts(&format!("{builtin} = 3"), &[line])));
+            assert!(!is_read(&TestCode { functions: vec![builtin.to_owned()], ..asserts("", &[line]) }));
+        }
         let named = TestCode { functions: vec!["sum".to_owned()], ..asserts("", &["assert sum(1) == 1"]) };
         assert!(is_read(&named), "a builtin that is named as the program's");
     }
@@ -656,79 +575,5 @@ mod tests {
             kept("helper", None),
         ];
         assert_eq!(read.of_set_up, expected);
-    }
-
-    #[test]
-    fn a_set_up_that_does_something_is_not_read() {
-        for setup in [
-            "import os",
-            "import math as __builtins__",
-            "from math import *",
-            "from typing import get_type_hints",
-            "from .typing import List",
-            "from __future__ import annotations",
-            "f = 3",
-            "len = 3",
-            "def list(x):\n    ...",
-            "from typing import List as list",
-            "def f(x): return 1",
-            "x = [1]\nx.append(2)",
-            "x = y = 1",
-            "x: int = 1",
-            "x += 1",
-            "if True:\n    pass",
-            "@g\ndef h(): pass",
-            "def h(x=g()): pass",
-            "async def h(): pass",
-            "def h[T](x: T): pass",
-            "class A: pass",
-            "print(1)",
-            "def h(x): return x",
-            "def h(x, x): pass",
-            "def h(x: (y := 1)): pass",
-            "def h(x) -> [i for i in y]: pass",
-            "def h(__debug__): pass",
-            "def h(:",
-        ] {
-            assert!(!is_read(&asserts(setup, &["assert f(1) == 1"])), "{setup}");
-        }
-    }
-
-    #[test]
-    fn a_check_function_that_does_more_is_not_read() {
-        let one = "    assert candidate(1) == 1\n";
-        for source in [
-            format!("def check(candidate, x=1):\n{one}"),
-            format!("def check(*candidate):\n{one}"),
-            format!("def check(candidate=1):\n{one}"),
-            format!("async def check(candidate):\n{one}"),
-            format!("@g\ndef check(candidate):\n{one}"),
-            format!("def check(candidate):\n    candidate = 3\n{one}"),
-            format!("def check(candidate):\n{one}    return 1\n"),
-            format!("def check(candidate):\n{one}    assert True, (yield)\n"),
-            format!("def check(candidate: (x := 1)):\n{one}"),
-            format!("def check(candidate):\n    if True:\n    {one}"),
-            format!("def check(candidate):\n    for i in [1]:\n    {one}"),
-            format!("def check(candidate):\n    print(1)\n{one}"),
-            format!("def check(candidate):\n{one}\ncheck = 1\n"),
-            format!("def check(candidate):\n{one}\ndef check(candidate):\n{one}"),
-            format!("def check(candidate):\n{one}\ncheck(f)\n"),
-            format!("import math\ndef check(candidate):\n{one}"),
-            format!("def test(candidate):\n{one}"),
-            format!("abs = 3\ndef check(candidate):\n{one}    assert abs(candidate(1) - 2) < 1\n"),
-            format!("len = 3\ndef check(candidate):\n{one}"),
-            "def check(abs):\n    assert abs(abs(1) - 2) < 1\n".to_owned(),
-            "def check(len):\n    assert len(len(1)) == 2\n".to_owned(),
-            "def check(candidate):\n    assert True\n".to_owned(),
-            "def check(candidate):\n    assert f(1) == 1\n".to_owned(),
-            "def check(candidate):\n    assert False\n    assert candidate(1) == 1\n".to_owned(),
-        ] {
-            assert!(!is_read(&check("", &source)), "{source}");
-        }
-        let code = check("", &format!("def check(candidate):\n{one}"));
-        assert!(is_read(&code));
-        let method =
-            TestStyle::Check { source: "def check(c):\n    assert c(1) == 1\n".to_owned(), function: "A.f".to_owned() };
-        assert!(!is_read(&TestCode::new(Trust::Split, method)));
     }
 }
