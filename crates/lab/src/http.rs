@@ -4,14 +4,13 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The longest body of an answer.
 const LONGEST_BODY: usize = 1 << 30;
-/// The longest line of a head.
 const LONGEST_LINE: u64 = 64 << 10;
 
 /// Where a service listens.
@@ -31,27 +30,15 @@ enum Socket {
     Unix(PathBuf),
 }
 
-/// A URL that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TargetError(String);
-
-impl std::fmt::Display for TargetError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` is neither `http://HOST:PORT` nor `unix:/PATH`", self.0)
-    }
-}
-
-impl std::error::Error for TargetError {}
-
 impl FromStr for Target {
-    type Err = TargetError;
+    type Err = String;
 
-    fn from_str(url: &str) -> Result<Self, TargetError> {
+    fn from_str(url: &str) -> Result<Self, String> {
         let target = |socket, base: &str| Self { socket, base: base.trim_end_matches('/').to_owned(), token: None };
         if let Some(path) = url.strip_prefix("unix:").filter(|path| path.starts_with('/')) {
             return Ok(target(Socket::Unix(path.into()), ""));
         }
-        let wrong = || TargetError(url.to_owned());
+        let wrong = || format!("`{url}` is neither `http://HOST:PORT` nor `unix:/PATH`");
         let rest = url.strip_prefix("http://").ok_or_else(wrong)?;
         let (authority, base) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         // The colons of an IPv6 address stand in brackets.
@@ -76,54 +63,92 @@ impl std::fmt::Display for Target {
 
 impl Target {
     /// Opens a connection, whose reads and writes take no longer than `patience` each.
-    pub fn connect(&self, patience: Duration) -> Result<Connection, ExchangeError> {
-        let stream = match &self.socket {
+    pub(crate) fn connect(&self, patience: Duration) -> Result<Connection, ExchangeError> {
+        let opened = match &self.socket {
             Socket::Tcp(authority) => {
-                let stream = TcpStream::connect(authority).map_err(ExchangeError::new)?;
-                stream.set_nodelay(true).map_err(ExchangeError::new)?;
-                Stream::Tcp(stream)
+                TcpStream::connect(authority).and_then(|stream| stream.set_nodelay(true).map(|()| stream))
             }
-            Socket::Unix(path) => Stream::Unix(UnixStream::connect(path).map_err(ExchangeError::new)?),
+            // What is done with the stream from here on is the same for every kind of socket.
+            Socket::Unix(path) => UnixStream::connect(path).map(|stream| TcpStream::from(OwnedFd::from(stream))),
         };
-        stream.set_patience(patience).map_err(ExchangeError::new)?;
-        Ok(Connection(BufReader::new(stream)))
-    }
-
-    /// The value of a `Host` header.
-    pub fn host(&self) -> &str {
-        match &self.socket {
-            Socket::Tcp(authority) => authority,
-            Socket::Unix(_) => "localhost",
-        }
-    }
-
-    /// The path before those of the endpoints.
-    pub fn base(&self) -> &str {
-        &self.base
-    }
-
-    fn head(&self, path: &str, length: usize) -> String {
-        let host = self.host();
-        let mut head = format!(
-            "POST {}{path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nAccept: application/json\r\n\
-             Content-Length: {length}\r\n",
-            self.base
-        );
-        if let Some(token) = &self.token {
-            let _ = write!(head, "Authorization: Bearer {token}\r\n");
-        }
-        head + "\r\n"
+        let connection = Connection(BufReader::new(opened.map_err(ExchangeError::new)?));
+        connection.set_patience(patience)?;
+        Ok(connection)
     }
 }
 
-/// Why there is no answer.
+/// A request, as it is or changed by a probe before it is sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    method: &'static str,
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl Request {
+    pub(crate) fn get(path: impl Into<String>) -> Self {
+        Self { method: "GET", path: path.into(), headers: Vec::new(), body: Vec::new() }
+    }
+
+    pub(crate) fn post(path: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
+        let headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+        Self { method: "POST", path: path.into(), headers, body: body.into() }
+    }
+
+    /// Sets a header; the last value of a name counts, that of `Content-Length` too.
+    pub(crate) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// The bytes that are sent to `target`, with its token unless the request has one.
+    pub(crate) fn bytes(&self, target: &Target) -> Vec<u8> {
+        let Self { method, path, headers, body } = self;
+        let has = |name: &str| headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+        let base = if path.starts_with('/') { target.base.as_str() } else { "" };
+        let host = match &target.socket {
+            Socket::Tcp(authority) => authority.as_str(),
+            Socket::Unix(_) => "localhost",
+        };
+        let mut head = format!("{method} {base}{path} HTTP/1.1\r\nHost: {host}\r\n");
+        for (name, value) in headers.iter().filter(|(_, value)| *value != Self::ABSENT) {
+            let _ = write!(head, "{name}: {value}\r\n");
+        }
+        if !has("content-length") && !has("transfer-encoding") {
+            let _ = write!(head, "Content-Length: {}\r\n", body.len());
+        }
+        if let (false, Some(token)) = (has("authorization"), &target.token) {
+            let _ = write!(head, "Authorization: Bearer {token}\r\n");
+        }
+        head += "\r\n";
+        [head.as_bytes(), body].concat()
+    }
+
+    /// The first line that is sent, for evidence.
+    pub(crate) fn first_line(&self, target: &Target) -> String {
+        String::from_utf8_lossy(&self.bytes(target)).lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// Leaves a header out that would be added.
+    const ABSENT: &str = "\0";
+
+    pub(crate) fn without_token(self) -> Self {
+        self.header("Authorization", Self::ABSENT)
+    }
+
+    pub(crate) fn with_token(self, token: &str) -> Self {
+        self.header("Authorization", format!("Bearer {token}"))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ExchangeError {
+pub(crate) enum ExchangeError {
     /// The connection ended before the answer began.
     Closed,
     /// The answer, or a part of it, did not come in time.
     TimedOut,
-    /// Anything else, in words.
     Failed(String),
 }
 
@@ -141,60 +166,17 @@ impl ExchangeError {
     }
 }
 
-/// A complete answer.
-pub struct Answer {
-    /// The number of its status line.
-    pub status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     /// The lines of its head after the first, each with its end.
-    pub head: String,
-    /// The bytes behind its head.
-    pub body: Vec<u8>,
-    /// Whether the connection may be used again.
-    pub reusable: bool,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+    pub(crate) reusable: bool,
 }
 
-enum Stream {
-    Tcp(TcpStream),
-    Unix(UnixStream),
-}
+/// A TCP or Unix socket.
+pub(crate) struct Connection(BufReader<TcpStream>);
 
-impl Read for Stream {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.read(buffer),
-            Self::Unix(stream) => stream.read(buffer),
-        }
-    }
-}
-
-impl Stream {
-    fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        match self {
-            Self::Tcp(stream) => stream.write_all(bytes),
-            Self::Unix(stream) => stream.write_all(bytes),
-        }
-    }
-
-    fn set_patience(&self, patience: Duration) -> std::io::Result<()> {
-        let patience = Some(patience);
-        match self {
-            Self::Tcp(stream) => stream.set_read_timeout(patience).and_then(|()| stream.set_write_timeout(patience)),
-            Self::Unix(stream) => stream.set_read_timeout(patience).and_then(|()| stream.set_write_timeout(patience)),
-        }
-    }
-
-    fn end_writing(&self) -> std::io::Result<()> {
-        match self {
-            Self::Tcp(stream) => stream.shutdown(Shutdown::Write),
-            Self::Unix(stream) => stream.shutdown(Shutdown::Write),
-        }
-    }
-}
-
-/// An open connection.
-pub struct Connection(BufReader<Stream>);
-
-/// How long the body is.
 enum Length {
     Known(usize),
     Chunked,
@@ -202,31 +184,22 @@ enum Length {
 }
 
 impl Connection {
-    /// Sends a request and reads its answer.
-    pub fn exchange(&mut self, target: &Target, path: &str, body: &[u8]) -> Result<Answer, ExchangeError> {
-        let mut message = target.head(path, body.len()).into_bytes();
-        message.extend_from_slice(body);
-        self.send(&message)?;
-        self.read_answer()
-    }
-
-    /// Sends bytes as they are.
-    pub fn send(&mut self, bytes: &[u8]) -> Result<(), ExchangeError> {
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), ExchangeError> {
         self.0.get_mut().write_all(bytes).map_err(ExchangeError::new)
     }
 
-    /// Tells the other side that nothing more comes.
-    pub fn end_writing(&self) -> Result<(), ExchangeError> {
-        self.0.get_ref().end_writing().map_err(ExchangeError::new)
+    pub(crate) fn end_writing(&self) -> Result<(), ExchangeError> {
+        self.0.get_ref().shutdown(Shutdown::Write).map_err(ExchangeError::new)
     }
 
     /// From now on reads and writes take no longer than this each.
-    pub fn set_patience(&self, patience: Duration) -> Result<(), ExchangeError> {
-        self.0.get_ref().set_patience(patience).map_err(ExchangeError::new)
+    pub(crate) fn set_patience(&self, patience: Duration) -> Result<(), ExchangeError> {
+        let (stream, patience) = (self.0.get_ref(), Some(patience));
+        let set = stream.set_read_timeout(patience).and_then(|()| stream.set_write_timeout(patience));
+        set.map_err(ExchangeError::new)
     }
 
-    /// Reads the next answer.
-    pub fn read_answer(&mut self) -> Result<Answer, ExchangeError> {
+    pub(crate) fn read_answer(&mut self) -> Result<Answer, ExchangeError> {
         let mut head = String::new();
         let (status, length, keep) = self.read_head(&mut head)?;
         let reusable = keep && !matches!(length, Length::ToTheEnd);
@@ -310,8 +283,7 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair of sockets");
         theirs.write_all(bytes).expect("they fit the socket's buffer");
         theirs.shutdown(std::net::Shutdown::Write).expect("it can be shut");
-        let target = "http://h:1".parse().expect("an address");
-        Connection(BufReader::new(Stream::Unix(ours))).exchange(&target, "/run_code", b"{}")
+        Connection(BufReader::new(TcpStream::from(OwnedFd::from(ours)))).read_answer()
     }
 
     fn body(bytes: &[u8]) -> String {

@@ -1,8 +1,8 @@
 //! `veriplay isolate`: the isolation suite on our own sandbox, or on somebody else's.
 //!
 //! `veriplay_corpus::probes` has the probes and judges their runs. This module runs them, in [`own_sandbox`] or on a [`Target`] (any
-//! [`command`] that runs a Python file, an image of [`docker`], or a [`fusion`] server), and reports the results ([`report`], [`sarif`], whose results are at a [`sarif_place`]). [`selection`] says which
-//! probes are tried, [`not_tried`] which are not and why, [`allow`] which need not be contained. [`report_files`] are checked first. [`forgeries`] are probes of the
+//! [`command`] that runs a Python file, an image of [`docker`], or a [`fusion`] server), and reports the results ([`report`], [`sarif`]). [`selection`] says which
+//! probes are tried, [`allow`] which need not be contained. [`report_files`] are checked first. [`forgeries`] are probes of the
 //! verifier, counted apart. [`bait`] is planted on the host for programs to find: a listener, a file, a variable. [`service`] has probes of
 //! another kind, of a service and its clients; [`catalog`] has the names of all.
 
@@ -13,12 +13,10 @@ pub mod command;
 pub mod docker;
 pub mod forgeries;
 pub mod fusion;
-pub mod not_tried;
 pub mod own_sandbox;
 pub mod report;
 pub mod report_files;
 pub mod sarif;
-mod sarif_place;
 pub mod selection;
 pub mod service;
 pub mod target;
@@ -27,6 +25,7 @@ pub mod tokens;
 use std::time::{Duration, Instant};
 
 use chrono::NaiveDate;
+use serde::{Serialize, Serializer};
 use veriplay_corpus::probes::Probe;
 use veriplay_corpus::probes::judge::{Containment, Finding};
 use veriplay_corpus::probes::run::in_parallel;
@@ -41,7 +40,7 @@ use fusion::{ConnectOptions, FusionTarget};
 use target::Target;
 
 /// The result of one probe.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct ProbeResult {
     /// The class of attacks that it belongs to.
     pub class: String,
@@ -50,14 +49,27 @@ pub struct ProbeResult {
     /// What it tries, in one line.
     pub title: String,
     /// Whether it was contained, and the evidence.
+    #[serde(flatten)]
     pub finding: Finding,
-    /// How long it ran on the target.
-    pub took: Duration,
     /// Why it need not be contained, where an allow-list says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed: Option<String>,
+    /// How long it ran on the target.
+    #[serde(rename = "seconds", serialize_with = "serialize_seconds")]
+    pub took: Duration,
+}
+
+fn serialize_seconds<S: Serializer>(took: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(took.as_secs_f64())
 }
 
 impl ProbeResult {
+    /// The result of a probe that was begun at `started` and has ended.
+    fn new(class: &str, name: &str, title: &str, finding: Finding, started: Instant) -> Self {
+        let (class, name, title) = (class.to_owned(), name.to_owned(), title.to_owned());
+        Self { class, name, title, finding, took: started.elapsed(), allowed: None }
+    }
+
     /// Class and name.
     pub fn id(&self) -> String {
         format!("{}/{}", self.class, self.name)
@@ -96,8 +108,7 @@ pub fn run_probes(
         let started = Instant::now();
         let finding = attempt(probe);
         each();
-        let (class, name, title) = (probe.class.to_owned(), probe.name.clone(), probe.title.clone());
-        Some(ProbeResult { class, name, title, finding, took: started.elapsed(), allowed: None })
+        Some(ProbeResult::new(probe.class, &probe.name, &probe.title, finding, started))
     };
     in_parallel(probes, threads, &run).into_iter().flatten().collect()
 }

@@ -11,30 +11,28 @@ const SIZE: (u32, u32) = (420, 200);
 /// The most stretches of a curve that a page has the data of, each as its lowest and its highest point.
 const STRETCHES: usize = 1000;
 
-/// The curve of one run in a chart.
 #[derive(Debug, Clone, Copy)]
-pub struct ChartCurve<'a> {
+pub(crate) struct ChartCurve<'a> {
     /// The run's index, which chooses the colour.
-    pub run: usize,
+    pub(crate) run: usize,
     /// Steps and values; at least one.
-    pub points: &'a [(f64, f64)],
+    pub(crate) points: &'a [(f64, f64)],
     /// Steps with the lower and the upper end of an interval.
-    pub band: &'a [(f64, f64, f64)],
+    pub(crate) band: &'a [(f64, f64, f64)],
 }
 
 /// A chart with the numbers that the page's script reads: the hover values, another smoothing and the CSV file come from them.
-pub struct Chart {
-    /// The drawing, as the text of an SVG.
-    pub svg: String,
+pub(crate) struct Chart {
+    pub(crate) svg: String,
     /// JSON of numbers: the steps at both ends, the lowest and the highest value, and the pixels of these four.
-    pub frame: String,
+    pub(crate) frame: String,
     /// JSON of numbers: of each curve its run, steps, values, and the steps and ends of its intervals.
-    pub data: String,
+    pub(crate) data: String,
 }
 
 /// Draws the curves over these steps, whose axis all charts of a page share: the intervals as bands, the values faintly where there is one
 /// run, and their running mean.
-pub fn draw(curves: &[ChartCurve<'_>], steps: (f64, f64), several: bool) -> Chart {
+pub(crate) fn draw(curves: &[ChartCurve<'_>], steps: (f64, f64), several: bool) -> Chart {
     let mut svg = String::new();
     let frame = try_draw(curves, steps, several, &mut svg).expect("drawing into a text cannot fail");
     let data: Vec<String> = curves.iter().map(data_of).collect();
@@ -42,13 +40,12 @@ pub fn draw(curves: &[ChartCurve<'_>], steps: (f64, f64), several: bool) -> Char
 }
 
 /// The first and the last step of all these curves.
-pub fn step_range<'a>(curves: impl Iterator<Item = &'a [(f64, f64)]>) -> (f64, f64) {
+pub(crate) fn step_range<'a>(curves: impl Iterator<Item = &'a [(f64, f64)]>) -> (f64, f64) {
     let steps = curves.flatten().map(|point| point.0);
     let (first, last) = steps.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
     (first, last.max(first + 1.0))
 }
 
-/// Draws the chart, and returns its frame.
 fn try_draw(
     curves: &[ChartCurve<'_>],
     (left, right): (f64, f64),
@@ -87,7 +84,6 @@ fn try_draw(
     Ok([left, right, low, high, f64::from(x.start), f64::from(x.end), f64::from(y.end), f64::from(y.start)])
 }
 
-/// The colour of the curve of that index.
 pub(super) fn curve_colour(index: usize) -> RGBColor {
     let (red, green, blue) = COLOURS[index % COLOURS.len()];
     RGBColor(red, green, blue)

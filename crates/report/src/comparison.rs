@@ -64,7 +64,6 @@ pub struct Comparison {
     notes: Vec<String>,
 }
 
-/// The numbers of one run.
 #[derive(Serialize)]
 struct RunSummary {
     run: String,
@@ -78,42 +77,38 @@ struct RunSummary {
     eval: BeforeAfter<Option<Evaluation>>,
     /// Public sets by name; empty where none was measured.
     suites: BeforeAfter<MeasuredSuites>,
-    /// By the curve's path.
     curves: BTreeMap<String, CurveEnd>,
 }
 
-/// An evaluation with its intervals.
 #[derive(Serialize)]
 struct Evaluation {
-    rows: Vec<EvaluationRow>,
+    rows: Vec<MeasuredRow>,
     mean: Option<EvalNumbers<Estimate>>,
     /// Further numbers of the game.
     numbers: BTreeMap<String, Option<f64>>,
 }
 
 #[derive(Serialize)]
-struct EvaluationRow {
+struct MeasuredRow {
     row: String,
-    tasks: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Only an evaluation has a number of tasks.
+    tasks: Option<usize>,
     #[serde(flatten)]
     measures: EvalNumbers<Estimate>,
 }
 
-/// How a curve ends.
 #[derive(Debug, PartialEq, Serialize)]
 struct CurveEnd {
     last: f64,
-    /// The step of `last`.
     last_step: u64,
     /// Over the last tenth of the steps done; `null` where it has no point there.
     mean_of_last_tenth: Option<f64>,
 }
 
-/// How a run differs from the first one.
 #[derive(Serialize)]
 struct RunDifference {
     run: String,
-    /// The first run.
     first: String,
     /// How much higher the evaluation after training is; `null` where the two cannot be compared.
     eval: Option<EvaluationDifference>,
@@ -127,15 +122,8 @@ struct RunDifference {
 struct EvaluationDifference {
     /// Whether both have the same tasks, which are compared one by one.
     paired: bool,
-    rows: Vec<DifferenceRow>,
+    rows: Vec<MeasuredRow>,
     mean: EvalNumbers<Estimate>,
-}
-
-#[derive(Serialize)]
-struct DifferenceRow {
-    row: String,
-    #[serde(flatten)]
-    measures: EvalNumbers<Estimate>,
 }
 
 impl ComparedRun {
@@ -250,7 +238,6 @@ impl ComparedRun {
 }
 
 impl RunNumbers {
-    /// Steps with an event.
     fn steps_done(&self) -> u64 {
         let played =
             self.curves.curves.iter().filter(|(path, _)| !path.starts_with("suites/") && !path.starts_with("timing/"));
@@ -309,7 +296,7 @@ impl RunSummary {
 impl Evaluation {
     fn new(table: EvalTable) -> Self {
         let (estimates, mean) = (table.row_estimates(), table.mean_estimates());
-        let row = |(EvalRow { row, tasks, .. }, measures)| EvaluationRow { row, tasks, measures };
+        let row = |(EvalRow { row, tasks, .. }, measures)| MeasuredRow { row, tasks: Some(tasks), measures };
         Self { rows: table.rows.into_iter().zip(estimates).map(row).collect(), mean, numbers: table.numbers }
     }
 }
@@ -334,7 +321,7 @@ impl EvaluationDifference {
         let after = run.numbers.after.as_ref()?;
         let EvalDifference { paired, rows, mean } = after.difference(first.numbers.after.as_ref()?)?;
         let names = after.rows.iter().map(|row| row.row.clone());
-        let rows = names.zip(rows).map(|(row, measures)| DifferenceRow { row, measures }).collect();
+        let rows = names.zip(rows).map(|(row, measures)| MeasuredRow { row, tasks: None, measures }).collect();
         Some(Self { paired, rows, mean })
     }
 }

@@ -22,7 +22,6 @@ pub(crate) type Curves = BTreeMap<String, Vec<(f64, f64)>>;
 /// 95 % intervals (step, low, high) of the numbers that have some, by their paths.
 pub(crate) type Bands = BTreeMap<String, Vec<(f64, f64, f64)>>;
 
-/// The numbers of a run.
 #[derive(Default)]
 pub(crate) struct RunCurves {
     pub curves: Curves,
@@ -39,7 +38,6 @@ const MAIN: &[&str] = &[
 /// First parts of paths whose curves come first too: evaluations on public sets and on the validation set.
 const MAIN_GROUPS: &[&str] = &["eval/", "suites/", "validation/mean/"];
 
-/// Reads the curves of a run.
 pub(crate) fn read_curves(dir: &RunDir) -> Result<RunCurves, Failure> {
     let RunCurves { mut curves, mut bands } = RunCurves::default();
     for_each_event(&dir.path("events.jsonl"), |step, event| {

@@ -1,7 +1,7 @@
 //! A run for people: its evaluation, its curves, and logged records with their verdicts. [`render`] makes one page that loads nothing;
 //! `veriplay watch` shows the same parts live, and `veriplay compare` prints the numbers of several runs.
 
-pub mod chart;
+mod chart;
 mod comparison;
 mod curves;
 mod log_sample;
@@ -23,13 +23,11 @@ use veriplay_selfplay::splits::EvalSet;
 use curves::{Bands, RunCurves, read_curves};
 use log_sample::{LogSample, read_log};
 use picture::NamedCurve;
+use templates::render_template;
 use veriplay_run::config::{from_toml, read_text};
 use veriplay_run::rundir::RunDir;
 
 pub use comparison::{ComparedRun, Comparison};
-pub use records::{Response, ResponseFacts, ResponseId, cut, responses};
-pub use templates::{CHARTS_SCRIPT, STYLE, render_template};
-pub use tokens::TokenTexts;
 
 /// A run, read.
 pub struct RunReport {
@@ -39,12 +37,9 @@ pub struct RunReport {
     shares: RunCurves,
 }
 
-/// A run without its records.
 struct RunNumbers {
     name: String,
-    /// The text of its configuration.
     config: String,
-    /// The same, parsed.
     settings: toml::Table,
     before: Option<EvalTable>,
     after: Option<EvalTable>,
@@ -55,7 +50,7 @@ impl RunReport {
     /// Reads the run in `path`, finished or not, with `samples` of its records. The page calls it `name`.
     pub fn read(path: &Path, name: String, samples: usize) -> Result<Self, Failure> {
         let numbers = RunNumbers::read(path, name)?;
-        let log = read_log(path, samples)?;
+        let log = read_log(path, &numbers.name, samples)?;
         let shares = RunCurves { curves: log.summary.curves(&numbers.curves.curves), bands: Bands::new() };
         Ok(Self { numbers, log, shares })
     }
@@ -95,7 +90,7 @@ impl RunNumbers {
 
 /// The page of these runs.
 pub fn render(runs: &[RunReport]) -> Result<String, Failure> {
-    let records = runs.iter().flat_map(|run| run.log.records.iter().map(|record| record.to_value(&run.numbers.name)));
+    let records = runs.iter().flat_map(|run| run.log.records.iter().cloned());
     let all: Vec<&RunCurves> = runs.iter().map(|run| &run.shares).collect();
     let (mut shares, others) = curves::charts(&all, step_range(runs));
     shares.extend(others);
@@ -140,7 +135,7 @@ fn curve_name(run: &RunNumbers, label: &str, several: bool) -> String {
 }
 
 /// What the templates show of runs, apart from their records.
-pub fn values(runs: &[RunReport]) -> Value {
+fn values(runs: &[RunReport]) -> Value {
     let steps = step_range(runs);
     let runs: Vec<&RunNumbers> = runs.iter().map(|run| &run.numbers).collect();
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
@@ -155,7 +150,6 @@ pub fn values(runs: &[RunReport]) -> Value {
     )
 }
 
-/// The steps of all charts of these runs.
 fn step_range(runs: &[RunReport]) -> (f64, f64) {
     let all = runs.iter().flat_map(|run| [&run.numbers.curves, &run.shares]);
     chart::step_range(all.flat_map(|all| all.curves.values()).map(Vec::as_slice))

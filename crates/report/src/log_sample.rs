@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use minijinja::Value;
 use veriplay_console::exit::Failure;
 use veriplay_console::progress;
 
 use super::log_summary::LogSummary;
-use super::records::{LoggedRecord, Response, ResponseFacts, for_each_response};
+use super::records::{Response, ResponseFacts, for_each_response};
 use super::tokens::TokenTexts;
 
 /// Records of a run that are shown with their tokens, and tokens of each: a token takes some 80 bytes of a page.
@@ -15,11 +16,11 @@ const TOKENS: usize = 256;
 /// The share of the sample that near misses, and records that a rule decided, have besides.
 const PART: usize = 4;
 
-/// What a page shows of a log.
 #[derive(Default)]
 pub(crate) struct LogSample {
     pub summary: LogSummary,
-    pub records: Vec<LoggedRecord>,
+    /// As the templates show them.
+    pub records: Vec<Value>,
 }
 
 /// Takes every n-th of those that fit, so that all steps have some.
@@ -44,9 +45,9 @@ impl Spread {
     }
 }
 
-/// Reads the log of the run in `run` with about `count` records, a quarter more of near misses, and a quarter more that a rule decided.
+/// Reads the log of the run in `run`, which the page calls `name`, with about `count` records, a quarter more of near misses, and a quarter more that a rule decided.
 /// What stands behind a damaged part, or one that is still being written, is left out, and that is said.
-pub(crate) fn read_log(run: &Path, count: usize) -> Result<LogSample, Failure> {
+pub(crate) fn read_log(run: &Path, name: &str, count: usize) -> Result<LogSample, Failure> {
     let path = run.join("rollouts.jsonl.zst");
     let mut sample = LogSample::default();
     if count == 0 {
@@ -73,7 +74,7 @@ pub(crate) fn read_log(run: &Path, count: usize) -> Result<LogSample, Failure> {
         // Each counts what it sees, so all are asked.
         if spreads.each_mut().map(|spread| spread.takes(&facts)).contains(&true) {
             let tokens = if with_tokens.takes(&facts) { texts.of(run, response.episode, TOKENS) } else { Vec::new() };
-            sample.records.push(response.to_record().with_tokens(tokens));
+            sample.records.push(response.to_value(name, tokens));
         }
     })?;
     Ok(sample)
@@ -97,8 +98,8 @@ mod tests {
         let line = json!({"task": {"step": 0, "index": 0, "attempts": (0..attempts).map(attempt).collect::<Vec<_>>()}});
         let log = zstd::encode_all(format!("{line}\n").as_bytes(), 1).expect("it is compressed");
         std::fs::write(dir.path().join("rollouts.jsonl.zst"), log).expect("the file is written");
-        let sample = read_log(dir.path(), count).unwrap_or_else(|failure| panic!("{failure}"));
-        let ids = sample.records.iter().map(|record| record.to_value("run").get_attr("id").expect("an id").to_string());
+        let sample = read_log(dir.path(), "run", count).unwrap_or_else(|failure| panic!("{failure}"));
+        let ids = sample.records.iter().map(|record| record.get_attr("id").expect("an id").to_string());
         let ids = ids.collect();
         (sample, ids)
     }
@@ -122,7 +123,7 @@ mod tests {
         let with_tokens = |attempts: usize, count: usize| {
             let (sample, ids) = sample(attempts, count);
             let has = sample.records.iter().filter(|record| {
-                let tokens = record.to_value("run").get_attr("tokens").expect("tokens");
+                let tokens = record.get_attr("tokens").expect("tokens");
                 tokens.len().is_some_and(|turns| turns > 0)
             });
             (has.count(), ids.len())

@@ -10,7 +10,6 @@ use super::records::{ResponseFacts, ResponseKind};
 /// Role and type of task; the type is empty where the game has only one.
 type Group = (&'static str, String);
 
-/// Counts over all responses of a log.
 #[derive(Default)]
 pub(crate) struct LogSummary {
     groups: BTreeMap<Group, BTreeMap<u64, Counts>>,
@@ -18,7 +17,6 @@ pub(crate) struct LogSummary {
     rules: BTreeMap<(&'static str, String), usize>,
 }
 
-/// Counts over responses of one group.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Counts {
     pub responses: usize,
@@ -65,7 +63,6 @@ impl Counts {
 }
 
 impl LogSummary {
-    /// Counts one response.
     pub(crate) fn add(&mut self, facts: &ResponseFacts) {
         let role = facts.id.kind.role();
         let steps = self.groups.entry((role, facts.task_type.to_string())).or_default();
@@ -76,7 +73,6 @@ impl LogSummary {
         }
     }
 
-    /// All responses.
     pub(crate) fn total(&self) -> Counts {
         self.groups.values().flat_map(BTreeMap::values).fold(Counts::default(), |sum, counts| sum.plus(*counts))
     }

@@ -22,7 +22,6 @@ const DASHES: [(u32, u32); 2] = [(6, 4), (2, 4)];
 const LONG: usize = 300;
 const STRETCHES: usize = 100;
 
-/// A curve with its name.
 pub(super) struct NamedCurve<'a> {
     pub(super) name: String,
     pub(super) points: &'a [(f64, f64)],
@@ -58,7 +57,6 @@ impl Letter {
     }
 }
 
-/// Draws the curves over the step.
 pub(super) fn draw(title: &str, curves: &[NamedCurve<'_>]) -> String {
     let longest = curves.iter().map(|curve| curve.points.len()).max().unwrap_or_default();
     let means: Vec<Vec<(f64, f64)>> = curves.iter().map(|curve| means(curve.points)).collect();
@@ -186,12 +184,10 @@ pub(super) fn title_and_labels(paths: &[String]) -> (String, Vec<String>) {
 mod tests {
     use super::{NamedCurve, draw, means, title_and_labels};
 
-    /// A solid line of the first colour.
     fn curve<'a>(name: &str, points: &'a [(f64, f64)]) -> NamedCurve<'a> {
         NamedCurve { name: name.to_owned(), points, colour: 0, dashes: 0 }
     }
 
-    /// Width and height of a picture.
     fn size(svg: &str) -> (u32, u32) {
         let number = |name: &str| {
             let (_, rest) = svg.split_once(&format!(" {name}=\"")).expect("it has a size");
@@ -210,13 +206,6 @@ mod tests {
         assert_eq!((svg.matches("#0072B2").count(), svg.matches("#D55E00").count()), (2, 2));
         assert!(svg.contains("one") && svg.contains("&lt;script&gt;") && !svg.contains("<script"), "{svg}");
         assert!(draw("", &[curve("", &[(3.0, 0.5)])]).contains("#0072B2"));
-    }
-
-    #[test]
-    fn the_curve_of_a_further_run_has_dashes() {
-        let points = [(0.0, 0.0), (9.0, 1.0)];
-        let svg = draw("", &[curve("run", &points), NamedCurve { dashes: 1, ..curve("control", &points) }]);
-        assert!(svg.matches("#0072B2").count() > 20, "{svg}");
     }
 
     #[test]

@@ -19,23 +19,18 @@ const SHOWN: usize = 4000;
 /// Characters of a response that a list shows.
 const BEGINNING: usize = 160;
 
-/// A kind of response in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ResponseKind {
-    /// A proposer's.
+pub(crate) enum ResponseKind {
     Proposal,
     /// A task that no policy proposed.
     Derived,
-    /// A solver's.
     Attempt,
-    /// A verifier's.
     Verification,
 }
 
 impl ResponseKind {
     const ALL: [Self; 4] = [Self::Proposal, Self::Derived, Self::Attempt, Self::Verification];
 
-    /// Its word in an id.
     const fn word(self) -> &'static str {
         match self {
             Self::Proposal => "proposal",
@@ -45,8 +40,7 @@ impl ResponseKind {
         }
     }
 
-    /// The role that gave it.
-    pub const fn role(self) -> &'static str {
+    pub(crate) const fn role(self) -> &'static str {
         match self {
             Self::Proposal => "proposer",
             Self::Derived => "derived",
@@ -58,15 +52,13 @@ impl ResponseKind {
 
 /// Names a response within its run: `3-proposal-12` is proposal 12 of step 3, `3-attempt-0-5` attempt 5 at task 0 of that step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ResponseId {
-    /// The step of the record.
-    pub step: u64,
-    /// Whether it proposes, solves or verifies.
-    pub kind: ResponseKind,
+pub(crate) struct ResponseId {
+    pub(crate) step: u64,
+    pub(crate) kind: ResponseKind,
     /// Number of the record within its step and kind.
-    pub index: u64,
+    pub(crate) index: u64,
     /// Number of the response within its record.
-    pub place: usize,
+    pub(crate) place: usize,
 }
 
 impl Display for ResponseId {
@@ -99,36 +91,31 @@ impl FromStr for ResponseId {
 
 /// What lists and filters show of a response.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ResponseFacts {
-    /// Names it within its run.
-    pub id: ResponseId,
+pub(crate) struct ResponseFacts {
+    pub(crate) id: ResponseId,
     /// The kind of task where the game has several; else empty.
-    pub task_type: Arc<str>,
+    pub(crate) task_type: Arc<str>,
     /// The verdict's status, or `dropped`.
-    pub status: Arc<str>,
+    pub(crate) status: Arc<str>,
     /// The rule that decided; empty where none did.
-    pub rule: Arc<str>,
-    /// The number of checks that it passed.
-    pub passed: u64,
-    /// Checks that its task has.
-    pub total: u64,
+    pub(crate) rule: Arc<str>,
+    pub(crate) passed: u64,
+    pub(crate) total: u64,
     /// What it was rewarded, where it was.
-    pub reward: Option<f64>,
+    pub(crate) reward: Option<f64>,
 }
 
 impl ResponseFacts {
-    /// Whether some checks passed, and not all.
-    pub const fn is_near_miss(&self) -> bool {
+    pub(crate) const fn is_near_miss(&self) -> bool {
         0 < self.passed && self.passed < self.total
     }
 
     /// Whether a rule decided: among these are the cheats that were caught.
-    pub fn is_ruled(&self) -> bool {
+    pub(crate) fn is_ruled(&self) -> bool {
         !self.rule.is_empty()
     }
 
-    /// What the templates show.
-    pub fn to_value(&self) -> minijinja::Value {
+    pub(crate) fn to_value(&self) -> minijinja::Value {
         context!(
             id => self.id.to_string(),
             step => self.id.step,
@@ -144,20 +131,17 @@ impl ResponseFacts {
     }
 }
 
-/// A response in a line of the log.
-pub struct Response<'a> {
-    /// Names it within its run.
-    pub id: ResponseId,
+pub(crate) struct Response<'a> {
+    pub(crate) id: ResponseId,
     /// The line's object: a proposal, a derivation or a task with all its attempts.
-    pub record: &'a Value,
+    pub(crate) record: &'a Value,
     /// `null` for what no policy wrote.
-    pub episode: &'a Value,
+    pub(crate) episode: &'a Value,
     /// The object with the judgement on it.
-    pub judged: &'a Value,
+    pub(crate) judged: &'a Value,
 }
 
-/// The responses in a line of the log.
-pub fn responses(line: &Value) -> Vec<Response<'_>> {
+pub(crate) fn responses(line: &Value) -> Vec<Response<'_>> {
     let number = |value: &Value| value.as_u64().unwrap_or_default();
     let one = |kind, record: &'_ Value, step: &Value, place| ResponseId {
         step: number(step),
@@ -186,12 +170,11 @@ pub fn responses(line: &Value) -> Vec<Response<'_>> {
 
 impl Response<'_> {
     /// The logged verdict; `null` where the host dropped the response.
-    pub fn verdict(&self) -> &Value {
+    pub(crate) fn verdict(&self) -> &Value {
         &self.judged["verdict"]["Ok"]
     }
 
-    /// What lists show of it.
-    pub fn facts(&self) -> ResponseFacts {
+    pub(crate) fn facts(&self) -> ResponseFacts {
         let verdict = self.verdict();
         let text = |value: &Value| Arc::from(value.as_str().unwrap_or_default());
         ResponseFacts {
@@ -215,28 +198,27 @@ impl Response<'_> {
     }
 
     /// The task that was attempted, or that the proposal made; `null` where it made none.
-    pub fn task(&self) -> &Value {
+    pub(crate) fn task(&self) -> &Value {
         match self.id.kind {
             ResponseKind::Proposal | ResponseKind::Derived => &self.judged["task"],
             ResponseKind::Attempt | ResponseKind::Verification => &self.record["task"],
         }
     }
 
-    /// Prompts and responses, in full.
     fn turns(&self) -> impl Iterator<Item = (String, String)> {
         let turns = self.episode["turns"].as_array().into_iter().flatten();
         turns.map(|turn| (text_of(&turn["prompt"]), text_of(&turn["text"])))
     }
 
     /// The beginning of what the policy wrote, on one line.
-    pub fn beginning(&self) -> String {
+    pub(crate) fn beginning(&self) -> String {
         let text = self.turns().next().map(|(_, text)| text).unwrap_or_default();
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         words.chars().take(BEGINNING).collect()
     }
 
     /// What the verdict says, for people.
-    pub fn detail(&self) -> String {
+    pub(crate) fn detail(&self) -> String {
         let verdict = self.verdict();
         let detail =
             if verdict.is_null() { &self.judged["verdict"]["Err"]["why"] } else { &verdict["evidence"]["detail"] };
@@ -244,39 +226,16 @@ impl Response<'_> {
     }
 
     /// Whether `wanted` stands in a prompt, a response or the verdict's detail.
-    pub fn contains(&self, wanted: &str) -> bool {
+    pub(crate) fn contains(&self, wanted: &str) -> bool {
         let turn = |(prompt, text): (String, String)| prompt.contains(wanted) || text.contains(wanted);
         self.turns().any(turn) || self.detail().contains(wanted)
     }
 
-    /// Its texts, cut to what a page shows.
-    pub fn to_record(&self) -> LoggedRecord {
-        let turns = self.turns().map(|(prompt, text)| (cut(prompt), cut(text))).collect();
-        LoggedRecord { facts: self.facts(), detail: cut(self.detail()), turns, tokens: Vec::new() }
-    }
-}
-
-/// One response with its verdict, cut to what a page shows.
-pub struct LoggedRecord {
-    facts: ResponseFacts,
-    detail: String,
-    /// Prompts and responses.
-    turns: Vec<(String, String)>,
-    /// The tokens of each turn, where they are shown.
-    tokens: Vec<minijinja::Value>,
-}
-
-impl LoggedRecord {
-    /// The same with the tokens of each turn.
-    pub fn with_tokens(self, tokens: Vec<minijinja::Value>) -> Self {
-        Self { tokens, ..self }
-    }
-
-    /// What the template shows.
-    pub fn to_value(&self, run: &str) -> minijinja::Value {
-        let turn = |(prompt, text): &(String, String)| context!(prompt => prompt.as_str(), text => text.as_str());
-        let turns = self.turns.iter().map(turn).collect::<Vec<_>>();
-        context!(run, detail => &*self.detail, turns, tokens => self.tokens.clone(), ..self.facts.to_value())
+    /// What the templates show of it in a run, cut to what a page shows, with the tokens of each turn where they are shown.
+    pub(crate) fn to_value(&self, run: &str, tokens: Vec<minijinja::Value>) -> minijinja::Value {
+        let turn = |(prompt, text): (String, String)| context!(prompt => cut(prompt), text => cut(text));
+        let turns = self.turns().map(turn).collect::<Vec<_>>();
+        context!(run, detail => cut(self.detail()), turns, tokens, ..self.facts().to_value())
     }
 }
 
@@ -319,7 +278,7 @@ fn text_of(value: &Value) -> String {
 }
 
 /// The text, cut where it is too long for a page.
-pub fn cut(text: String) -> String {
+pub(crate) fn cut(text: String) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}\n… ({})", &text[..end], counted(text.len() - end, "more byte")),
         None => text,

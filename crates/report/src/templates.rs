@@ -5,11 +5,9 @@ use minijinja::{Environment, Value};
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 
-/// The style of every page.
-pub const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 
-/// The script of every page with charts.
-pub const CHARTS_SCRIPT: &str = include_str!("charts.js");
+pub(crate) const CHARTS_SCRIPT: &str = include_str!("charts.js");
 
 /// What pages of other modules import and include.
 const SHARED: [(&str, &str); 5] = [
@@ -21,7 +19,11 @@ const SHARED: [(&str, &str); 5] = [
 ];
 
 /// Renders the template `name`, one of the shared ones or of `own`.
-pub fn render_template(own: &[(&'static str, &'static str)], name: &str, values: Value) -> Result<String, Failure> {
+pub(crate) fn render_template(
+    own: &[(&'static str, &'static str)],
+    name: &str,
+    values: Value,
+) -> Result<String, Failure> {
     let mut environment = Environment::new();
     for (name, source) in SHARED.iter().chain(own) {
         environment.add_template(name, source).or_fail(ExitCode::Bug)?;

@@ -12,11 +12,11 @@ use veriplay_run::rundir::RunDir;
 /// Tokenizers that were read, by their run, with the bytes of their files: reading one takes up to a second, and all checkpoints of a run
 /// have the same.
 #[derive(Default)]
-pub struct TokenTexts(Mutex<HashMap<PathBuf, (u64, Arc<Tokenizer>)>>);
+pub(crate) struct TokenTexts(Mutex<HashMap<PathBuf, (u64, Arc<Tokenizer>)>>);
 
 impl TokenTexts {
     /// The first `most` tokens of an episode by its turns, with their ids and log-probabilities.
-    pub fn of(&self, run: &Path, episode: &serde_json::Value, most: usize) -> Vec<Value> {
+    pub(crate) fn of(&self, run: &Path, episode: &serde_json::Value, most: usize) -> Vec<Value> {
         let tokenizer = self.tokenizer(run);
         let mut left = most;
         let turns = episode["turns"].as_array().into_iter().flatten();

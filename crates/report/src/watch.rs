@@ -3,32 +3,29 @@
 //! The pages are made here, of the parts that `veriplay report` has too, and `veriplay_server` serves them. A page asks every two seconds for
 //! itself and replaces what changed; nothing is kept here that the files of the run do not say, so a run may grow, be resumed or be deleted.
 
-mod addresses;
-mod fields;
 mod filter;
-mod recorder;
 mod rerun;
 mod rollout_log;
 mod runs;
-mod stamp;
-mod summary;
 mod views;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sha2::{Digest, Sha256};
 use veriplay_console::exit::Failure;
 use veriplay_console::isolation::Isolation;
 use veriplay_server::{PageAnswer, PageRequest, Pages};
 
-use crate::{CHARTS_SCRIPT, ResponseId, STYLE};
-use addresses::run_path;
+use crate::records::ResponseId;
+use crate::templates::{CHARTS_SCRIPT, STYLE};
 use filter::RolloutFilter;
 use rerun::{Rerun, Reruns};
 use rollout_log::RolloutLog;
 use runs::{Run, RunFolder};
-use stamp::stamp;
 use views::Views;
 
 const SCRIPT: &str = include_str!("watch/watch.js");
@@ -58,8 +55,8 @@ impl Watch {
     }
 
     fn home(&self, request: &PageRequest) -> PageAnswer {
-        if let Some(name) = self.folder.only_run() {
-            return PageAnswer::At(run_path(name));
+        if let Some(run) = self.folder.only_run() {
+            return PageAnswer::At(run.address());
         }
         let runs = self.folder.runs();
         let files = runs.iter().flat_map(|run| run.files().into_iter().chain([run.folder().to_owned()]));
@@ -127,7 +124,7 @@ impl Watch {
     }
 
     /// A page about `files`, which is made only where the browser has another state of it.
-    fn page(&self, request: &PageRequest, files: &[std::path::PathBuf], make: impl FnOnce(&str) -> Page) -> PageAnswer {
+    fn page(&self, request: &PageRequest, files: &[PathBuf], make: impl FnOnce(&str) -> Page) -> PageAnswer {
         match self.tag(request, files) {
             None => PageAnswer::Unchanged,
             Some(tag) => self.document(make(&tag), Some(tag)),
@@ -135,7 +132,7 @@ impl Watch {
     }
 
     /// Names the state of the files as this page shows it; `None` where the browser has that page.
-    fn tag(&self, request: &PageRequest, files: &[std::path::PathBuf]) -> Option<String> {
+    fn tag(&self, request: &PageRequest, files: &[PathBuf]) -> Option<String> {
         let tag = stamp(&self.token, request, files);
         (request.known.as_ref() != Some(&tag)).then_some(tag)
     }
@@ -198,4 +195,33 @@ impl Pages for Watch {
 /// A log is refreshed before it is used, so one that a panic left half read is read again.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Names the page that `request` asks for, in the state that `files` are in: it changes when one of them does.
+fn stamp(token: &str, request: &PageRequest, files: &[PathBuf]) -> String {
+    let state = |file: &Metadata| (file.ino(), file.len(), file.mtime(), file.mtime_nsec());
+    let states: Vec<_> = files.iter().map(|file| (file, std::fs::metadata(file).ok().as_ref().map(state))).collect();
+    let digest = Sha256::digest(format!("{token} {:?} {:?} {states:?}", request.path, request.query));
+    digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stamp;
+    use veriplay_server::PageRequest;
+
+    #[test]
+    fn it_changes_with_the_page_and_with_a_file() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let files = [dir.path().join("file")];
+        let page = |path: &str| PageRequest { path: path.to_owned(), ..PageRequest::default() };
+        let of = |path: &str| stamp("token", &page(path), &files);
+        let missing = of("a");
+        assert!(missing != of("b") && missing != stamp("other", &page("a"), &files) && missing == of("a"));
+        std::fs::write(&files[0], "x").expect("a file");
+        let written = of("a");
+        assert_ne!(missing, written);
+        std::fs::write(&files[0], "xy").expect("a file");
+        assert_ne!(written, of("a"));
+    }
 }

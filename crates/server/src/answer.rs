@@ -1,17 +1,13 @@
 //! Answers: JSON in one piece, as large as it must be and no larger, and the room that it takes until the client has read it.
 
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
-use axum::body::{Body, HttpBody};
+use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use bytes::Bytes;
-use hyper::body::{Frame, SizeHint};
+use http_body_util::BodyExt;
 use serde::Serialize;
 
-/// A JSON answer.
 pub(crate) fn json_response(status: StatusCode, record: &impl Serialize) -> Response {
     // Records of answers have only string keys and finite numbers.
     let mut response = Response::new(Body::from(to_json(record).unwrap_or_default()));
@@ -20,7 +16,6 @@ pub(crate) fn json_response(status: StatusCode, record: &impl Serialize) -> Resp
     response
 }
 
-/// Counts what is written to it.
 struct Counter(usize);
 
 impl io::Write for Counter {
@@ -43,7 +38,6 @@ fn to_json(record: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     Ok(json)
 }
 
-/// A text up to so many bytes.
 pub(crate) fn shortened(mut text: String, most: usize) -> String {
     if text.len() > most {
         text.truncate(text.floor_char_boundary(most));
@@ -90,36 +84,13 @@ pub(crate) fn cut_text(text: &mut String, room: &mut usize) -> bool {
     was_cut
 }
 
-/// A body that keeps something to its end.
-pub(crate) struct HeldBody<T> {
-    inner: Body,
-    _held: T,
-}
-
-impl<T> HeldBody<T> {
-    pub(crate) const fn new(inner: Body, held: T) -> Self {
-        Self { inner, _held: held }
-    }
-}
-
-impl<T: Unpin> HttpBody for HeldBody<T> {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.inner).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
-    }
+/// The body, which keeps `held` to its end.
+pub(crate) fn hold(inner: Body, held: impl Send + 'static) -> Body {
+    // The body owns the function, and says of its size what `inner` says.
+    Body::new(inner.map_err(move |error| {
+        let _ = &held;
+        error
+    }))
 }
 
 #[cfg(test)]

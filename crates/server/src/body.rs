@@ -13,6 +13,7 @@ use veriplay_core::{most_text_weight, text_weight};
 
 use crate::body_room::BodyClaim;
 use crate::problem::Problem;
+use crate::service::Settings;
 
 /// Bodies from this size on are parsed on a thread that may block.
 const LARGE: usize = 16 << 10;
@@ -20,20 +21,10 @@ const LARGE: usize = 16 << 10;
 /// Values that weigh no more take no room of their own: most bodies hold few.
 const LIGHT: u64 = 64 << 10;
 
-/// Limits of bodies.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct BodyLimits {
-    /// The most bytes.
-    pub(crate) bytes: u64,
-    /// The time in which a body must arrive.
-    pub(crate) patience: Duration,
-}
-
 /// What the outermost layer notes of a request when its head has arrived.
 #[derive(Clone)]
 pub(crate) struct Arrival {
     pub(crate) at: Instant,
-    /// The room for its body.
     pub(crate) claim: Arc<BodyClaim>,
 }
 
@@ -44,7 +35,6 @@ pub(crate) struct RequestBody {
 }
 
 impl RequestBody {
-    /// When the head of its request had arrived.
     pub(crate) fn arrived(&self) -> Instant {
         self.arrival.at
     }
@@ -60,12 +50,10 @@ impl<S: Send + Sync> FromRequest<S> for RequestBody {
     }
 }
 
-/// A body that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BodyError {
     /// It has more bytes than this.
     TooLarge(u64),
-    /// It did not arrive in time.
     TimedOut,
     /// Other bodies took all the room, for too long.
     NoRoom,
@@ -94,19 +82,20 @@ impl From<BodyError> for Problem {
 /// that would not read a later answer.
 pub(crate) async fn read_body(
     request: RequestBody,
-    limits: BodyLimits,
+    settings: &Settings,
     deadline: Option<Instant>,
 ) -> Result<Bytes, BodyError> {
     let RequestBody { mut body, arrival } = request;
-    if body.size_hint().lower() > limits.bytes {
-        tokio::spawn(discard(body, limits));
-        return Err(BodyError::TooLarge(limits.bytes));
+    let (most, patience) = (settings.body_bytes, settings.body_patience);
+    if body.size_hint().lower() > most {
+        tokio::spawn(discard(body, most, patience));
+        return Err(BodyError::TooLarge(most));
     }
-    let until = Instant::now() + limits.patience;
+    let until = Instant::now() + patience;
     let room_until = deadline.map_or(until, |deadline| deadline.min(until));
     // Pieces are copied: one that is kept would keep the whole buffer of its connection.
     let mut whole = Vec::<u8>::new();
-    let announced = usize::try_from(body.size_hint().upper().unwrap_or(limits.bytes)).unwrap_or(usize::MAX);
+    let announced = usize::try_from(body.size_hint().upper().unwrap_or(most)).unwrap_or(usize::MAX);
     loop {
         let frame = match timeout_at(until.into(), body.frame()).await {
             Err(_) => return Err(BodyError::TimedOut),
@@ -115,13 +104,13 @@ pub(crate) async fn read_body(
             Ok(Some(Ok(frame))) => frame,
         };
         let Ok(piece) = frame.into_data() else { continue };
-        if (whole.len() + piece.len()) as u64 > limits.bytes {
-            return Err(BodyError::TooLarge(limits.bytes));
+        if (whole.len() + piece.len()) as u64 > most {
+            return Err(BodyError::TooLarge(most));
         }
         let admitted = timeout_at(room_until.into(), arrival.claim.take(piece.len() as u64));
         if admitted.await.is_err() {
             arrival.claim.abandon();
-            tokio::spawn(discard(body, limits));
+            tokio::spawn(discard(body, most, patience));
             return Err(BodyError::NoRoom);
         }
         grow(&mut whole, piece.len(), announced);
@@ -154,9 +143,9 @@ const DISCARDED: u64 = 4;
 
 /// Reads on for a while and keeps nothing: a client that still sends when its connection is closed may lose the answer
 /// that says why.
-async fn discard(mut body: Body, limits: BodyLimits) {
+async fn discard(mut body: Body, most: u64, patience: Duration) {
     let read = async {
-        let mut left = limits.bytes.saturating_mul(DISCARDED);
+        let mut left = most.saturating_mul(DISCARDED);
         while let Some(Ok(frame)) = body.frame().await {
             let bytes = frame.data_ref().map_or(0, |data| data.len() as u64);
             match left.checked_sub(bytes) {
@@ -166,7 +155,7 @@ async fn discard(mut body: Body, limits: BodyLimits) {
         }
     };
     // A client that is too slow has had its answer.
-    let _ = tokio::time::timeout(limits.patience, read).await;
+    let _ = tokio::time::timeout(patience, read).await;
 }
 
 /// Runs `parse` on the body: here where it is small, else on a thread that may block.

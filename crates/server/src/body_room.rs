@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 
 /// Room for the bodies of all requests under way.
 pub(crate) struct BodyRoom {
-    /// The most bytes of all bodies.
     all: u64,
     /// The most bytes of one.
     largest: u64,
@@ -21,7 +20,6 @@ pub(crate) struct BodyRoom {
 
 #[derive(Default)]
 struct RoomState {
-    /// Bytes of all bodies.
     held: u64,
     next_id: u64,
     bodies: BTreeMap<u64, ClaimedBody>,
@@ -68,16 +66,9 @@ impl BodyRoom {
         BodyClaim { room: Arc::clone(self), id }
     }
 
-    /// Bytes of all bodies.
     #[cfg(test)]
     fn held(&self) -> u64 {
         self.lock().held
-    }
-
-    /// Requests under way.
-    #[cfg(test)]
-    pub(crate) fn claims(&self) -> usize {
-        self.lock().bodies.len()
     }
 
     fn lock(&self) -> MutexGuard<'_, RoomState> {
@@ -210,7 +201,6 @@ mod tests {
 
     use super::*;
 
-    /// Whether the claim gets its room without waiting.
     fn gets(claim: &BodyClaim, bytes: u64) -> bool {
         let mut taking = pin!(claim.take(bytes));
         taking.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()

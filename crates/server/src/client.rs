@@ -25,7 +25,6 @@ pub enum TokenError {
     Characters(usize),
 }
 
-/// The fewest characters of a token.
 const LEAST: usize = 16;
 
 impl Tokens {
@@ -63,16 +62,13 @@ fn digest(line: usize, token: &str) -> Result<blake3::Hash, TokenError> {
     }
 }
 
-/// The other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Peer {
-    /// A TCP address.
     Tcp(SocketAddr),
     /// A connection to the Unix socket, by its number: local processes have no other name.
     Unix(u64),
 }
 
-/// The key of a client in the queue.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ClientKey {
     Token(blake3::Hash),
@@ -102,6 +98,14 @@ impl ClientKey {
     pub(crate) fn named(name: &str) -> Self {
         Self::Named(name.to_owned())
     }
+}
+
+/// What the outermost layer finds out about a request, for the endpoints.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    pub(crate) client: ClientKey,
+    /// The id that the client sent, or was given.
+    pub(crate) request_id: String,
 }
 
 #[cfg(test)]

@@ -10,17 +10,17 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use veriplay_core::{Comparison, Predicted};
+use veriplay_core::{AttemptText, Comparison, Predicted};
 use veriplay_verifier::judges::{judge_names, parse_judge};
 
 use crate::answer::json_response;
 use crate::body::{BodyError, RequestBody, parse_body, read_body};
 use crate::json_slices::object_members;
-use crate::judge::{AUTO_FORMAT, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
+use crate::judge::{AUTO_FORMAT, Judge, JudgeOptions, TaskError, TaskSource};
 use crate::phase::Phase;
 use crate::problem::Problem;
 use crate::queue::Unfinished;
-use crate::service::Service;
+use crate::service::{AttemptWork, Service};
 
 /// Clients wait for the program's time limits and this long.
 const CLIENT_SLACK: Duration = Duration::from_secs(10);
@@ -29,7 +29,6 @@ const MARGIN: Duration = Duration::from_secs(2);
 /// An invalid value is repeated in the answer up to this many bytes of JSON.
 const LARGEST_ECHO: usize = 4096;
 
-/// Errors of one request that are told.
 pub(crate) const MOST_ERRORS: usize = 100;
 
 /// A request that a compatible endpoint refuses.
@@ -40,7 +39,6 @@ pub(crate) struct Rejection {
     detail: Value,
 }
 
-/// One error of FastAPI's list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct FieldError {
     #[serde(rename = "type")]
@@ -53,7 +51,6 @@ struct FieldError {
 }
 
 impl Rejection {
-    /// A text with a status code.
     pub(crate) fn text(status: StatusCode, detail: impl Into<String>) -> Self {
         Self { status, detail: Value::String(detail.into()) }
     }
@@ -116,7 +113,7 @@ pub(crate) async fn read_request<T: Send + 'static>(
     parse: impl FnOnce(&mut Fields<'_>) -> T + Send + 'static,
 ) -> Result<T, Rejection> {
     let json = Problem::check_json(headers).is_ok();
-    let body = read_body(body, service.body_limits(), Some(deadline)).await?;
+    let body = read_body(body, &service.settings, Some(deadline)).await?;
     let parsed = parse_body(body, move |bytes| {
         let object = parse_object(bytes, json)?;
         let mut fields = Fields::new(object, std::str::from_utf8(bytes).unwrap_or_default());
@@ -164,7 +161,6 @@ fn echo(value: &Value) -> Value {
 /// The fields of a request's body. Errors are collected, as FastAPI does; unknown fields are not looked at.
 pub(crate) struct Fields<'a> {
     object: Map<String, Value>,
-    /// The body.
     text: &'a str,
     errors: Vec<FieldError>,
 }
@@ -194,7 +190,10 @@ impl<'a> Fields<'a> {
         self.errors.push(FieldError { kind, loc, msg: msg.into(), input: echo(input), ctx: None });
     }
 
-    /// Notes an error with a context.
+    pub(crate) fn not_a_text(&mut self, path: &[&str], input: &Value) {
+        self.wrong(path, "string_type", "Input should be a valid string", input);
+    }
+
     fn wrong_with(&mut self, name: &str, kind: &'static str, msg: String, input: &Value, ctx: Value) {
         self.wrong(&[name], kind, msg, input);
         if let Some(error) = self.errors.last_mut() {
@@ -202,22 +201,18 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A field. `None` where it is absent.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         self.object.get(name)
     }
 
-    /// Takes a field. `None` where it is absent.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.object.remove(name)
     }
 
-    /// The fields that were not taken.
     pub(crate) fn rest(&mut self) -> Map<String, Value> {
         std::mem::take(&mut self.object)
     }
 
-    /// A required field.
     pub(crate) fn required(&mut self, name: &str) -> Option<Value> {
         let found = self.take(name);
         if found.is_none() {
@@ -232,7 +227,18 @@ impl<'a> Fields<'a> {
         self.required(name).map_or_else(Vec::new, |value| self.list_of(name, value))
     }
 
-    /// The items of the field's value.
+    /// The items of a list, which must be texts.
+    pub(crate) fn texts(&mut self, name: &str, items: Vec<Value>) -> Vec<String> {
+        let mut texts = Vec::with_capacity(items.len());
+        for (at, item) in items.into_iter().enumerate() {
+            match item {
+                Value::String(text) => texts.push(text),
+                other => self.not_a_text(&[name, &at.to_string()], &other),
+            }
+        }
+        texts
+    }
+
     pub(crate) fn list_of(&mut self, name: &str, value: Value) -> Vec<Value> {
         match value {
             Value::Array(items) => items,
@@ -243,12 +249,11 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A required text.
     pub(crate) fn text(&mut self, name: &str) -> String {
         match self.required(name) {
             Some(Value::String(text)) => text,
             Some(other) => {
-                self.wrong(&[name], "string_type", "Input should be a valid string", &other);
+                self.not_a_text(&[name], &other);
                 String::new()
             }
             None => String::new(),
@@ -273,7 +278,7 @@ impl<'a> Fields<'a> {
             Value::Null => None,
             Value::String(text) => Some(text),
             other => {
-                self.wrong(&[name], "string_type", "Input should be a valid string", &other);
+                self.not_a_text(&[name], &other);
                 None
             }
         }
@@ -308,7 +313,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A whole number.
     pub(crate) fn integer(&mut self, name: &str, default: i64) -> i64 {
         let Some(value) = self.take(name) else { return default };
         let number = match &value {
@@ -328,7 +332,6 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// One of a few words.
     pub(crate) fn word(&mut self, name: &str, known: &[&'static str]) -> Option<&'static str> {
         let value = self.required(name)?;
         let found = value.as_str().and_then(|word| known.iter().copied().find(|known| *known == word));
@@ -371,19 +374,18 @@ pub(crate) fn read_judge(chosen: &Value) -> Result<Comparison, String> {
     }
 }
 
-/// Opens the task in what a trainer carries beside a completion, as JSON. `chosen` judges it where its row names no judge.
-///
-/// # Errors
-/// Why there is none.
-pub(crate) fn open_truth(
+/// The attempt at the task in what a trainer carries beside a completion, as JSON. `chosen` judges it where its row names no judge.
+pub(crate) fn open_attempt(
     judge: &Arc<dyn Judge>,
     truth: &str,
     chosen: Option<&Comparison>,
-) -> Result<Arc<dyn OpenTask>, TaskError> {
+    completion: String,
+) -> Result<AttemptWork, TaskError> {
     let (format, row) = (AUTO_FORMAT.to_owned(), truth.to_owned());
     let source = TaskSource::Row { format, row, predict: Predicted::Output, name: None };
     let options = JudgeOptions { judge: chosen.cloned(), early_stop: true, ..JudgeOptions::default() };
-    Arc::clone(judge).open_task(&source, &options)
+    let task = Arc::clone(judge).open_task(&source, &options)?;
+    Ok(AttemptWork { task, attempt_id: "0".to_owned(), text: AttemptText::Completion(completion) })
 }
 
 fn whole(number: f64) -> Option<i64> {
@@ -400,49 +402,6 @@ pub(crate) fn client_deadline(arrived: Instant, compile_seconds: f64, run_second
 mod tests {
     use super::*;
 
-    fn fields(value: Value) -> Fields<'static> {
-        let Value::Object(object) = value else { panic!("an object") };
-        Fields::new(object, "")
-    }
-
-    fn detail(fields: Fields<'_>) -> Value {
-        fields.finish(()).expect_err("a field is wrong").detail
-    }
-
-    #[test]
-    fn errors_are_those_of_fastapi() {
-        let mut wrong = fields(json!({"language": "cobol", "run_timeout": "soon", "files": [], "stdin": 3}));
-        wrong.text("code");
-        wrong.word("language", &["python"]);
-        wrong.seconds("run_timeout", 10.0, 60.0);
-        wrong.object("files");
-        wrong.optional_text("stdin");
-        let found = detail(wrong);
-        let kinds: Vec<&str> = found.as_array().expect("a list").iter().filter_map(|e| e["type"].as_str()).collect();
-        assert_eq!(kinds, ["missing", "literal_error", "float_parsing", "dict_type", "string_type"]);
-        assert_eq!(found[0]["loc"], json!(["body", "code"]));
-        assert_eq!(found[0]["msg"], "Field required");
-        assert_eq!(found[1]["msg"], "Input should be 'python'");
-        assert_eq!((&found[1]["input"], &found[1]["ctx"]["expected"]), (&json!("cobol"), &json!("'python'")));
-    }
-
-    #[test]
-    fn defaults_and_unknown_fields_are_no_errors() {
-        let mut fine = fields(json!({"code": "x", "unknown": 1, "stdin": null, "run_timeout": "2.5", "memory": 7.0}));
-        assert_eq!((fine.text("code"), fine.optional_text("stdin")), ("x".to_owned(), None));
-        assert_eq!((fine.seconds("run_timeout", 10.0, 60.0), fine.seconds("other", 10.0, 60.0)), (2.5, 10.0));
-        assert_eq!((fine.integer("memory", -1), fine.integer("gone", -1)), (7, -1));
-        assert!(fine.object("files").is_empty() && fine.list("fetch_files").is_empty());
-        assert!(fine.finish(()).is_ok());
-    }
-
-    #[test]
-    fn a_time_limit_beyond_the_most_is_an_error() {
-        let mut wrong = fields(json!({"run_timeout": 61}));
-        wrong.seconds("run_timeout", 10.0, 60.0);
-        assert_eq!(detail(wrong)[0]["ctx"]["le"], 60.0);
-    }
-
     #[test]
     fn the_clock_of_a_client_runs_from_the_arrival_of_its_request() {
         let arrived = Instant::now();
@@ -458,20 +417,9 @@ mod tests {
 
     #[test]
     fn a_long_input_is_not_repeated_whole() {
-        let mut wrong = fields(json!({"stdin": ["é".repeat(10_000)]}));
-        wrong.optional_text("stdin");
-        assert!(detail(wrong)[0]["input"].as_str().expect("a cut text").len() < 5000);
-    }
-
-    #[test]
-    fn what_is_no_json_object_is_rejected() {
-        for (bytes, json, kind) in [
-            (&b"{"[..], true, "json_invalid"),
-            (b"[1]", true, "model_attributes_type"),
-            (b"{}", false, "model_attributes_type"),
-            (br#"{"code": "\ud800"}"#, true, "json_invalid"),
-        ] {
-            assert_eq!(parse_object(bytes, json).expect_err("no object").detail[0]["type"], kind);
-        }
+        let mut wrong = Fields::new(Map::new(), "");
+        wrong.wrong(&["stdin"], "string_type", "", &json!(["é".repeat(10_000)]));
+        let detail = wrong.finish(()).expect_err("a field is wrong").detail;
+        assert!(detail[0]["input"].as_str().expect("a cut text").len() < 5000);
     }
 }

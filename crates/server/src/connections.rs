@@ -4,12 +4,10 @@
 //! others out. A connection with a request under way is never closed for another.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -18,7 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::sync::Notify;
 use tower::ServiceExt;
 
-use crate::answer::HeldBody;
+use crate::answer::hold;
 use crate::client::Peer;
 use crate::listener::{Listener, Socket};
 use crate::phase::{Life, Phase};
@@ -36,18 +34,16 @@ pub(crate) struct OpenConnections(Arc<Mutex<Registry>>);
 
 #[derive(Default)]
 struct Registry {
-    open: BTreeMap<u64, Arc<Connection>>,
+    open: BTreeMap<u64, Connection>,
     next_id: u64,
-    /// Counts the moments at which connections became idle.
+    /// Counts the moments at which connections became busy or idle.
     clock: u64,
 }
 
-/// One connection.
 struct Connection {
-    id: u64,
-    /// The moment at which it became idle; 0 while a request is under way.
-    idle_since: AtomicU64,
-    close: Notify,
+    /// The moment at which it became idle; `None` while a request is under way.
+    idle_since: Option<u64>,
+    close: Arc<Notify>,
 }
 
 impl OpenConnections {
@@ -56,7 +52,6 @@ impl OpenConnections {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many are open.
     pub(crate) fn count(&self) -> usize {
         self.lock().open.len()
     }
@@ -64,28 +59,32 @@ impl OpenConnections {
     /// A number that changes with every request that begins or ends; `None` while one is under way.
     pub(crate) fn idle_mark(&self) -> Option<u64> {
         let registry = self.lock();
-        let busy = registry.open.values().any(|connection| connection.idle_since.load(Ordering::Relaxed) == 0);
-        (!busy).then_some(registry.clock)
+        registry.open.values().all(|connection| connection.idle_since.is_some()).then_some(registry.clock)
     }
 
-    fn open(&self) -> Arc<Connection> {
+    /// The number of a new connection, and what tells it to close.
+    fn open(&self) -> (u64, Arc<Notify>) {
         let mut registry = self.lock();
         registry.next_id += 1;
         registry.clock += 1;
-        let (id, now) = (registry.next_id, registry.clock);
-        let connection = Arc::new(Connection { id, idle_since: AtomicU64::new(now), close: Notify::new() });
-        registry.open.insert(id, Arc::clone(&connection));
-        connection
+        let (id, close) = (registry.next_id, Arc::new(Notify::new()));
+        let connection = Connection { idle_since: Some(registry.clock), close: Arc::clone(&close) };
+        registry.open.insert(id, connection);
+        (id, close)
     }
 
-    fn closed(&self, connection: &Connection) {
-        self.lock().open.remove(&connection.id);
+    fn closed(&self, id: u64) {
+        self.lock().open.remove(&id);
     }
 
-    fn set_busy(&self, connection: &Connection, busy: bool) {
+    fn set_busy(&self, id: u64, busy: bool) {
         let mut registry = self.lock();
         registry.clock += 1;
-        connection.idle_since.store(if busy { 0 } else { registry.clock }, Ordering::Relaxed);
+        let idle_since = (!busy).then_some(registry.clock);
+        // One that was closed for another is not there any more.
+        if let Some(connection) = registry.open.get_mut(&id) {
+            connection.idle_since = idle_since;
+        }
     }
 
     /// Closes the connection that has been idle longest, where more than `most` are open.
@@ -94,22 +93,16 @@ impl OpenConnections {
         if registry.open.len() <= most {
             return;
         }
-        let idle = |connection: &Arc<Connection>| match connection.idle_since.load(Ordering::Relaxed) {
-            0 => None,
-            since => Some((since, connection.id)),
-        };
-        if let Some((_, id)) = registry.open.values().filter_map(idle).min()
-            && let Some(connection) = registry.open.remove(&id)
-        {
+        let idle = registry.open.iter().filter_map(|(id, connection)| Some((connection.idle_since?, *id)));
+        let longest = idle.min();
+        if let Some(connection) = longest.and_then(|(_, id)| registry.open.remove(&id)) {
             connection.close.notify_one();
         }
     }
 }
 
-/// Limits of connections.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectionLimits {
-    /// The most at once.
     pub(crate) most: usize,
     /// The time in which the head of a request must arrive.
     pub(crate) head_patience: Duration,
@@ -135,10 +128,7 @@ pub(crate) async fn serve_connections(
         while tasks.try_join_next().is_some() {}
         match accepted {
             Ok((socket, peer)) => {
-                let connection = open.open();
-                open.make_room(limits.most);
-                let (router, open, life) = (router.clone(), open.clone(), life.clone());
-                tasks.spawn(serve_connection(socket, peer, router, open, connection, limits, life));
+                tasks.spawn(serve_connection(socket, peer, router.clone(), open.clone(), limits, life.clone()));
             }
             Err(error) => {
                 // Out of descriptors, or a connection that broke before it was accepted.
@@ -160,64 +150,55 @@ async fn serve_connection(
     peer: Peer,
     router: Router,
     open: OpenConnections,
-    connection: Arc<Connection>,
     limits: ConnectionLimits,
     life: Life,
 ) {
-    let answer = {
-        let (open, connection) = (open.clone(), Arc::clone(&connection));
-        service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(peer);
-            let busy = Busy::new(&open, &connection);
-            let answer = router.clone().oneshot(request);
-            async move { answer.await.map(|response| response.map(|inner| Body::new(HeldBody::new(inner, busy)))) }
-        })
-    };
+    let (id, close) = open.open();
+    open.make_room(limits.most);
+    let requests = open.clone();
+    let answer = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        let busy = Busy::new(&requests, id);
+        let answer = router.clone().oneshot(request);
+        async move { answer.await.map(|response| response.map(|inner| hold(inner, busy))) }
+    });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.head_patience).max_buf_size(READ_BUFFER);
-    let mut served =
-        std::pin::pin!(builder.serve_connection(TokioIo::new(StallGuard::new(socket, limits.write_patience)), answer));
-    let mut told = false;
-    loop {
-        let draining = async {
-            match told {
-                true => std::future::pending().await,
-                false => life.reached(Phase::Draining).await,
-            }
-        };
-        tokio::select! {
-            ended = served.as_mut() => {
-                if let Err(error) = ended {
-                    tracing::debug!(%error, "a connection ended");
-                }
-                break;
-            }
-            () = connection.close.notified() => break,
-            () = draining => {
-                told = true;
-                served.as_mut().graceful_shutdown();
+    let socket = TokioIo::new(StallGuard::new(socket, limits.write_patience));
+    let mut served = std::pin::pin!(builder.serve_connection(socket, answer));
+    let ended = tokio::select! {
+        ended = served.as_mut() => Some(ended),
+        () = close.notified() => None,
+        () = life.reached(Phase::Draining) => {
+            served.as_mut().graceful_shutdown();
+            tokio::select! {
+                ended = served.as_mut() => Some(ended),
+                () = close.notified() => None,
             }
         }
+    };
+    if let Some(Err(error)) = ended {
+        tracing::debug!(%error, "a connection ended");
     }
-    open.closed(&connection);
+    open.closed(id);
 }
 
 /// Marks a connection as busy while a request is under way.
 struct Busy {
     open: OpenConnections,
-    connection: Arc<Connection>,
+    connection: u64,
 }
 
 impl Busy {
-    fn new(open: &OpenConnections, connection: &Arc<Connection>) -> Self {
+    fn new(open: &OpenConnections, connection: u64) -> Self {
         open.set_busy(connection, true);
-        Self { open: open.clone(), connection: Arc::clone(connection) }
+        Self { open: open.clone(), connection }
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.open.set_busy(&self.connection, false);
+        self.open.set_busy(self.connection, false);
     }
 }
 
@@ -228,10 +209,10 @@ mod tests {
     #[test]
     fn the_connection_that_is_idle_longest_makes_room() {
         let open = OpenConnections::default();
-        let connections: Vec<_> = (0..3).map(|_| open.open()).collect();
-        open.set_busy(&connections[0], true);
-        open.set_busy(&connections[1], true);
-        open.set_busy(&connections[1], false);
+        (0..3).for_each(|_| drop(open.open()));
+        open.set_busy(1, true);
+        open.set_busy(2, true);
+        open.set_busy(2, false);
         open.make_room(3);
         assert_eq!(open.count(), 3);
         let ids = |open: &OpenConnections| open.lock().open.keys().copied().collect::<Vec<_>>();
@@ -241,7 +222,7 @@ mod tests {
         assert_eq!(ids(&open), [1]);
         open.make_room(0);
         assert_eq!(ids(&open), [1], "a busy one is never closed");
-        open.closed(&connections[0]);
+        open.closed(1);
         assert_eq!(open.count(), 0);
     }
 }

@@ -14,5 +14,4 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::service::Service;
 
-/// The routes of a family.
 pub(crate) type Routes = OpenApiRouter<Arc<Service>>;

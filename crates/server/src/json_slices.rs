@@ -16,7 +16,6 @@ struct Cursor<'a> {
     at: usize,
 }
 
-/// The items of an array.
 pub(crate) fn array_items(text: &str) -> Result<Vec<&str>, SliceError> {
     let mut cursor = Cursor { text, at: 0 };
     let mut items = Vec::new();
@@ -101,7 +100,6 @@ impl<'a> Cursor<'a> {
         if self.at == self.text.len() { Ok(()) } else { Err(self.error("text follows the end")) }
     }
 
-    /// The next value's text.
     fn value(&mut self) -> Result<&'a str, SliceError> {
         self.skip_blanks();
         let start = self.at;

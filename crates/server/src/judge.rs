@@ -10,14 +10,10 @@ use veriplay_eval::JudgedAttempt;
 use crate::answer::shortened;
 
 /// Judges attempts and runs jobs. All functions block, and are called from many threads at once.
-pub trait Judge: Send + Sync + 'static {
-    /// What clients may know about it.
+pub(crate) trait Judge: Send + Sync + 'static {
     fn facts(&self) -> &JudgeFacts;
 
     /// Opens a task, keeps its row for later requests by digest, and returns what judges attempts at it under `options`.
-    ///
-    /// # Errors
-    /// Why there is no such task.
     fn open_task(self: Arc<Self>, source: &TaskSource, options: &JudgeOptions) -> Result<Arc<dyn OpenTask>, TaskError>;
 
     /// Runs one job, unless it is cancelled.
@@ -25,10 +21,13 @@ pub trait Judge: Send + Sync + 'static {
     /// # Errors
     /// An invalid job, a fault of the host, or [`ExecuteError::Cancelled`].
     fn run(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError>;
+
+    /// Stores what is not stored yet: the service ends.
+    fn flush(&self) {}
 }
 
 /// A task, ready to judge attempts under fixed options.
-pub trait OpenTask: Send + Sync {
+pub(crate) trait OpenTask: Send + Sync {
     /// Its name in its set.
     fn task_id(&self) -> &str;
 
@@ -39,23 +38,20 @@ pub trait OpenTask: Send + Sync {
     fn judge(&self, attempt_id: &str, text: &AttemptText, cancellation: &CancellationToken) -> JudgedAttempt;
 }
 
-/// Facts about a judge that clients may know.
 #[derive(Debug, Clone)]
-pub struct JudgeFacts {
-    /// Version of the program.
-    pub version: String,
-    /// Name of the image.
-    pub image: String,
+pub(crate) struct JudgeFacts {
+    pub(crate) version: String,
+    pub(crate) image: String,
     /// Its digest. Verdicts depend on it.
-    pub image_digest: Digest,
+    pub(crate) image_digest: Digest,
     /// Bytes of memory that the image itself needs; no job may have less.
-    pub image_memory_bytes: u64,
+    pub(crate) image_memory_bytes: u64,
     /// Limits of a job without its own.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// The most that a request or a task may ask for. Its deadline is not compared: fuel bounds the time.
-    pub most: Limits,
+    pub(crate) most: Limits,
     /// Names of the formats of task rows.
-    pub formats: Vec<&'static str>,
+    pub(crate) formats: Vec<&'static str>,
 }
 
 impl JudgeFacts {
@@ -63,7 +59,7 @@ impl JudgeFacts {
     ///
     /// # Errors
     /// The field of the first such limit, and why it is refused.
-    pub fn check_limits(&self, asked: &Limits) -> Result<(), (&'static str, String)> {
+    pub(crate) fn check_limits(&self, asked: &Limits) -> Result<(), (&'static str, String)> {
         Limits::check_fuel(asked.fuel).map_err(|why| ("limits.fuel", why))?;
         let Limits { fuel, memory_bytes, output_bytes, file_bytes, .. } = self.most;
         let limits = [
@@ -82,14 +78,13 @@ impl JudgeFacts {
 }
 
 /// The format of rows whose shape says what they are: what trainers carry beside a completion. Every judge has it.
-pub const AUTO_FORMAT: &str = "auto";
+pub(crate) const AUTO_FORMAT: &str = "auto";
 
 /// Where a task comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TaskSource {
+pub(crate) enum TaskSource {
     /// A row of a public set, or of our own, as it is published.
     Row {
-        /// Name of the format.
         format: String,
         /// The row's JSON text, unchanged: the order of keys may matter.
         row: String,
@@ -104,27 +99,25 @@ pub enum TaskSource {
 
 /// Conditions of a verdict that the request sets.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct JudgeOptions {
+pub(crate) struct JudgeOptions {
     /// The judge of tasks whose rows name none.
-    pub judge: Option<Comparison>,
+    pub(crate) judge: Option<Comparison>,
     /// Limits of each job, instead of the tasks' and the image's own.
-    pub limits: LimitOverrides,
-    /// Seed of every job.
-    pub seed: u64,
+    pub(crate) limits: LimitOverrides,
+    pub(crate) seed: u64,
     /// Whether an attempt ends at its first failed case.
-    pub early_stop: bool,
+    pub(crate) early_stop: bool,
 }
 
 /// Why a task cannot be opened. The fault is the request's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TaskError {
+pub(crate) enum TaskError {
     /// No row of that digest is kept: it was never sent, or was dropped for others.
     #[error("no task of digest `{0}` is kept")]
     UnknownDigest(Digest),
     /// No format has that name.
     #[error("{0}")]
     UnknownFormat(String),
-    /// The row is invalid.
     #[error("{reason}")]
     Invalid {
         /// Path of the field in the row; empty for the row as a whole.
@@ -135,7 +128,6 @@ pub enum TaskError {
     /// The options do not fit.
     #[error("{reason}")]
     Options {
-        /// The option.
         field: &'static str,
         /// What is wrong with it.
         reason: String,

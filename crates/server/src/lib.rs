@@ -11,7 +11,6 @@
 mod answer;
 mod body;
 mod body_room;
-mod caller;
 mod client;
 mod compat;
 mod connections;
@@ -19,7 +18,6 @@ mod endpoints;
 mod json_slices;
 mod judge;
 mod limits;
-mod lines;
 mod listener;
 mod machine;
 mod metrics;
@@ -39,7 +37,6 @@ mod task_store;
 mod tests;
 
 pub use client::{TokenError, Tokens};
-pub use judge::{AUTO_FORMAT, Judge, JudgeFacts, JudgeOptions, OpenTask, TaskError, TaskSource};
 pub use listener::{Address, ListenError};
 pub use machine::{MemoryPlan, raise_descriptor_limit};
 pub use pages::{PageAnswer, PageRequest, Pages, serve_pages};

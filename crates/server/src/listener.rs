@@ -56,7 +56,6 @@ pub enum ListenError {
 
 /// A socket to listen on.
 pub(crate) enum Listener {
-    /// TCP.
     Tcp(TcpListener),
     /// A Unix socket, whose file is removed at the end.
     Unix(UnixListener, SocketFile),
@@ -67,9 +66,6 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Socket for T {}
 
 impl Listener {
     /// Listens on `address`; without tokens only on a loopback address or a Unix socket.
-    ///
-    /// # Errors
-    /// Why it cannot.
     pub(crate) async fn open(address: &Address, has_tokens: bool) -> Result<Self, ListenError> {
         let system = |error| ListenError::System { address: address.clone(), error };
         match address {

@@ -31,7 +31,6 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// Reads a field that must be an object.
 pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     Object::deserialize(deserializer).map(|Object(record)| record)
 }
@@ -43,12 +42,10 @@ pub(crate) fn optional_object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     Ok(Option::<Object<T>>::deserialize(deserializer)?.map(|Object(record)| record))
 }
 
-/// Reads a whole number.
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Count::<0>::deserialize(deserializer).map(|Count(number)| number)
 }
 
-/// Reads a whole number or null.
 pub(crate) fn optional_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     Ok(Option::<Count>::deserialize(deserializer)?.map(|Count(number)| number))
 }

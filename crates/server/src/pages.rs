@@ -90,9 +90,6 @@ pub trait Pages: Send + Sync + 'static {
 
 /// Serves pages until SIGTERM or SIGINT. `listening` is told the address, which must be one of the loopback device. A POST must carry one of
 /// `tokens` in the header `x-veriplay-token`.
-///
-/// # Errors
-/// Why it could not start.
 pub fn serve_pages(
     address: SocketAddr,
     tokens: Tokens,

@@ -2,12 +2,10 @@
 
 use tokio::sync::watch;
 
-/// Where the service is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     /// The judge is not there yet: the image is being loaded or built.
     Starting,
-    /// It judges.
     Serving,
     /// It was told to stop: what it has accepted is finished, and nothing new is accepted.
     Draining,

@@ -44,7 +44,6 @@ impl Problem {
         }
     }
 
-    /// The body is no JSON.
     pub(crate) fn not_json(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "not-json", "The body is not JSON", detail)
     }
@@ -145,7 +144,6 @@ impl Problem {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "wrong-method", "Wrong method", detail)
     }
 
-    /// A job met a fault of the host.
     pub(crate) fn fault() -> Self {
         let detail = "it failed each of three times; the service's log has the cause";
         Self::new(StatusCode::BAD_GATEWAY, "host-fault", "The sandbox failed, not the program", detail)
@@ -155,7 +153,6 @@ impl Problem {
         Self::new(StatusCode::GATEWAY_TIMEOUT, "deadline", "The deadline passed first", detail)
     }
 
-    /// A bug of ours.
     pub(crate) fn bug() -> Self {
         let detail = "the service failed; its log has the request's id";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", "A bug of the service", detail)
@@ -183,37 +180,5 @@ impl IntoResponse for Problem {
         *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         self.headers(&mut response);
         response
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_packed_body_is_refused_by_name() {
-        let check = |encoding: Option<&'static str>| {
-            let mut headers = HeaderMap::new();
-            headers.extend(encoding.map(|encoding| (header::CONTENT_ENCODING, HeaderValue::from_static(encoding))));
-            Problem::check_encoding(&headers).map_err(|problem| (problem.status, problem.detail.contains("`gzip`")))
-        };
-        assert_eq!((check(None), check(Some("Identity"))), (Ok(()), Ok(())));
-        assert_eq!((check(Some("gzip")), check(Some("identity, gzip"))), (Err((415, true)), Err((415, false))));
-    }
-
-    fn is_json(headers: &HeaderMap) -> bool {
-        Problem::check_json(headers).is_ok()
-    }
-
-    #[test]
-    fn only_a_json_body_is_json() {
-        let headers = |kind: &'static str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::CONTENT_TYPE, kind.parse().expect("a header"));
-            headers
-        };
-        assert!(is_json(&headers("application/json")) && is_json(&headers("Application/JSON; charset=utf-8")));
-        assert!(is_json(&headers("application/problem+json")));
-        assert!(!is_json(&headers("text/plain")) && !is_json(&HeaderMap::new()));
     }
 }

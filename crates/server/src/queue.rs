@@ -40,7 +40,6 @@ pub(crate) enum Turn {
     Slice(Duration),
 }
 
-/// How far a piece has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// It has reported, or nobody waits for it.
@@ -83,46 +82,35 @@ pub(crate) enum Admission {
     Always,
 }
 
-/// There is no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum QueueFull {
     /// The request alone is larger than one client's share.
     #[error("the request has {pieces} attempts, and one client may have {share} waiting")]
     TooLarge {
-        /// Pieces of the request.
         pieces: usize,
         /// The most that one client may have waiting.
         share: usize,
     },
-    /// Others wait already.
     #[error(
         "{waiting} attempts wait, {mine} of them of this client; the queue takes {capacity}, and {share} of one client"
     )]
     Busy {
-        /// Pieces that wait.
         waiting: usize,
-        /// Those of this client.
         mine: usize,
         /// The most that may wait.
         capacity: usize,
         /// The most that one client may have waiting.
         share: usize,
     },
-    /// The queue is closed.
     #[error("the service is stopping")]
     Closed,
 }
 
-/// Why work has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unfinished {
-    /// There was no room in the queue.
     Full(QueueFull),
-    /// The deadline passed first.
     Deadline,
-    /// The service stopped first.
     Stopped,
-    /// A judge thread panicked.
     Lost,
 }
 
@@ -135,15 +123,12 @@ pub(crate) struct Queue {
 struct Shared {
     slices: FirstSlices,
     state: Mutex<State>,
-    /// Wakes workers.
     work: Condvar,
-    /// Wakes spare threads.
     new_work: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// The most pieces that may wait.
     capacity: usize,
     /// Pieces that have not run.
     new: Rings,
@@ -161,14 +146,10 @@ struct State {
     closed: bool,
 }
 
-/// What the queue holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct QueueLoad {
-    /// Pieces that wait.
     pub(crate) waiting: usize,
-    /// Pieces that run.
     pub(crate) running: usize,
-    /// Pieces that were cancelled, ever.
     pub(crate) cancelled: u64,
 }
 
@@ -194,9 +175,6 @@ impl Queue {
     }
 
     /// Puts the pieces of a request into the queue, or the first of them.
-    ///
-    /// # Errors
-    /// There is no room.
     pub(crate) fn submit(
         &self,
         client: ClientKey,
@@ -228,12 +206,10 @@ impl Queue {
         Ok(Ticket { shared: Arc::clone(&self.shared), client, id, running: CancellationToken::new() })
     }
 
-    /// The most pieces that one client may have waiting.
     pub(crate) fn share(&self) -> usize {
         self.shared.lock().share()
     }
 
-    /// The most pieces that may wait.
     pub(crate) fn capacity(&self) -> usize {
         self.shared.lock().capacity
     }
@@ -243,7 +219,6 @@ impl Queue {
         QueueLoad { waiting: state.waiting(), running: state.running, cancelled: state.cancelled }
     }
 
-    /// Counts a piece that was cancelled while it ran.
     pub(crate) fn count_cancelled(&self) {
         self.shared.lock().cancelled += 1;
     }
@@ -260,9 +235,6 @@ impl Queue {
     }
 
     /// Starts `workers` threads that serve the queue until it is closed, and the spare ones.
-    ///
-    /// # Errors
-    /// A thread cannot be started.
     pub(crate) fn start_threads(&self, workers: usize) -> std::io::Result<Vec<JoinHandle<()>>> {
         self.shared.lock().begun = vec![None; workers];
         let mut threads = Vec::new();
@@ -279,14 +251,12 @@ impl Queue {
         Ok(threads)
     }
 
-    /// What a worker does.
     fn run_whole_pieces(&self, worker: usize) {
         while let Some(taken) = self.next_for_worker(worker) {
             self.run(taken, Turn::Whole);
         }
     }
 
-    /// What a spare thread does.
     fn run_first_slices(&self) {
         while let Some(taken) = self.next_for_spare() {
             self.run(taken, Turn::Slice(self.shared.slices.length));
@@ -363,17 +333,14 @@ impl State {
         self.capacity.div_ceil(2)
     }
 
-    /// Pieces in the queue.
     fn waiting(&self) -> usize {
         self.new.waiting() + self.outgrown.waiting()
     }
 
-    /// Pieces of a client in the queue.
     fn mine(&self, client: &ClientKey) -> usize {
         self.new.waiting_of(client) + self.outgrown.waiting_of(client)
     }
 
-    /// How many pieces of a client may enter.
     fn room(&self, client: &ClientKey) -> usize {
         let own = self.share().saturating_sub(self.mine(client));
         own.min(self.capacity.saturating_sub(self.waiting()))
@@ -391,7 +358,6 @@ impl State {
         }
     }
 
-    /// Whether no worker is free.
     fn are_all_busy(&self) -> bool {
         self.begun.iter().all(Option::is_some)
     }
@@ -444,7 +410,6 @@ impl State {
         Some(TakenPiece { client, request: id, piece })
     }
 
-    /// Removes what waits of a request.
     fn cancel(&mut self, client: &ClientKey, id: u64) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = self.new.remove(client, id).into();
         pieces.extend(self.outgrown.remove(client, id));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::body::{Body, HttpBody};
+use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
@@ -17,10 +17,9 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, Secur
 use utoipa::openapi::{ContentBuilder, OpenApi as OpenApiDescription, Ref, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::answer::HeldBody;
+use crate::answer::hold;
 use crate::body::Arrival;
-use crate::caller::Caller;
-use crate::client::{ClientKey, Peer};
+use crate::client::{Caller, ClientKey, Peer};
 use crate::compat::Rejection;
 use crate::connections::OpenConnections;
 use crate::endpoints::{get_reward, nemo_gym, operations, run, run_code, submit, verify};
@@ -51,7 +50,6 @@ fn endpoints() -> OpenApiRouter<Arc<Service>> {
         .merge(operations::routes())
 }
 
-/// The router of `service`.
 pub(crate) fn make_router(service: &Arc<Service>, open: OpenConnections) -> Router {
     let (router, mut description) = endpoints().split_for_parts();
     describe_refusals(&mut description, service.settings.tokens.is_some());
@@ -167,7 +165,7 @@ async fn answer(service: &Service, mut request: Request, next: Next) -> Response
             Rejection::no_room().into_response()
         };
     }
-    response.map(|inner| Body::new(HeldBody::new(inner, claim)))
+    response.map(|inner| hold(inner, claim))
 }
 
 fn short(path: &str) -> &str {

@@ -43,7 +43,6 @@ pub(crate) enum FaultKind {
 }
 
 impl FaultKind {
-    /// As rows spell it.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -72,7 +71,6 @@ impl Fault {
         Self::new(FaultKind::Host, "the sandbox or the machine failed; the service's log has the cause", retried)
     }
 
-    /// The fault of an attempt that was not judged.
     pub(crate) fn unfinished(unfinished: Unfinished) -> Self {
         let (kind, message) = match unfinished {
             Unfinished::Deadline => (FaultKind::Deadline, "the request's deadline passed first"),
@@ -83,11 +81,9 @@ impl Fault {
     }
 }
 
-/// A row of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum ServedRow {
-    /// With a verdict.
     Judged {
         /// Index of the attempt in the request.
         index: usize,
@@ -98,22 +94,15 @@ pub(crate) enum ServedRow {
         reward: Option<f64>,
         /// Whether the verdict was in the cache.
         cached: bool,
-        /// None.
         fault: (),
     },
-    /// Without one.
     Unmeasured {
         /// Index of the attempt in the request.
         index: usize,
-        /// The task's name.
         task_id: String,
-        /// The attempt's name.
         attempt_id: String,
-        /// None.
         status: (),
-        /// None.
         reward: (),
-        /// Why.
         fault: Fault,
     },
 }
@@ -124,13 +113,11 @@ pub(crate) fn reward(row: &VerdictRow) -> Option<f64> {
 }
 
 impl ServedRow {
-    /// Index of its attempt in the request.
     pub(crate) const fn index(&self) -> usize {
         let (Self::Judged { index, .. } | Self::Unmeasured { index, .. }) = self;
         *index
     }
 
-    /// The row of an attempt.
     pub(crate) fn new(index: usize, name: (&str, &str), result: Result<JudgedAttempt, Fault>) -> Self {
         match result {
             Ok(JudgedAttempt { row, cached }) => {

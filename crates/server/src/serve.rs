@@ -13,6 +13,7 @@ use crate::judge::Judge;
 use crate::listener::{Address, ListenError, Listener};
 use crate::phase::Phase;
 use crate::router::make_router;
+use crate::served_judge::ServedJudge;
 use crate::service::{Service, Settings};
 
 /// Threads that parse large bodies, or make pages, at once.
@@ -40,24 +41,25 @@ pub enum ServeError<E> {
 ///
 /// It listens before `open_judge` is called, on a thread of its own: until that returns, health is answered, requests of other
 /// protocols wait, and native ones are told to try again. `listening` is told the address.
-///
-/// # Errors
-/// Why it could not start.
 pub fn serve<E: Send + 'static>(
     address: &Address,
     settings: Settings,
     listening: impl FnOnce(&Address),
-    open_judge: impl FnOnce() -> Result<Arc<dyn Judge>, E> + Send + 'static,
+    open_judge: impl FnOnce() -> Result<Arc<ServedJudge>, E> + Send + 'static,
 ) -> Result<(), ServeError<E>> {
     let runtime = build_runtime()?;
+    let service = Service::new(settings);
     let served = runtime.block_on(async {
-        let service = Service::new(settings);
         let stop = stop_signals()?;
         let listener = Listener::open(address, service.settings.tokens.is_some()).await?;
         listening(&listener.address()?);
-        serve_on(service, listener, stop, open_judge).await
+        let open = || open_judge().map(|judge| judge as Arc<dyn Judge>);
+        serve_on(Arc::clone(&service), listener, stop, open).await
     });
     runtime.shutdown_timeout(LAST_PARSE);
+    if let Some(judge) = service.judge() {
+        judge.flush();
+    }
     served
 }
 

@@ -28,7 +28,6 @@ const MOST_INFLATED: u64 = 256 << 20;
 /// What a reference returned is kept beside other tasks where it weighs at most this many times as much as the row. A short row may have one that returns
 /// much: of those, the last ones are kept apart.
 const MOST_EXPECTED_FACTOR: u64 = 16;
-/// Bytes of those.
 const HEAVY_BYTES: u64 = 24 << 20;
 
 /// The most bytes of files that a client may ask for.
@@ -62,7 +61,6 @@ pub struct ServedJudge {
     heavy: Mutex<TaskStore<LoadedTask>>,
 }
 
-/// A row as it was sent.
 struct KeptRow {
     row: Arc<ProblemRow>,
     digest: Digest,
@@ -97,39 +95,21 @@ impl ServedJudge {
         Arc::new(Self { parts, facts, rows, tasks, heavy })
     }
 
-    /// Stores the verdicts that are not stored yet.
-    pub fn flush(&self) {
-        self.parts.cache.flush();
-    }
-
-    fn rows(&self) -> MutexGuard<'_, TaskStore<KeptRow>> {
-        // A store is consistent between any two calls.
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn tasks(&self) -> MutexGuard<'_, TaskStore<LoadedTask>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn heavy(&self) -> MutexGuard<'_, TaskStore<LoadedTask>> {
-        self.heavy.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn kept_task(&self, key: &Digest) -> Option<Arc<LoadedTask>> {
-        let heavy = self.heavy().get(key);
-        heavy.or_else(|| self.tasks().get(key))
+        let heavy = lock(&self.heavy).get(key);
+        heavy.or_else(|| lock(&self.tasks).get(key))
     }
 
     fn find_row(&self, source: &TaskSource) -> Result<Arc<KeptRow>, TaskError> {
         match source {
             TaskSource::Digest(digest) => {
-                self.rows().get(digest).ok_or_else(|| TaskError::UnknownDigest(digest.clone()))
+                lock(&self.rows).get(digest).ok_or_else(|| TaskError::UnknownDigest(digest.clone()))
             }
             TaskSource::Row { format, row, predict, name } => {
                 let options = ReadOptions { predict: *predict, ..read_options(row.len()) };
                 let kept = parse_row(format, row, name.as_deref(), options)?;
                 let (digest, bytes) = (kept.digest.clone(), kept.bytes);
-                Ok(self.rows().insert(&digest, Arc::new(kept), bytes))
+                Ok(lock(&self.rows).insert(&digest, Arc::new(kept), bytes))
             }
         }
     }
@@ -153,7 +133,7 @@ impl ServedJudge {
         // The row alone was fit when it was read; the judge that the request chose need not be.
         check_row(&row).map_err(|error| unfit("judge", error.to_string()))?;
         let task = Arc::new(LoadedTask::new(row));
-        Ok((self.tasks().insert(&key, task, kept.bytes), key))
+        Ok((lock(&self.tasks).insert(&key, task, kept.bytes), key))
     }
 
     fn check_options(&self, options: &JudgeOptions) -> Result<(), TaskError> {
@@ -168,7 +148,11 @@ impl ServedJudge {
     }
 }
 
-/// How a row of so many bytes is read.
+/// A store, or a pointer, is consistent between any two calls.
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn read_options(row_bytes: usize) -> ReadOptions {
     let bytes = row_bytes as u64;
     let short = bytes.saturating_mul(MOST_REPEATED).min(SHORT_INFLATED);
@@ -229,9 +213,12 @@ impl Judge for ServedJudge {
     fn run(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
         self.parts.sandbox.run_cancellable(job, cancellation)
     }
+
+    fn flush(&self) {
+        self.parts.cache.flush();
+    }
 }
 
-/// The sandbox for the jobs of one attempt.
 struct CancellableSandbox<'a> {
     sandbox: &'a Sandbox,
     cancellation: &'a CancellationToken,
@@ -247,7 +234,6 @@ impl Execute for CancellableSandbox<'_> {
     }
 }
 
-/// A task under the conditions of a request.
 struct ServedTask {
     judge: Arc<ServedJudge>,
     task_id: String,
@@ -257,7 +243,6 @@ struct ServedTask {
     current: Mutex<Weak<LoadedTask>>,
     /// Its key among the judge's tasks.
     key: Digest,
-    /// The digest of its row.
     row: Digest,
     /// What its row counts for.
     bytes: u64,
@@ -268,13 +253,12 @@ struct ServedTask {
 impl ServedTask {
     /// The task, with what its reference returned if it is kept.
     fn current(&self) -> Arc<LoadedTask> {
-        // One pointer is always consistent.
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = lock(&self.current);
         if let Some(task) = current.upgrade() {
             return task;
         }
         let kept = self.judge.kept_task(&self.key);
-        let fresh = || self.judge.tasks().insert(&self.key, Arc::new(self.fresh.without_problem()), self.bytes);
+        let fresh = || lock(&self.judge.tasks).insert(&self.key, Arc::new(self.fresh.without_problem()), self.bytes);
         let task = kept.unwrap_or_else(fresh);
         *current = Arc::downgrade(&task);
         task
@@ -282,8 +266,8 @@ impl ServedTask {
 
     /// A reference that met a fault of the host keeps it. The next attempt runs it again.
     fn forget_fault(&self, failed: &Arc<LoadedTask>) {
-        self.judge.tasks().remove_this(&self.key, failed);
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        lock(&self.judge.tasks).remove_this(&self.key, failed);
+        let mut current = lock(&self.current);
         if std::ptr::eq(current.as_ptr(), Arc::as_ptr(failed)) {
             *current = Weak::new();
         }
@@ -294,10 +278,10 @@ impl ServedTask {
         // Of a row with its expected values there is nothing to add, but that it was used.
         let weight = task.executed_weight().unwrap_or(0);
         if weight > self.bytes.saturating_mul(MOST_EXPECTED_FACTOR) {
-            self.judge.tasks().remove_this(&self.key, task);
-            self.judge.heavy().insert(&self.key, Arc::clone(task), weight);
+            lock(&self.judge.tasks).remove_this(&self.key, task);
+            lock(&self.judge.heavy).insert(&self.key, Arc::clone(task), weight);
         } else {
-            self.judge.tasks().recharge(&self.key, task, self.bytes + weight);
+            lock(&self.judge.tasks).recharge(&self.key, task, self.bytes + weight);
         }
     }
 }

@@ -15,11 +15,10 @@ use tokio::sync::{mpsc, oneshot};
 use veriplay_core::{AttemptText, CancellationToken, ExecuteError, Job, NoVerdict, Outcome, RowStatus, exit_word};
 use veriplay_eval::JudgedAttempt;
 
-use crate::body::BodyLimits;
 use crate::body_room::BodyRoom;
 use crate::client::{ClientKey, Tokens};
 use crate::judge::{Judge, OpenTask};
-use crate::metrics::{Load, Metrics};
+use crate::metrics::Metrics;
 use crate::phase::{Life, Phase};
 use crate::queue::{Admission, FirstSlices, Piece, Progress, Queue, QueueFull, Ticket, Turn, Unfinished};
 use crate::rows::{Fault, FaultKind};
@@ -93,21 +92,18 @@ impl Default for Settings {
     }
 }
 
-/// An attempt at a task.
 pub(crate) struct AttemptWork {
     pub(crate) task: Arc<dyn OpenTask>,
     pub(crate) attempt_id: String,
     pub(crate) text: AttemptText,
 }
 
-/// The service.
 pub(crate) struct Service {
     pub(crate) settings: Settings,
     pub(crate) life: Life,
     pub(crate) metrics: Metrics,
     pub(crate) started: Instant,
     pub(crate) bodies: Arc<BodyRoom>,
-    /// Requests so far.
     requests: AtomicU64,
     /// Ids of requests differ between services.
     name: blake3::Hash,
@@ -133,9 +129,6 @@ impl Service {
     }
 
     /// Starts judging.
-    ///
-    /// # Errors
-    /// A thread cannot be started.
     pub(crate) fn start(&self, judge: Arc<dyn Judge>) -> std::io::Result<()> {
         self.queue.start_threads(self.settings.workers.max(1))?;
         // A second judge would be a bug; the first one stays.
@@ -163,13 +156,8 @@ impl Service {
         }
     }
 
-    /// The judge, once it is there.
     pub(crate) fn judge(&self) -> Option<&Arc<dyn Judge>> {
         self.judge.get()
-    }
-
-    pub(crate) fn body_limits(&self) -> BodyLimits {
-        body_limits(&self.settings)
     }
 
     pub(crate) fn queue(&self) -> &Queue {
@@ -177,8 +165,7 @@ impl Service {
     }
 
     pub(crate) fn render_metrics(&self, connections: usize) -> String {
-        let queue = self.queue.load();
-        self.metrics.render(&Load { queue, workers: self.settings.workers, connections })
+        self.metrics.render(self.queue.load(), self.settings.workers, connections)
     }
 
     /// Waits for `work` until the deadline, or until the service stops.
@@ -265,7 +252,6 @@ impl Service {
         })
     }
 
-    /// Why a piece of work ended without a report.
     fn why_lost(&self, deadline: Option<Instant>) -> Unfinished {
         match deadline {
             _ if self.life.phase() == Phase::Stopped => Unfinished::Stopped,
@@ -329,16 +315,12 @@ impl Service {
         }
     }
 
-    /// Counts a fault.
     pub(crate) fn count(&self, fault: Fault) -> Fault {
         self.metrics.count_fault(fault.kind.word());
         fault
     }
 
     /// Puts attempts into the queue, which come back in any order, up to `batch` of them together.
-    ///
-    /// # Errors
-    /// There is no room for all of them.
     pub(crate) fn submit_attempts(
         self: &Arc<Self>,
         client: ClientKey,
@@ -378,7 +360,6 @@ pub(crate) fn finished(ran: Result<Outcome, ExecuteError>) -> Option<Result<Outc
     (!matches!(ran, Err(ExecuteError::Cancelled))).then_some(ran)
 }
 
-/// The index of an attempt, and its result.
 pub(crate) type Indexed = (usize, Result<JudgedAttempt, Fault>);
 
 /// The way of results to their request. Each piece of the request holds it: with the last piece, what is left is sent.
@@ -455,7 +436,6 @@ impl JudgedStream {
         }
     }
 
-    /// Waits until results are ready.
     async fn wait(&mut self) -> Result<(), Unfinished> {
         let waited = self.service.until(self.deadline, self.results.recv()).await;
         let unfinished = match waited {
@@ -483,10 +463,6 @@ impl JudgedStream {
         self.ticket.cancel();
         self.service.count(Fault::unfinished(unfinished))
     }
-}
-
-const fn body_limits(settings: &Settings) -> BodyLimits {
-    BodyLimits { bytes: settings.body_bytes, patience: settings.body_patience }
 }
 
 /// A name that another service, or this one started again, does not have.

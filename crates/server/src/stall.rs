@@ -9,7 +9,6 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A socket with a time limit for each write.
 pub(crate) struct StallGuard<S> {
     socket: S,
     patience: Duration,

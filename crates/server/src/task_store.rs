@@ -27,7 +27,6 @@ impl<T> TaskStore<T> {
         Self { items: HashMap::new(), order: BTreeMap::new(), bytes: 0, most, clock: 0 }
     }
 
-    /// The item of that digest.
     pub(crate) fn get(&mut self, digest: &Digest) -> Option<Arc<T>> {
         let kept = self.items.get_mut(digest)?;
         self.clock += 1;

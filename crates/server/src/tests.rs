@@ -1,10 +1,9 @@
 //! The service over a scripted judge: what is queued, refused, cancelled, drained and answered, without a sandbox. Nothing sleeps: a judge that
 //! must be busy waits for the test.
 
+mod cases;
 mod life;
 mod native;
-mod rewards;
-mod sandbox_fusion;
 mod scripted;
 mod sockets;
 
@@ -21,14 +20,12 @@ use crate::router::make_router;
 use crate::service::{Service, Settings};
 use scripted::ScriptedJudge;
 
-/// A service with its judge and router.
 struct Bench {
     service: Arc<Service>,
     judge: Arc<ScriptedJudge>,
     router: Router,
 }
 
-/// An answer.
 struct Answer {
     status: StatusCode,
     headers: HeaderMap,
@@ -70,7 +67,6 @@ impl Bench {
         self.send(post(path, body.to_string())).await
     }
 
-    /// Sends a request on a task of its own.
     fn spawn(&self, request: Request<Body>) -> tokio::task::JoinHandle<Answer> {
         tokio::spawn(send(self.router.clone(), request))
     }
@@ -112,7 +108,6 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
     }
 
-    /// The rows of a streamed answer.
     fn lines(&self) -> Vec<Value> {
         self.text.lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect()
     }

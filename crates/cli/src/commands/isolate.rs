@@ -23,11 +23,10 @@ use veriplay_lab::isolate::bait::Bait;
 use veriplay_lab::isolate::catalog::{self, NamedProbe, find_class};
 use veriplay_lab::isolate::forgeries::{self, PlannedForgery};
 use veriplay_lab::isolate::fusion::ConnectOptions;
-use veriplay_lab::isolate::not_tried::NotTried;
 use veriplay_lab::isolate::own_sandbox::OwnSandbox;
 use veriplay_lab::isolate::report::IsolationReport;
 use veriplay_lab::isolate::report_files::ReportFiles;
-use veriplay_lab::isolate::selection::{Selection, Tested};
+use veriplay_lab::isolate::selection::{NotTried, Selection, Tested};
 use veriplay_lab::isolate::service::probe::ServiceProbe;
 use veriplay_lab::isolate::service::{self, OpenService, ServiceOptions};
 use veriplay_lab::isolate::{ProbeResult, SuiteEnd, open_target, run_probes, target};
@@ -304,7 +303,7 @@ impl NamedProbe for ListedProbe {
 
 fn explain_probe(id: &str, probes: &[Probe]) -> Result<(), Failure> {
     if let Some(probe) = service::probes().into_iter().find(|probe| probe.id() == id) {
-        progress::data(explanation(&probe, probe.statement).trim_end());
+        progress::data(explanation(&probe, &probe.text.statement).trim_end());
         return Ok(());
     }
     if let Some(explanation) = forgeries::explain(id) {

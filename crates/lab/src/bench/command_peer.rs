@@ -57,17 +57,13 @@ impl FromStr for PeerCommand {
     }
 }
 
-/// One worker of a peer.
 pub(crate) struct CommandPeer {
     command: String,
-    /// Of its programs.
     folder: TemporaryFolder,
     serial: u64,
 }
 
 impl CommandPeer {
-    /// # Errors
-    /// No folder can be made for its programs.
     pub(crate) fn new(peer: &PeerCommand) -> Result<Self, String> {
         let folder = TemporaryFolder::new("veriplay-bench-");
         let folder = folder.map_err(|error| format!("no temporary directory for its programs: {error}"))?;
@@ -150,7 +146,6 @@ fn run_command(command: &str, file: &Path) -> io::Result<Option<(ExitStatus, Str
     ended
 }
 
-/// Starts a command line as a group of processes.
 fn start_shell(line: &str) -> io::Result<ProcessGroup> {
     let mut command = Command::new("sh");
     command.arg("-c").arg(line).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());

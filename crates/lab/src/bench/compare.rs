@@ -51,7 +51,6 @@ pub struct JobChange {
     verdict: Change,
 }
 
-/// What the ratio of two speeds says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Change {
@@ -102,9 +101,6 @@ impl EarlierReport {
     }
 
     /// Checks that it has one of these jobs with one of these numbers of threads. A measurement takes minutes.
-    ///
-    /// # Errors
-    /// It has none.
     pub fn check_jobs(&self, jobs: &[&str], threads: &[usize]) -> Result<(), Failure> {
         let has =
             |job: &str| threads.iter().any(|threads| self.speeds.contains_key(&(job.to_owned(), *threads as u64)));
@@ -112,9 +108,6 @@ impl EarlierReport {
     }
 
     /// Checks that its workload, where it has one, is that with this digest.
-    ///
-    /// # Errors
-    /// It is another.
     pub fn check_workload(&self, digest: &Digest) -> Result<(), Failure> {
         if self.workload.is_null() || self.workload == digest.as_str() {
             return Ok(());
@@ -125,9 +118,6 @@ impl EarlierReport {
     }
 
     /// Compares all jobs that both have.
-    ///
-    /// # Errors
-    /// They have none in common.
     pub fn compare(&self, measured: &[MeasuredJob]) -> Result<Vec<JobChange>, Failure> {
         let rows = measured.iter().flat_map(|job| job.by_threads.iter().map(move |row| (job.job, row)));
         let changes: Vec<JobChange> = rows
@@ -173,13 +163,12 @@ impl JobChange {
         Self { job, threads, before_per_s: earlier.per_s, per_s, ratio, noise, verdict }
     }
 
-    /// Whether the job became slower beyond the noise.
-    pub fn is_slower(&self) -> bool {
+    pub(crate) fn is_slower(&self) -> bool {
         self.verdict == Change::Slower
     }
 
     /// Whether nobody knows how much of the change is noise.
-    pub fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         self.verdict == Change::Unknown
     }
 
@@ -225,35 +214,30 @@ mod tests {
         vec![MeasuredJob { job: "empty", by_threads: vec![row] }]
     }
 
-    fn compared(before: f64, now: [f64; 3]) -> Change {
-        read(&report(before)).unwrap().compare(&measured(now)).unwrap()[0].verdict
-    }
-
     #[test]
-    fn a_change_counts_when_it_is_larger_than_the_noise() {
-        let steady = [1000.0, 1000.0, 1000.0];
-        assert_eq!(compared(1000.0, steady), Change::WithinNoise);
-        assert_eq!(compared(1040.0, steady), Change::WithinNoise, "less than 5 %");
-        assert_eq!(compared(1100.0, steady), Change::Slower);
-        assert_eq!(compared(900.0, steady), Change::Faster);
-        // Half of 2 % and of 40 % are 21 %.
-        let noisy = [800.0, 1000.0, 1200.0];
-        assert_eq!(compared(1200.0, noisy), Change::WithinNoise);
-        assert_eq!(compared(1230.0, noisy), Change::Slower);
-        assert_eq!(compared(830.0, noisy), Change::WithinNoise);
-        assert_eq!(compared(820.0, noisy), Change::Faster);
-    }
-
-    /// Half of 2 % and of 148 % are 75 %, in which half of the speed could be lost.
-    #[test]
-    fn a_change_within_much_noise_is_unknown_and_one_beyond_it_counts() {
-        let noisy = [400.0, 1000.0, 1880.0];
-        assert_eq!(compared(1000.0, noisy), Change::Unknown);
-        assert_eq!(compared(1740.0, noisy), Change::Unknown);
-        assert_eq!(compared(1760.0, noisy), Change::Slower);
-        assert_eq!(compared(500.0, noisy), Change::Faster);
-        let change = read(&report(1000.0)).unwrap().compare(&measured(noisy)).unwrap().remove(0);
-        assert!(change.is_unknown() && change.text().contains("unknown (noise 75 %)"), "{}", change.text());
+    fn a_change_counts_when_it_is_larger_than_the_noise_which_must_not_be_able_to_hide_any() {
+        let (steady, noisy, wild) = ([1000.0; 3], [800.0, 1000.0, 1200.0], [400.0, 1000.0, 1880.0]);
+        for (before, now, verdict) in [
+            (1000.0, steady, Change::WithinNoise),
+            // Less than 5 %.
+            (1040.0, steady, Change::WithinNoise),
+            (1100.0, steady, Change::Slower),
+            (900.0, steady, Change::Faster),
+            // Half of 2 % and of 40 % are 21 %.
+            (1200.0, noisy, Change::WithinNoise),
+            (1230.0, noisy, Change::Slower),
+            (830.0, noisy, Change::WithinNoise),
+            (820.0, noisy, Change::Faster),
+            // Half of 2 % and of 148 % are 75 %, in which half of the speed could be lost.
+            (1000.0, wild, Change::Unknown),
+            (1740.0, wild, Change::Unknown),
+            (1760.0, wild, Change::Slower),
+            (500.0, wild, Change::Faster),
+        ] {
+            let change = read(&report(before)).unwrap().compare(&measured(now)).unwrap().remove(0);
+            assert_eq!(change.verdict, verdict, "{before} -> {now:?}");
+            assert!(!change.is_unknown() || change.text().contains("unknown (noise 75 %)"), "{}", change.text());
+        }
     }
 
     #[test]

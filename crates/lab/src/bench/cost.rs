@@ -32,7 +32,6 @@ const LOOP_EVERY: usize = 12;
 /// Bytes of an answer that a program prints for the verifier to judge.
 const ANSWER_BYTES: u64 = 64 << 20;
 
-/// One timed run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct TimedRun {
     seconds: f64,
@@ -45,7 +44,6 @@ struct TimedRun {
 enum RunEnd {
     /// The exit of a script.
     Exit(&'static str),
-    /// The status of a verdict.
     Status(Status),
     /// The wall-clock deadline ended it before the fuel did.
     Deadline,
@@ -121,13 +119,13 @@ impl CostBench<'_> {
 
     /// The work to time. A program that makes an answer runs once before, untimed.
     fn prepare(&self, program: &CostProgram) -> Result<TimedWork, Failure> {
-        let prediction = |wanted| Ok(TimedWork::Answer { wanted, text: self.run_for_output(program)? });
-        match program.job {
-            CostJob::Script => Ok(TimedWork::Script(program.program.clone())),
-            CostJob::Call => Ok(TimedWork::Call(program.program.clone())),
-            CostJob::Output => prediction(Predicted::Output),
-            CostJob::Input => prediction(Predicted::Input),
-        }
+        let text = program.program.clone();
+        Ok(match program.job {
+            CostJob::Script => TimedWork::Script(text),
+            CostJob::Call => TimedWork::Judged(text, wrong_call()),
+            CostJob::Output => TimedWork::Judged(self.run_for_output(program)?, wrong_answer(Predicted::Output)),
+            CostJob::Input => TimedWork::Judged(self.run_for_output(program)?, wrong_answer(Predicted::Input)),
+        })
     }
 
     fn run_for_output(&self, program: &CostProgram) -> Result<String, Failure> {
@@ -156,8 +154,7 @@ impl CostBench<'_> {
                 let outcome = outcome.map_err(|error| host_failure(&error))?;
                 Ok(TimedRun { seconds, fuel: outcome.fuel, end: run_end(&outcome.exit) })
             }
-            TimedWork::Call(text) => self.run_judged(text, wrong_call(), limits),
-            TimedWork::Answer { wanted, text } => self.run_judged(text, wrong_answer(*wanted), limits),
+            TimedWork::Judged(text, checks) => self.run_judged(text, checks.clone(), limits),
         }
     }
 
@@ -172,11 +169,10 @@ impl CostBench<'_> {
     }
 }
 
-/// Work to time.
 enum TimedWork {
     Script(String),
-    Call(String),
-    Answer { wanted: Predicted, text: String },
+    /// A program, or an answer, with the checks of it.
+    Judged(String, Checks),
 }
 
 /// A check of a call of `f` that every program of the corpus fails.
@@ -211,7 +207,6 @@ fn host_failure(error: &ExecuteError) -> Failure {
     Failure::message(ExitCode::Host, error)
 }
 
-/// Runs `work` and measures its processor time in seconds.
 fn time_processor<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let (processor, started) = (processor_seconds(), Instant::now());
     let done = work();

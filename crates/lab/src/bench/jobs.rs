@@ -7,13 +7,11 @@ use veriplay_console::exit::{ExitCode, Failure};
 pub struct BenchJob {
     /// Its name on the command line and in reports.
     pub name: &'static str,
-    /// What a worker does for it.
-    pub kind: JobKind,
+    pub(crate) kind: JobKind,
 }
 
-/// The kinds of job.
 #[derive(Debug, Clone)]
-pub enum JobKind {
+pub(crate) enum JobKind {
     /// A script that must end without an exception.
     Script(String),
     /// A proposal: `program` must return `output` for `input`, twice (in a fresh state where the baseline has one), and the same output
@@ -32,64 +30,19 @@ pub enum JobKind {
 
 /// One program of a job, for baselines that run plain programs.
 #[derive(Debug, Clone)]
-pub struct JobProgram {
-    /// The text of the program.
-    pub program: String,
+pub(crate) struct JobProgram {
+    pub(crate) program: String,
     /// Its expected output; `None` when it must only end without an exception.
-    pub prints: Option<String>,
+    pub(crate) prints: Option<String>,
 }
 
 /// About 40 µs in a warm native interpreter, compiling included: the size of an easy problem's solution and tests.
-const ASSERT_SMALL: &str = "def total(xs):
-    out = 0
-    for x in xs:
-        if x > 0:
-            out += x
-    return out
-
-assert total([]) == 0
-assert total([1, 2, 3]) == 6
-assert total([-1, 4]) == 4
-assert total([-2]) == 0
-";
+const ASSERT_SMALL: &str = include_str!("jobs/assert_small.py");
 
 /// Whole numbers, a list and a dict of strings: 0.3 to 0.5 s natively, some 30 times a process start.
-const CPU_BOUND: &str = "def collatz(limit):
-    best = 0
-    for start in range(1, limit):
-        n, steps = start, 0
-        while n != 1:
-            n = n // 2 if n % 2 == 0 else 3 * n + 1
-            steps += 1
-        best = max(best, steps)
-    return best
+const CPU_BOUND: &str = include_str!("jobs/cpu_bound.py");
 
-def primes(limit):
-    sieve = [True] * limit
-    for n in range(2, limit):
-        if sieve[n]:
-            for multiple in range(n * n, limit, n):
-                sieve[multiple] = False
-    return sum(sieve) - 2
-
-def words(count):
-    seen = {}
-    for n in range(count):
-        word = 'w' + str(n * n % 1009)
-        seen[word] = seen.get(word, 0) + len(word)
-    return sorted(seen.items())[-1]
-
-assert collatz(30000) == 307
-assert primes(1000000) == 78498
-assert words(1000000) == ('w999', 7928)
-";
-
-const SCALED_SUM: &str = "def f(xs, k):
-    total = 0
-    for x in xs:
-        total += x * k
-    return total
-";
+const SCALED_SUM: &str = include_str!("jobs/scaled_sum.py");
 
 /// All of them, in the order of reports.
 pub fn all() -> [BenchJob; 4] {
@@ -104,9 +57,6 @@ pub fn all() -> [BenchJob; 4] {
 }
 
 /// The jobs of the given names, or all jobs for an empty list.
-///
-/// # Errors
-/// A name that no job has.
 pub fn named(names: &[String]) -> Result<Vec<BenchJob>, Failure> {
     let all = all();
     if let Some(unknown) = names.iter().find(|name| all.iter().all(|work| work.name != *name)) {
@@ -119,7 +69,7 @@ pub fn named(names: &[String]) -> Result<Vec<BenchJob>, Failure> {
 
 impl BenchJob {
     /// The same job with a planted bug, which every baseline must find.
-    pub fn broken(&self) -> BenchJob {
+    pub(crate) fn broken(&self) -> BenchJob {
         let kind = match &self.kind {
             JobKind::Script(text) => JobKind::Script(format!("{text}assert 1 == 2\n")),
             JobKind::Triplet { program, input, output, .. } => {
@@ -130,7 +80,7 @@ impl BenchJob {
     }
 
     /// The job as programs, run one after another.
-    pub fn steps(&self) -> Vec<JobProgram> {
+    pub(crate) fn steps(&self) -> Vec<JobProgram> {
         match &self.kind {
             JobKind::Script(text) => vec![JobProgram { program: text.clone(), prints: None }],
             JobKind::Triplet { program, input, output, answer } => {
@@ -149,13 +99,13 @@ impl BenchJob {
 }
 
 /// Appends a number to a program, so that no two runs have the same text.
-pub fn numbered(program: &str, serial: u64) -> String {
+pub(crate) fn numbered(program: &str, serial: u64) -> String {
     format!("{program}\n# {serial:08}")
 }
 
 impl JobProgram {
     /// The program with a last line that prints a number, and all that it must print then: no exit status shows that a program was run.
-    pub fn with_proof(&self, serial: u64) -> (String, String) {
+    pub(crate) fn with_proof(&self, serial: u64) -> (String, String) {
         let proof = format!("finished {serial:08}");
         let printed = self.prints.as_deref().unwrap_or_default();
         (format!("{}\nprint('{proof}')\n", self.program), format!("{printed}{proof}\n"))

@@ -7,11 +7,12 @@
 //! 6·N·T + 6·V·H·R + 6·L·h·d·T²: N weights in matrices of the L layers, V·H in the head, and causal attention of h heads of width d;
 //! 6 is 2 forward and 4 backward (PaLM, Chowdhery et al. 2022, appendix B, with the causal half of attention).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde::Serialize;
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use veriplay_console::progress::counted;
 use veriplay_core::{Learn, SCHEMA_VERSION, Sample, TrainBatch};
@@ -19,7 +20,8 @@ use veriplay_learner::{
     Architecture, DeviceSpec, Learner, LearnerOptions, ModelConfig, Precision, SamplingRequest, Tokenizer,
 };
 
-use super::peer::{self, Peer};
+use super::line_process::LineProcess;
+use super::machine::clean;
 
 /// A model's shape, and how much work makes a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -46,7 +48,6 @@ pub struct LearnerBenchSetting {
 }
 
 impl LearnerBenchSetting {
-    /// The device as PyTorch names it.
     fn torch_device(&self) -> String {
         match self.options.device {
             DeviceSpec::Cuda(number) => format!("cuda:{number}"),
@@ -62,7 +63,6 @@ impl LearnerBenchSetting {
     }
 }
 
-/// The work of one round.
 struct Workload {
     config: ModelConfig,
     /// Sequences of a step, each of `prompt` + `response` tokens.
@@ -75,13 +75,9 @@ struct Workload {
 }
 
 impl ModelShape {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Tiny => "tiny",
-            Self::SmolLm2 => "smollm2",
-            Self::HalfBillion => "half-billion",
-            Self::Card => "card",
-        }
+    /// As the command line has it.
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     /// Whether both sides together may need more memory than there is.
@@ -213,7 +209,7 @@ pub struct Throughput {
 #[derive(Debug, Serialize)]
 pub struct LearnerReport {
     schema_version: u32,
-    shape: &'static str,
+    shape: String,
     parameters: usize,
     threads: usize,
     /// Where both sides compute, and in what.
@@ -261,7 +257,6 @@ impl BestTimes {
     }
 }
 
-/// The learner's side.
 struct VeriplaySide {
     learner: Learner,
     batch: TrainBatch,
@@ -285,11 +280,40 @@ impl VeriplaySide {
     }
 }
 
+/// PyTorch, which does everything, and llama.cpp, which generates on the CPU.
+const TORCH: &str = include_str!("../../../../benches/learner_torch.py");
+const LLAMA_CPP: &str = include_str!("../../../../benches/learner_llama_cpp.py");
+
+/// A process that does the learner's work and times itself.
+struct Peer {
+    process: LineProcess,
+    versions: String,
+}
+
+#[derive(Deserialize)]
+struct PeerTiming {
+    seconds: f64,
+    /// Floating-point operations, where the peer counts them.
+    flops: Option<f64>,
+}
+
+impl Peer {
+    /// Starts the process and sends its work; an error says why it is absent.
+    fn start(python: &Path, script: &str, work: &Value) -> Result<Self, String> {
+        let (process, versions) = LineProcess::start(clean(python).args(["-c", script]), Some(&work.to_string()))?;
+        Ok(Self { process, versions })
+    }
+
+    /// `train`, `generate` or `gemm`.
+    fn time(&mut self, what: &str) -> Result<PeerTiming, String> {
+        self.process.ask(what)
+    }
+}
+
 /// What is compared with the learner: each absent, or running.
 struct Peers {
     torch: Result<Peer, String>,
     torch_best: BestTimes,
-    /// FLOP a second of PyTorch's product.
     peak: f64,
     llama_cpp: Result<Peer, String>,
     llama_cpp_best: BestTimes,
@@ -300,9 +324,9 @@ impl Peers {
         let json = work.to_json(setting);
         let llama_cpp = match setting.options.device {
             DeviceSpec::Cuda(_) => Err("it is compared on the CPU only".to_owned()),
-            DeviceSpec::Cpu | DeviceSpec::Portable => Peer::start(&setting.python, peer::LLAMA_CPP, &json),
+            DeviceSpec::Cpu | DeviceSpec::Portable => Peer::start(&setting.python, LLAMA_CPP, &json),
         };
-        let torch = Peer::start(&setting.python, peer::TORCH, &json);
+        let torch = Peer::start(&setting.python, TORCH, &json);
         Self { torch, torch_best: BestTimes::NONE, peak: 0.0, llama_cpp, llama_cpp_best: BestTimes::NONE }
     }
 
@@ -327,9 +351,6 @@ fn versions(peer: &Result<Peer, String>) -> String {
 
 /// Measures one shape; the first round of each side is a warm-up. The sides take turns, or run one after the other where memory does not hold
 /// both.
-///
-/// # Errors
-/// What failed.
 pub fn measure(shape: ModelShape, setting: &LearnerBenchSetting, rounds: usize) -> anyhow::Result<LearnerReport> {
     let work = shape.work();
     let mut veriplay = VeriplaySide::new(&work, setting)?;
@@ -394,7 +415,7 @@ impl LearnerReport {
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum as _;
+    use clap::ValueEnum;
 
     use super::ModelShape;
 

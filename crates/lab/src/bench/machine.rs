@@ -13,7 +13,6 @@ use veriplay_console::processors::processors;
 pub struct Machine {
     /// Processors this process may use.
     cpus: usize,
-    /// The processor's name.
     model: Option<String>,
     kernel: Option<String>,
     /// Runnable processes, averaged over the minute before: an idle machine is near 0.
@@ -72,7 +71,6 @@ impl Machine {
     }
 }
 
-/// The value of the first line `key : value`.
 fn field(text: &str, key: &str) -> Option<String> {
     let line = text.lines().find(|line| line.starts_with(key))?;
     Some(line.split_once(':')?.1.trim().to_owned())
@@ -94,9 +92,6 @@ impl Python {
 
 /// The interpreter behind `python3` on the `PATH`. That file may be a script which starts the interpreter, so the interpreter itself reports its
 /// path.
-///
-/// # Errors
-/// Why it is missing.
 pub fn find_python() -> Result<Python, String> {
     let program = "import sys; print(sys.executable); print(sys.version.split()[0])";
     let output = clean(Path::new("python3")).args(["-I", "-S", "-c", program]).output();
@@ -110,22 +105,11 @@ pub fn find_python() -> Result<Python, String> {
     }
 }
 
-/// `node` on the `PATH`.
-///
-/// # Errors
-/// It is missing.
-pub fn find_node() -> Result<PathBuf, String> {
-    let node = PathBuf::from("node");
-    let version = clean(&node).arg("--version").output();
-    version.map_err(|error| format!("`node` is not on the PATH: {error}"))?;
-    Ok(node)
-}
-
 /// A command with a minimal environment: without this process's own variables and Python's settings.
 pub(crate) fn clean(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
-    let kept = ["PATH", "HOME", "LD_LIBRARY_PATH", "NODE_PATH", "XDG_CACHE_HOME", "PYENV_VERSION", "PYENV_ROOT"];
+    let kept = ["PATH", "HOME", "LD_LIBRARY_PATH", "XDG_CACHE_HOME", "PYENV_VERSION", "PYENV_ROOT"];
     command.envs(kept.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command
 }

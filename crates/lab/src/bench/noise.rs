@@ -10,10 +10,8 @@ const NOISY_SPREAD: f64 = 0.2;
 /// Runnable processes for each processor before the start from which on a machine is busy.
 const BUSY_LOAD: f64 = 0.5;
 
-/// Reasons not to trust the numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Noise {
-    /// Whether there is no reason.
     trusted: bool,
     reasons: Vec<String>,
 }
@@ -30,7 +28,6 @@ impl Noise {
         (!self.trusted).then(|| format!("these numbers are not to be trusted: {}", self.reasons.join("; ")))
     }
 
-    /// The same as a warning.
     pub(crate) fn warning(&self) -> Option<String> {
         Some(format!("warning: {}", self.distrust()?))
     }

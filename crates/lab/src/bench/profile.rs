@@ -23,21 +23,17 @@ const WARM_UP: Duration = Duration::from_millis(300);
 #[derive(Debug, Clone, Serialize)]
 pub struct ProfileReport {
     schema_version: u32,
-    /// Seconds for each job.
     seconds: f64,
     jobs: Vec<ProfiledJob>,
     machine: Machine,
 }
 
-/// What the runs of one job took.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct ProfiledJob {
     job: &'static str,
     /// How often the job was run. Each run is one job of the sandbox or more.
     runs: u64,
-    /// Time of all runs.
     elapsed_ns: u64,
-    /// Of it, what the sandbox took.
     #[serde(flatten)]
     profile: JobProfile,
 }

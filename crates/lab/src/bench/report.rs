@@ -7,10 +7,9 @@ use serde::Serialize;
 use veriplay_console::progress::counted;
 use veriplay_core::SCHEMA_VERSION;
 
-use super::baselines::VERIPLAY;
+use super::baselines::{INSTALL, VERIPLAY};
 use super::compare::JobChange;
 use super::machine::Machine;
-use super::memory::MemoryReport;
 use super::noise::Noise;
 use super::rounds::{AbsentBaseline, MeasuredJob, Samples, ThreadSamples};
 use super::workload::WorkloadReport;
@@ -22,7 +21,6 @@ pub struct BenchReport {
     /// Rounds that count, and the seconds of each: of a workload, whose rounds are passes, those of the median pass with one thread.
     rounds: usize,
     round_seconds: f64,
-    /// One thread, by job.
     jobs: BTreeMap<&'static str, JobReport>,
     /// The same with `scaling.threads` threads, the most that were measured; empty when that is one.
     all_cores: BTreeMap<&'static str, JobReport>,
@@ -30,10 +28,8 @@ pub struct BenchReport {
     scaling: Option<Scaling>,
     /// The jobs with each number of threads, in ascending order.
     sweep: Vec<SweepStep>,
-    memory: MemoryReport,
     /// Baselines that could not be started, and why.
     absent: BTreeMap<&'static str, String>,
-    /// How to have them.
     install: BTreeMap<&'static str, &'static str>,
     /// Whether the numbers are to be trusted.
     noise: Noise,
@@ -44,14 +40,12 @@ pub struct BenchReport {
     machine: Machine,
 }
 
-/// All jobs with one number of threads.
 #[derive(Debug, Serialize)]
 struct SweepStep {
     threads: usize,
     jobs: BTreeMap<&'static str, JobReport>,
 }
 
-/// One job of all baselines.
 #[derive(Debug, Serialize)]
 struct JobReport {
     #[serde(flatten)]
@@ -60,7 +54,6 @@ struct JobReport {
     ratio: BTreeMap<String, f64>,
 }
 
-/// One job of one baseline.
 #[derive(Debug, Serialize)]
 struct JobStats {
     /// Jobs a second: the median over rounds.
@@ -76,18 +69,15 @@ struct JobStats {
     fuel: Option<u64>,
     /// Wrong results, those of the check before the measurement included. Only peers have any: others would have ended the run.
     wrong: u64,
-    /// What was wrong with the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_wrong: Option<String>,
 }
 
-/// Throughput of many threads over that of one.
 #[derive(Debug, Serialize)]
 struct Scaling {
     threads: usize,
     /// Of Veriplay, on the job that scales worst.
     ratio: f64,
-    /// By job and baseline.
     jobs: BTreeMap<&'static str, BTreeMap<String, f64>>,
 }
 
@@ -97,8 +87,6 @@ pub struct BenchContext {
     pub rounds: usize,
     /// How long a round measures.
     pub round_seconds: f64,
-    /// What an instance and a process take.
-    pub memory: MemoryReport,
     /// Baselines that this machine lacks.
     pub absent: Vec<AbsentBaseline>,
     /// What the attempts of a workload ended as.
@@ -125,8 +113,7 @@ impl BenchReport {
                 .iter()
                 .map(|row| SweepStep { threads: row.threads, jobs: reports(measured, row.threads) })
                 .collect(),
-            memory: context.memory,
-            install: context.absent.iter().map(|absent| (absent.name, absent.install)).collect(),
+            install: context.absent.iter().map(|absent| (absent.name, INSTALL)).collect(),
             absent: context.absent.into_iter().map(|absent| (absent.name, absent.why)).collect(),
             noise: Noise::new(measured, context.machine.load()),
             workload: context.workload,
@@ -147,7 +134,6 @@ impl BenchReport {
         conditions.lines().map(str::to_owned).chain([bars]).chain(self.noise.distrust()).collect()
     }
 
-    /// The machine and the rounds.
     fn conditions(&self) -> String {
         format!("{}\nrounds: {}, of {:.2} s each", self.machine.text(), self.rounds, self.round_seconds)
     }
@@ -171,8 +157,7 @@ impl BenchReport {
             out += &format!("workload: {}\n", workload.text());
         }
         measured.iter().for_each(|job| add_job(&mut out, job));
-        out += "\nresident memory\n";
-        self.memory.lines().iter().for_each(|line| out += &format!("  {line}\n"));
+        out.push('\n');
         for (baseline, why) in &self.absent {
             out += &format!("absent: {baseline}: {why}; to have it: {}\n", self.install[baseline]);
         }
@@ -203,7 +188,6 @@ pub fn wrong_results(measured: &[MeasuredJob]) -> Vec<String> {
     texts
 }
 
-/// All jobs with this number of threads.
 fn reports(measured: &[MeasuredJob], threads: usize) -> BTreeMap<&'static str, JobReport> {
     let of_job = |job: &MeasuredJob| Some((job.job, JobReport::new(job.with_threads(threads)?)));
     measured.iter().filter_map(of_job).collect()

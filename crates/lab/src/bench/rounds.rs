@@ -29,29 +29,24 @@ pub struct AbsentBaseline {
     pub name: &'static str,
     /// Why it could not start.
     pub why: String,
-    /// How to have it.
-    pub install: &'static str,
 }
 
 /// Starts `threads` workers of every available baseline.
 pub fn open(setting: &BaselineSetting, threads: usize) -> (Vec<StartedBaseline>, Vec<AbsentBaseline>) {
     let (mut opened, mut absent) = (Vec::new(), Vec::new());
-    for Baseline { name, install, open } in BASELINES {
+    for Baseline { name, open } in BASELINES {
         let workers: Result<Vec<_>, String> = (0..threads).map(|_| open(setting)).collect();
         match workers {
             Ok(workers) => {
                 opened.push(StartedBaseline { name: (*name).to_owned(), workers, counts_wrong: false });
             }
-            Err(why) => absent.push(AbsentBaseline { name, why, install }),
+            Err(why) => absent.push(AbsentBaseline { name, why }),
         }
     }
     (opened, absent)
 }
 
 /// Starts `threads` workers of a peer.
-///
-/// # Errors
-/// They cannot be started.
 pub fn open_peer(peer: &PeerCommand, threads: usize) -> Result<StartedBaseline, Failure> {
     let fail = |code, why: String| Failure::message(code, format!("peer `{}`: {why}", peer.name));
     let workers: Result<Vec<_>, String> = (0..threads).map(|_| CommandPeer::new(peer)).collect();
@@ -84,8 +79,7 @@ pub struct MeasuredJob {
 }
 
 impl MeasuredJob {
-    /// Those with this number of threads.
-    pub fn with_threads(&self, threads: usize) -> Option<&ThreadSamples> {
+    pub(crate) fn with_threads(&self, threads: usize) -> Option<&ThreadSamples> {
         self.by_threads.iter().find(|row| row.threads == threads)
     }
 }
@@ -100,13 +94,12 @@ pub struct ThreadSamples {
 }
 
 impl ThreadSamples {
-    /// The measurements of this baseline.
-    pub fn samples_of(&self, baseline: &str) -> Option<&Samples> {
+    pub(crate) fn samples_of(&self, baseline: &str) -> Option<&Samples> {
         self.baselines.iter().find(|(name, _)| name == baseline).map(|(_, samples)| samples)
     }
 
     /// Jobs a second of `own` over those of `other`. `None` of itself, and where one of them gave wrong results, whose time means nothing.
-    pub fn speed_of(&self, own: &str, other: &str) -> Option<f64> {
+    pub(crate) fn speed_of(&self, own: &str, other: &str) -> Option<f64> {
         let right = |baseline| self.samples_of(baseline).filter(|samples| samples.wrong.count == 0);
         if own == other { None } else { right(own)?.ratio(right(other)?) }
     }
@@ -123,28 +116,27 @@ impl Samples {
     }
 
     /// Jobs per second over those of `other`: the median over rounds, each compared with the other's round of the same number.
-    pub fn ratio(&self, other: &Samples) -> Option<f64> {
+    pub(crate) fn ratio(&self, other: &Samples) -> Option<f64> {
         let ratios: Vec<f64> = self.per_s.iter().zip(&other.per_s).map(|(own, other)| own / other).collect();
         median(&ratios)
     }
 
-    /// Jobs a second in the median round.
-    pub fn median_per_s(&self) -> Option<f64> {
+    pub(crate) fn median_per_s(&self) -> Option<f64> {
         median(&self.per_s)
     }
 
     /// Jobs a second of the slowest and of the fastest round.
-    pub fn range(&self) -> Option<(f64, f64)> {
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
         Some((percentile(&self.per_s, 0.0)?, percentile(&self.per_s, 100.0)?))
     }
 
     /// `None` of a single round, which does not say how much rounds differ.
-    pub fn spread(&self) -> Option<f64> {
+    pub(crate) fn spread(&self) -> Option<f64> {
         if self.per_s.len() < 2 { None } else { spread(&self.per_s) }
     }
 
     /// A percentile of the time of one job, in µs.
-    pub fn latency_us(&self, percent: f64) -> Option<f64> {
+    pub(crate) fn latency_us(&self, percent: f64) -> Option<f64> {
         percentile(&self.us, percent)
     }
 }
@@ -179,7 +171,6 @@ pub fn measure(
     Ok(table)
 }
 
-/// One round of several workers at the same time.
 fn run_together(workers: &mut [Box<dyn Worker>], work: &BenchJob, span: Duration) -> Result<Vec<Round>, RoundError> {
     let barrier = Barrier::new(workers.len());
     std::thread::scope(|scope| {
@@ -278,7 +269,6 @@ mod tests {
     use super::*;
     use crate::bench::jobs;
 
-    /// A baseline with a fixed answer to every job.
     struct FixedWorker(fn(&BenchJob) -> Result<(), RoundError>);
 
     impl Worker for FixedWorker {
@@ -361,17 +351,6 @@ mod tests {
     }
 
     #[test]
-    fn no_values_have_no_statistics() {
-        assert_eq!((median(&[]), percentile(&[], 50.0), spread(&[])), (None, None, None));
-    }
-
-    #[test]
-    fn one_round_has_no_spread() {
-        let samples = |per_s: &[f64]| Samples { per_s: per_s.to_vec(), ..Samples::default() };
-        assert_eq!((samples(&[5.0]).spread(), samples(&[5.0, 5.0]).spread()), (None, Some(0.0)));
-    }
-
-    #[test]
     fn known_lists_have_known_statistics() {
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
@@ -380,6 +359,9 @@ mod tests {
         assert_eq!(percentile(&hundred, 50.0), Some(50.0));
         assert_eq!(percentile(&[7.0], 99.0), Some(7.0));
         assert_eq!(spread(&[8.0, 10.0, 12.0]), Some(0.4));
+        assert_eq!((median(&[]), percentile(&[], 50.0), spread(&[])), (None, None, None));
+        let samples = |per_s: &[f64]| Samples { per_s: per_s.to_vec(), ..Samples::default() };
+        assert_eq!((samples(&[5.0]).spread(), samples(&[5.0, 5.0]).spread()), (None, Some(0.0)));
     }
 
     proptest! {

@@ -15,7 +15,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use veriplay_console::progress::Progress;
 
-use crate::http::{Connection, ExchangeError, Target};
+use crate::http::{Answer, Connection, ExchangeError, Target};
 
 pub use report::LoadReport;
 pub use requests::Protocol;
@@ -45,7 +45,6 @@ pub struct LoadPlan {
     pub seed: u64,
 }
 
-/// What became of one request.
 #[derive(Debug, Clone)]
 struct Finished {
     /// From the time it was sent, or due, to the end of its answer.
@@ -55,14 +54,11 @@ struct Finished {
     result: RequestResult,
 }
 
-/// The result of one request.
 #[derive(Debug, Clone)]
 enum RequestResult {
     /// An answer that could be read.
     Answered(Checked),
-    /// An HTTP status other than 200.
     Refused(u16),
-    /// No answer in time.
     TimedOut,
     /// The connection could not be made, or broke.
     Lost(String),
@@ -138,13 +134,12 @@ fn ask(plan: &LoadPlan, connection: &mut Option<Connection>, request: &Request) 
     if plan.new_connections {
         *connection = None;
     }
+    let message = request.message.bytes(&plan.target);
     loop {
         let kept = connection.take();
         let reused = kept.is_some();
-        let exchanged = kept
-            .map_or_else(|| plan.target.connect(plan.patience), Ok)
-            .and_then(|mut open| open.exchange(&plan.target, request.path, &request.body).map(|answer| (open, answer)));
-        match exchanged {
+        let opened = kept.map_or_else(|| plan.target.connect(plan.patience), Ok);
+        match opened.and_then(|open| exchange(open, &message)) {
             Ok((open, answer)) => {
                 *connection = Some(open).filter(|_| answer.reusable);
                 return match answer.status {
@@ -160,23 +155,33 @@ fn ask(plan: &LoadPlan, connection: &mut Option<Connection>, request: &Request) 
     }
 }
 
+fn exchange(mut open: Connection, message: &[u8]) -> Result<(Connection, Answer), ExchangeError> {
+    open.send(message)?;
+    let answer = open.read_answer()?;
+    Ok((open, answer))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn requests_of_an_open_loop_come_at_their_rate_in_order() {
-        let plan = LoadPlan {
-            target: "http://127.0.0.1:1".parse().expect("an address"),
-            protocol: Protocol::SandboxFusion,
-            requests: 20_000,
-            in_flight: 1,
-            rate: Some(500.0),
-            batch: 1,
+    pub(super) fn plan(requests: u64, rate: Option<f64>) -> LoadPlan {
+        LoadPlan {
+            target: "http://h:1".parse().expect("an address"),
+            protocol: Protocol::Native,
+            requests,
+            in_flight: 2,
+            rate,
+            batch: 4,
             new_connections: false,
             patience: Duration::from_secs(1),
             seed: 7,
-        };
+        }
+    }
+
+    #[test]
+    fn requests_of_an_open_loop_come_at_their_rate_in_order() {
+        let plan = plan(20_000, Some(500.0));
         let due = due_times(&plan, 500.0);
         assert_eq!(due, due_times(&plan, 500.0));
         assert!(due.is_sorted() && due[0].is_zero());

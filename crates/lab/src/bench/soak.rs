@@ -10,7 +10,6 @@ use veriplay_core::Exit;
 use veriplay_sandbox::Sandbox;
 
 use super::jobs::numbered;
-use super::memory::pss;
 use super::veriplay::run_script;
 use super::worker::RoundError;
 
@@ -27,16 +26,13 @@ pub struct SoakReport {
     jobs: u64,
     threads: usize,
     per_s: f64,
-    /// After the warm-up.
     first: ProcessUsage,
-    /// After the last.
     last: ProcessUsage,
 }
 
-/// The resources of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 struct ProcessUsage {
-    /// Its share of resident memory; `null` where the kernel does not report it.
+    /// Its share of resident memory: pages that several mappings share, such as the image's, count once. `null` where the kernel does not report it.
     resident_bytes: Option<u64>,
     descriptors: Option<usize>,
 }
@@ -44,7 +40,8 @@ struct ProcessUsage {
 impl ProcessUsage {
     fn now() -> Self {
         let descriptors = std::fs::read_dir("/proc/self/fd").ok().map(Iterator::count);
-        Self { resident_bytes: pss("self"), descriptors }
+        let memory = std::fs::read_to_string("/proc/self/smaps_rollup");
+        Self { resident_bytes: memory.ok().and_then(|text| parse_pss(&text)), descriptors }
     }
 }
 
@@ -103,4 +100,22 @@ fn run(sandbox: &Sandbox, serials: std::ops::Range<u64>, threads: usize) -> Resu
         let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(worker)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
     })
+}
+
+fn parse_pss(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_pss;
+
+    #[test]
+    fn pss_is_parsed_in_bytes_and_other_lines_are_ignored() {
+        let text = "55c0-7ffd ---p 00000000  [rollup]\nRss:  9000 kB\nPss:   4321 kB\nPss_Dirty:  7 kB\n";
+        assert_eq!(parse_pss(text), Some(4321 << 10));
+        assert_eq!((parse_pss("Pss_Dirty:  7 kB\n"), parse_pss("Pss: many kB\n")), (None, None));
+    }
 }

@@ -15,7 +15,6 @@ use super::worker::{Round, RoundError, Worker, time_round};
 /// Fuel of a script: several times what the longest named job needs.
 const FUEL: u64 = 200_000_000_000;
 
-/// One caller of the sandbox.
 pub(crate) struct Veriplay {
     sandbox: Arc<Sandbox>,
     gate: ProposalGate,
@@ -85,7 +84,6 @@ impl Worker for Veriplay {
     }
 }
 
-/// Runs `program` as a script.
 pub(super) fn run_script(sandbox: &Sandbox, program: String, limits: Limits) -> Result<Outcome, RoundError> {
     let job = Job { image: sandbox.image().name().to_owned(), limits, ..Job::script(program) };
     sandbox.execute(&job).map_err(|error| RoundError::Failed(error.to_string()))

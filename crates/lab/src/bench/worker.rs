@@ -5,22 +5,19 @@ use std::time::{Duration, Instant};
 use super::jobs::BenchJob;
 
 /// Runs rounds of jobs, one job at a time.
-pub trait Worker: Send {
+pub(crate) trait Worker: Send {
     /// Runs `work` again and again until `span` is over, at least once, and checks each result.
     fn round(&mut self, work: &BenchJob, span: Duration) -> Result<Round, RoundError>;
 }
 
-/// One round of one worker.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Round {
-    /// Nanoseconds of each job.
-    pub ns: Vec<u64>,
-    /// Time of the whole round.
-    pub elapsed: Duration,
+pub(crate) struct Round {
+    pub(crate) ns: Vec<u64>,
+    pub(crate) elapsed: Duration,
     /// Wasm fuel of the last job, where the baseline counts fuel.
-    pub fuel: Option<u64>,
+    pub(crate) fuel: Option<u64>,
     /// Wrong results of a baseline whose wrong results are counted: for others they are a [`RoundError`].
-    pub wrong: WrongResults,
+    pub(crate) wrong: WrongResults,
 }
 
 /// Wrong results: how many, and what was wrong with the first.
@@ -33,8 +30,7 @@ pub struct WrongResults {
 }
 
 impl WrongResults {
-    /// Counts one.
-    pub fn note(&mut self, what: String) {
+    pub(crate) fn note(&mut self, what: String) {
         self.count += 1;
         self.first.get_or_insert(what);
     }
@@ -56,7 +52,7 @@ pub enum RoundError {
 }
 
 /// Runs `one` until `span` is over and times each run. `one` returns the job's fuel, if it has any.
-pub fn time_round(
+pub(crate) fn time_round(
     span: Duration,
     mut one: impl FnMut() -> Result<Option<u64>, RoundError>,
 ) -> Result<Round, RoundError> {

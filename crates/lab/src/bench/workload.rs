@@ -50,7 +50,6 @@ pub struct WorkloadReport {
     digest: Digest,
     format: &'static str,
     tasks: usize,
-    /// Attempts of one pass.
     attempts: usize,
     /// Rows of the attempts file that there is no task to judge by: they are no part of a pass.
     left_out: usize,
@@ -60,7 +59,6 @@ pub struct WorkloadReport {
 
 type StatusCounts = BTreeMap<RowStatus, u64>;
 
-/// One pass of one thread.
 #[derive(Default)]
 struct Part {
     round: Round,
@@ -125,7 +123,6 @@ impl Workload {
         Ok(MeasuredJob { job: NAME, by_threads: table.into_iter().map(row).collect() })
     }
 
-    /// Judges every attempt once.
     fn pass(&self, judge: &AttemptJudge<'_>, threads: usize) -> Part {
         let (next, started) = (AtomicUsize::new(0), Instant::now());
         let parts: Vec<Part> = std::thread::scope(|scope| {

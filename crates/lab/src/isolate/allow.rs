@@ -21,13 +21,11 @@ pub struct AllowList {
     allow: Vec<AllowedProbe>,
 }
 
-/// A probe that need not be contained.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AllowedProbe {
+pub(crate) struct AllowedProbe {
     /// `CLASS/NAME`.
     probe: String,
-    /// Why that is acceptable.
     reason: String,
     /// The last day on which the entry counts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,8 +99,7 @@ impl AllowList {
         Self { allow: results.iter().filter(|result| result.finding.is_escape()).map(entry).collect() }
     }
 
-    /// The list as a file that `--allow` reads.
-    pub fn to_toml(&self) -> anyhow::Result<String> {
+    pub(crate) fn to_toml(&self) -> anyhow::Result<String> {
         const HEAD: &str = "# Probes that need not be contained, for `veriplay isolate --allow`. Say why for each; `expires = 2027-01-31` is the last\n# day on which an entry counts.\n\n";
         Ok(format!("{HEAD}{}", toml::to_string(self).context("the allow-list cannot be written as TOML")?))
     }

@@ -13,7 +13,7 @@ use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::leftovers::TemporaryFolder;
 
 /// The environment variable of the secret. The probes know its name.
-pub const VARIABLE: &str = "VERIPLAY_PROBE_SECRET";
+pub(crate) const VARIABLE: &str = "VERIPLAY_PROBE_SECRET";
 
 /// All bait. It is removed on drop; the listening threads end with the process.
 pub struct Bait {
@@ -24,9 +24,6 @@ pub struct Bait {
 
 impl Bait {
     /// Opens the listener, and writes the file.
-    ///
-    /// # Errors
-    /// The machine refuses a folder or a port.
     pub fn lay() -> Result<Self, Failure> {
         let folder = TemporaryFolder::new("veriplay-bait-");
         let folder = folder.context("cannot make a temporary directory").or_fail(ExitCode::Host)?;

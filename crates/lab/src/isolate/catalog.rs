@@ -48,11 +48,11 @@ impl NamedProbe for ServiceProbe {
     }
 
     fn name(&self) -> &str {
-        self.name
+        &self.text.name
     }
 
     fn title(&self) -> &str {
-        self.title
+        &self.text.title
     }
 }
 
@@ -84,8 +84,7 @@ pub fn find_class(name: &str) -> Option<&'static ProbeClass> {
     classes().find(|class| class.name == name)
 }
 
-/// Whether a class is one of a service.
-pub fn is_of_service(class: &str) -> bool {
+pub(crate) fn is_of_service(class: &str) -> bool {
     service::probe::CLASSES.iter().any(|one| one.name == class)
 }
 

@@ -16,7 +16,7 @@ use veriplay_console::leftovers::ProcessGroup;
 use veriplay_corpus::probes::judge::{ExternalExit, ExternalRun};
 
 use super::bait::VARIABLE;
-use super::target::{MEMORY_MIB, ProbeRequest, Target, failed, own_directory};
+use super::target::{MEMORY_MIB, ProbeRequest, Target, failed};
 
 /// Maximum seconds to wait. Every probe ends by itself long before that.
 const PATIENCE: u64 = 30;
@@ -26,17 +26,14 @@ const KEPT: usize = 16 << 20;
 const KEPT_ERRORS: u64 = 4096;
 
 /// A command line in which `{file}` stands for the program.
-pub struct CommandTarget {
+pub(crate) struct CommandTarget {
     command: String,
     secret: String,
 }
 
 impl CommandTarget {
     /// The target of a command line that holds `{file}`.
-    ///
-    /// # Errors
-    /// The command line does not hold it.
-    pub fn new(command: &str, secret: String) -> Result<Self, Failure> {
+    pub(crate) fn new(command: &str, secret: String) -> Result<Self, Failure> {
         let command = command.trim();
         if !command.contains("{file}") {
             let what = format!("--target `cmd:{command}` has no `{{file}}` for the program");
@@ -61,7 +58,7 @@ impl CommandTarget {
 
 /// Writes a program's file in a directory of its own; returns both.
 pub(super) fn write_program(request: &ProbeRequest<'_>) -> std::io::Result<(PathBuf, PathBuf)> {
-    let folder = own_directory(request.common)?;
+    let folder = tempfile::Builder::new().prefix("run-").tempdir_in(request.common)?.keep();
     let file = folder.join(format!("probe_{}.py", request.name));
     std::fs::write(&file, request.program)?;
     Ok((folder, file))
@@ -79,7 +76,6 @@ pub(super) fn run_command(command: &mut Command, request: &ProbeRequest<'_>) -> 
     Ok(ExternalRun { stderr: errors.as_mut().map(end_of).transpose()?.unwrap_or_default(), ..run? })
 }
 
-/// The last [`KEPT_ERRORS`] bytes of a file.
 fn end_of(file: &mut File) -> std::io::Result<String> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(KEPT_ERRORS)))?;

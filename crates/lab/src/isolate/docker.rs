@@ -22,7 +22,7 @@ const PROGRAM: &str = "docker";
 const FILE: &str = "/probe.py";
 
 /// An image, and options for `docker run`.
-pub struct DockerTarget {
+pub(crate) struct DockerTarget {
     options: Vec<String>,
     image: String,
     secret: String,
@@ -31,7 +31,7 @@ pub struct DockerTarget {
 
 impl DockerTarget {
     /// Finds the image, and pulls one that is not there.
-    pub fn new(text: &str, secret: String) -> Result<Self, Failure> {
+    pub(crate) fn new(text: &str, secret: String) -> Result<Self, Failure> {
         let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let image = words.pop().filter(|image| !image.starts_with('-')).ok_or_else(|| {
             Failure::message(ExitCode::Input, format!("--target `docker:{text}` does not end with an image")).hint(

@@ -47,8 +47,7 @@ pub fn planned_forgeries() -> Vec<PlannedForgery> {
     planned
 }
 
-/// Whether `CLASS/NAME` on the command line is a forgery.
-pub fn is_forgery(id: &str) -> bool {
+pub(crate) fn is_forgery(id: &str) -> bool {
     id.starts_with(CLASS) && planned_forgeries().iter().any(|forgery| forgery.is_called(id))
 }
 
@@ -69,8 +68,7 @@ impl PlannedForgery {
     pub fn judge(&self, execute: &dyn Execute, image: &str) -> ProbeResult {
         let started = Instant::now();
         let finding = judge_forgery(execute, image, &self.problem, &self.program, &self.expected);
-        let (class, name, title) = (CLASS.to_owned(), self.name.clone(), self.title.clone());
-        ProbeResult { class, name, title, finding, took: started.elapsed(), allowed: None }
+        ProbeResult::new(CLASS, &self.name, &self.title, finding, started)
     }
 }
 

@@ -16,11 +16,9 @@ use super::tokens::read_tokens;
 
 /// Seconds that a response may take beyond the program's own limit.
 const SLACK: u64 = 30;
-/// The largest response that is read.
 const LARGEST: u64 = 64 << 20;
 
-/// A server.
-pub struct FusionTarget {
+pub(crate) struct FusionTarget {
     url: String,
     agent: ureq::Agent,
     token: Option<String>,
@@ -59,7 +57,7 @@ impl FusionTarget {
     ///
     /// # Errors
     /// The URL is not one, or no server answers there.
-    pub fn new(url: &str, options: ConnectOptions<'_>) -> Result<Self, Failure> {
+    pub(crate) fn new(url: &str, options: ConnectOptions<'_>) -> Result<Self, Failure> {
         let url = url.trim_end_matches('/');
         if !url.starts_with("http://") && !url.starts_with("https://") {
             let what = format!("--target `sandboxfusion:{url}` is not a valid address");

@@ -13,7 +13,6 @@ use veriplay_console::isolation::{self, Isolation};
 /// Makes the sandboxes that probes attack.
 pub struct OwnSandbox {
     image: Arc<Image>,
-    /// Where guests run.
     workers: Isolation,
     /// Idle sandboxes of one worker process.
     idle: Mutex<Vec<Sandbox>>,

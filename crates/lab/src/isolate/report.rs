@@ -11,14 +11,13 @@ use veriplay_corpus::probes::Severity;
 use veriplay_corpus::probes::judge::Containment;
 
 use super::catalog::{classes, find_class};
-use super::not_tried::{NotTried, SkippedProbes, UntriedProbe};
+use super::selection::{NotTried, SkippedProbes, UntriedProbe};
 use super::{ProbeResult, SuiteEnd, forgeries};
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-pub struct IsolationReport {
+pub struct IsolationReport<'a> {
     schema_version: u32,
-    /// What was attacked.
     target: String,
     seconds: f64,
     /// Whether a signal stopped the suite before it had tried all that was selected.
@@ -28,24 +27,23 @@ pub struct IsolationReport {
     classes: Vec<ClassReport>,
     /// The verifier's forgeries, counted apart; `null` where they were not run.
     forgeries: Option<ContainmentCounts>,
-    probes: Vec<ProbeReport>,
+    probes: &'a [ProbeResult],
     /// Probes that were not run, and why.
     not_tried: Vec<SkippedProbes>,
     /// What of the allow-list is out of date.
     allow_list: Vec<String>,
 }
 
-/// Probes by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct ContainmentCounts {
+pub(crate) struct ContainmentCounts {
     /// Probes that did not get what they tried.
-    pub contained: usize,
+    pub(crate) contained: usize,
     /// Probes that got what they tried.
-    pub escaped: usize,
+    pub(crate) escaped: usize,
     /// Probes whose runs do not say which.
-    pub unclear: usize,
+    pub(crate) unclear: usize,
     /// Of these, those that the allow-list names.
-    pub allowed: usize,
+    pub(crate) allowed: usize,
 }
 
 impl ContainmentCounts {
@@ -79,22 +77,9 @@ struct ClassReport {
     counts: ContainmentCounts,
 }
 
-#[derive(Debug, Serialize)]
-struct ProbeReport {
-    class: String,
-    name: String,
-    title: String,
-    verdict: Containment,
-    evidence: String,
-    /// The reason that the allow-list gives.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allowed: Option<String>,
-    seconds: f64,
-}
-
-impl IsolationReport {
+impl<'a> IsolationReport<'a> {
     /// The report of these probes, for `--json` and for people.
-    pub fn new(tried: &[ProbeResult], not_tried: &NotTried, allow_list: Vec<String>, end: &SuiteEnd<'_>) -> Self {
+    pub fn new(tried: &'a [ProbeResult], not_tried: &NotTried, allow_list: Vec<String>, end: &SuiteEnd<'_>) -> Self {
         let own = || tried.iter().filter(|one| one.class != forgeries::CLASS);
         let forgeries = ContainmentCounts::count(tried.iter().filter(|one| one.class == forgeries::CLASS));
         let of_class = |name: &'static str| ContainmentCounts::count(tried.iter().filter(move |one| one.class == name));
@@ -112,7 +97,7 @@ impl IsolationReport {
             counts: ContainmentCounts::count(own()),
             classes: classes.filter(|class| class.counts.total() > 0).collect(),
             forgeries: (forgeries.total() > 0).then_some(forgeries),
-            probes: tried.iter().map(ProbeReport::new).collect(),
+            probes: tried,
             not_tried: not_tried.groups.clone(),
             allow_list,
         }
@@ -123,9 +108,7 @@ impl IsolationReport {
         let mut out = format!("isolation of {}: {} in {:.1} s\n\n", self.target, self.tried(), self.seconds);
         write_line(&mut out, "", HEADINGS.map(str::to_owned));
         self.rows().for_each(|(name, counts)| write_line(&mut out, name, counts.cells()));
-        for probe in self.probes.iter().filter(|probe| probe.verdict != Containment::Contained) {
-            probe.describe(&mut out);
-        }
+        self.not_contained().for_each(|probe| describe(&mut out, probe));
         for left in &self.not_tried {
             let _ = write!(out, "\nnot tried: {} ({}): {}", left.what, left.count, left.why);
         }
@@ -138,7 +121,6 @@ impl IsolationReport {
         out
     }
 
-    /// What was tried, in words.
     fn tried(&self) -> String {
         let probes = counted(self.counts.total(), "probe");
         match self.forgeries.map(|forgeries| counted(forgeries.total(), "forgery")) {
@@ -156,11 +138,10 @@ impl IsolationReport {
             let _ = write!(out, "\n| {name} | {} |", counts.cells().join(" | "));
         }
         out += "\n";
-        for probe in self.probes.iter().filter(|probe| probe.verdict != Containment::Contained) {
+        for probe in self.not_contained() {
             let reason = probe.allowed.as_ref().map_or_else(String::new, |reason| format!(" Allowed: {reason}"));
-            let (class, name, title, evidence) = (&probe.class, &probe.name, &probe.title, &probe.evidence);
-            let evidence = evidence.replace('`', "'");
-            let _ = write!(out, "\n- **{}** `{class}/{name}`: {title}. `{evidence}`{reason}", probe.verdict.word());
+            let (verdict, evidence) = (probe.finding.verdict.word(), probe.finding.evidence.replace('`', "'"));
+            let _ = write!(out, "\n- **{verdict}** `{}`: {}. `{evidence}`{reason}", probe.id(), probe.title);
         }
         for left in &self.not_tried {
             let _ = write!(out, "\n- Not tried: {} ({}): {}", left.what, left.count, left.why);
@@ -172,6 +153,10 @@ impl IsolationReport {
             let _ = write!(out, "\n\n**{STOPPED}**");
         }
         out + "\n"
+    }
+
+    fn not_contained(&self) -> impl Iterator<Item = &ProbeResult> {
+        self.probes.iter().filter(|probe| probe.finding.verdict != Containment::Contained)
     }
 
     fn rows(&self) -> impl Iterator<Item = (&str, ContainmentCounts)> {
@@ -190,27 +175,14 @@ fn write_line(out: &mut String, name: &str, cells: [String; 4]) {
     let _ = writeln!(out, "{name:<20}{contained:>10}{escaped:>10}{unclear:>10}{allowed:>18}");
 }
 
-impl ProbeReport {
-    fn new(tried: &ProbeResult) -> Self {
-        Self {
-            class: tried.class.clone(),
-            name: tried.name.clone(),
-            title: tried.title.clone(),
-            verdict: tried.finding.verdict,
-            evidence: tried.finding.evidence.clone(),
-            allowed: tried.allowed.clone(),
-            seconds: tried.took.as_secs_f64(),
-        }
-    }
-
-    fn describe(&self, out: &mut String) {
-        let Self { class, name, title, verdict, evidence, .. } = self;
-        let last = match &self.allowed {
-            Some(reason) => format!("allowed: {reason}"),
-            None => format!("hint: {}", advice(*verdict, class)),
-        };
-        let _ = write!(out, "\n{}: {class}/{name}: {title}\n  {evidence}\n  {last}\n", verdict.word());
-    }
+/// A probe that was not contained, for people.
+fn describe(out: &mut String, probe: &ProbeResult) {
+    let (verdict, evidence) = (probe.finding.verdict, &probe.finding.evidence);
+    let last = match &probe.allowed {
+        Some(reason) => format!("allowed: {reason}"),
+        None => format!("hint: {}", advice(verdict, &probe.class)),
+    };
+    let _ = write!(out, "\n{}: {}: {}\n  {evidence}\n  {last}\n", verdict.word(), probe.id(), probe.title);
 }
 
 /// What an unclear probe asks for: nothing is known to have escaped.
@@ -222,15 +194,14 @@ fn advice(verdict: Containment, class: &str) -> &'static str {
     if verdict == Containment::Unclear { UNCLEAR } else { hint(class) }
 }
 
-/// Advice where a probe of this class escaped.
-pub fn hint(name: &str) -> &'static str {
+pub(crate) fn hint(name: &str) -> &'static str {
     find_class(name).map_or("a wrong program was judged right: see task-corpus/forgeries", |class| class.hint)
 }
 
 /// The report as JUnit XML for a CI: a suite for each class, a case for each probe that was selected. An escape is a failure, an unclear probe an
 /// error; GitHub and GitLab show both in red, with the evidence. What is allowed is skipped, with the reason, and so is what was not tried. A suite
 /// that was stopped is an error too.
-pub fn junit_xml(tried: &[ProbeResult], not_tried: &NotTried, end: &SuiteEnd<'_>) -> anyhow::Result<String> {
+pub(crate) fn junit_xml(tried: &[ProbeResult], not_tried: &NotTried, end: &SuiteEnd<'_>) -> anyhow::Result<String> {
     let mut report = JunitReport::new(format!("veriplay isolate: {}", end.target));
     report.set_time(end.took);
     let tried_cases = tried.iter().map(|one| (one.class.as_str(), junit_case(one)));
@@ -256,7 +227,6 @@ pub fn junit_xml(tried: &[ProbeResult], not_tried: &NotTried, end: &SuiteEnd<'_>
     report.to_string().context("the report cannot be written as XML")
 }
 
-/// A probe that was selected and not tried.
 fn untried_case(untried: &UntriedProbe) -> TestCase {
     let mut status = TestCaseStatus::skipped();
     status.set_message(format!("not tried: {}", untried.why));
@@ -265,7 +235,6 @@ fn untried_case(untried: &UntriedProbe) -> TestCase {
     case
 }
 
-/// The end of a suite that was stopped.
 fn stopped_case(unreached: usize) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     status.set_type("stopped");

@@ -9,10 +9,9 @@ use veriplay_console::json_file::{check_new_file, check_writable, write_new_file
 use veriplay_console::progress;
 
 use super::allow::AllowList;
-use super::not_tried::NotTried;
 use super::report::{IsolationReport, junit_xml};
-use super::sarif::sarif;
-use super::sarif_place::SarifPlace;
+use super::sarif::{SarifPlace, sarif};
+use super::selection::NotTried;
 use super::{ProbeResult, SuiteEnd};
 
 #[expect(missing_docs, reason = "clap would make a documentation comment the text of the whole command")]
@@ -32,7 +31,6 @@ pub struct ReportFiles {
     markdown: Option<PathBuf>,
 }
 
-/// Whether a report goes to stdout.
 fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
@@ -56,9 +54,6 @@ impl ReportFiles {
     }
 
     /// Checks that each file can be written, and changes none.
-    ///
-    /// # Errors
-    /// The first one that cannot.
     pub fn check(&self) -> Result<(), Failure> {
         let named: Vec<&PathBuf> =
             [&self.junit, &self.sarif, &self.markdown, &self.write_allow].into_iter().flatten().collect();
@@ -71,12 +66,9 @@ impl ReportFiles {
     }
 
     /// Writes them. `allow` is the allow-list that the suite had.
-    ///
-    /// # Errors
-    /// The first one that cannot be written.
     pub fn write(
         &self,
-        report: &IsolationReport,
+        report: &IsolationReport<'_>,
         results: &[ProbeResult],
         not_tried: &NotTried,
         end: &SuiteEnd<'_>,

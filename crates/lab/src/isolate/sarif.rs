@@ -1,6 +1,11 @@
 //! The report as SARIF 2.1.0 (OASIS), the format in which code hosts take findings of security tools: a rule for each probe that was
 //! tried, a result for each that was not contained. An allow-list's entries are suppressions. A rule says where its probe is written, which
-//! is in Veriplay's repository; a result is at the target, and in a file of the user's own repository where there is one.
+//! is in Veriplay's repository; a result is at the target, and in a file of the user's own repository where there is one: a sandbox has no line of
+//! source, and a code host refuses a result that is in no file of the repository it is sent to.
+
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use veriplay_corpus::probes::Severity;
@@ -8,11 +13,10 @@ use veriplay_corpus::probes::judge::Containment;
 
 use super::catalog::{find_class, is_of_service};
 use super::report::hint;
-use super::sarif_place::SarifPlace;
 use super::{ProbeResult, SuiteEnd, forgeries};
 
 /// The report as SARIF 2.1.0, with its results at `place`.
-pub fn sarif(end: &SuiteEnd<'_>, results: &[ProbeResult], place: Option<&SarifPlace>) -> Value {
+pub(crate) fn sarif(end: &SuiteEnd<'_>, results: &[ProbeResult], place: Option<&SarifPlace>) -> Value {
     let target = end.target;
     let found = results.iter().filter(|result| result.finding.verdict != Containment::Contained);
     json!({
@@ -107,5 +111,89 @@ fn score(severity: Severity) -> &'static str {
         Severity::High => "8.0",
         Severity::Medium => "5.5",
         Severity::Low => "2.0",
+    }
+}
+
+/// GitHub's names for the checkout and for the workflow that runs, `OWNER/REPOSITORY/PATH@REF`.
+const CHECKOUT: &str = "GITHUB_WORKSPACE";
+const WORKFLOW: &str = "GITHUB_WORKFLOW_REF";
+
+/// A file of the repository in which the suite runs: the allow-list, where a finding would have its entry, else the workflow that runs the suite.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SarifPlace {
+    /// Relative to the root of the repository.
+    uri: String,
+    /// The allow-list; empty for a workflow.
+    text: String,
+}
+
+impl SarifPlace {
+    /// Finds it: the allow-list where it is below the checkout or, outside of a workflow, below the working directory; else the workflow.
+    pub(crate) fn find(allow: Option<&Path>) -> Option<Self> {
+        let checkout = std::env::var_os(CHECKOUT).filter(|path| !path.is_empty());
+        let root = checkout.map_or_else(|| PathBuf::from("."), PathBuf::from);
+        let workflow = std::env::var(WORKFLOW).unwrap_or_default();
+        allow.and_then(|path| Self::in_allow_list(path, &root)).or_else(|| Self::in_workflow(&workflow))
+    }
+
+    fn in_allow_list(path: &Path, root: &Path) -> Option<Self> {
+        let (path, root) = (path.canonicalize().ok()?, root.canonicalize().ok()?);
+        let uri = relative_uri(path.strip_prefix(&root).ok()?);
+        Some(Self { uri, text: std::fs::read_to_string(&path).ok()? })
+    }
+
+    fn in_workflow(reference: &str) -> Option<Self> {
+        let path = reference.splitn(3, '/').nth(2)?.split('@').next()?;
+        (!path.is_empty()).then(|| Self { uri: relative_uri(Path::new(path)), text: String::new() })
+    }
+
+    /// SARIF's location of what the probe `id` found: its entry, or the first line where it has none.
+    fn physical_location(&self, id: &str) -> Value {
+        let names = [format!("\"{id}\""), format!("'{id}'")];
+        let entry = self.text.lines().position(|line| names.iter().any(|name| line.contains(name)));
+        json!({
+            "artifactLocation": { "uri": self.uri },
+            "region": { "startLine": entry.unwrap_or(0) + 1 },
+        })
+    }
+}
+
+/// A relative path as a reference of a URI, in which other characters are escaped.
+fn relative_uri(path: &Path) -> String {
+    let mut uri = String::new();
+    for byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allow_list_of_the_repository_is_the_place_and_an_entry_has_its_line() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        std::fs::create_dir(root.path().join("ci")).expect("a folder");
+        let path = root.path().join("ci/our list.toml");
+        std::fs::write(&path, "# ours\n\n[[allow]]\nprobe = \"cpu/loop\"\n").expect("it is written");
+        let place = SarifPlace::in_allow_list(&path, root.path()).expect("it is in the repository");
+        assert_eq!(place.uri, "ci/our%20list.toml");
+        let line = |id: &str| place.physical_location(id)["region"]["startLine"].clone();
+        assert_eq!((line("cpu/loop"), line("cpu/lo")), (4.into(), 1.into()));
+        let elsewhere = tempfile::tempdir().expect("another directory");
+        assert_eq!(SarifPlace::in_allow_list(&path, elsewhere.path()), None);
+    }
+
+    #[test]
+    fn a_workflow_is_named_without_its_repository_and_reference() {
+        let uri = |reference: &str| SarifPlace::in_workflow(reference).map(|place| place.uri);
+        let workflow = "owner/name/.github/workflows/isolation.yml@refs/heads/main";
+        assert_eq!(uri(workflow).as_deref(), Some(".github/workflows/isolation.yml"));
+        assert_eq!((uri(""), uri("owner/name"), uri("owner/name/@main")), (None, None, None));
     }
 }

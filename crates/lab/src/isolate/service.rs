@@ -15,8 +15,8 @@ mod own;
 pub mod probe;
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -42,12 +42,24 @@ const SLACK: Duration = Duration::from_secs(10);
 /// How often a signal is looked for while a probe runs, and how long the probe is waited for after one.
 const LOOK: Duration = Duration::from_millis(50);
 const LAST_WAIT: Duration = Duration::from_secs(1);
-/// The name of the thread of a probe.
 const THREAD: &str = "probe";
+
+static PROBES: LazyLock<Vec<ServiceProbe>> = LazyLock::new(|| {
+    [
+        ServiceProbe::all_of("service_input", include_str!("service/input.toml"), input::ATTEMPTS),
+        ServiceProbe::all_of("service_framing", include_str!("service/framing.toml"), framing::ATTEMPTS),
+        ServiceProbe::all_of("service_load", include_str!("service/load.toml"), load::ATTEMPTS),
+        ServiceProbe::all_of("service_access", include_str!("service/access.toml"), access::ATTEMPTS),
+        ServiceProbe::all_of("service_clients", include_str!("service/clients.toml"), clients::ATTEMPTS),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+});
 
 /// All probes, in the order of reports.
 pub fn probes() -> Vec<&'static ServiceProbe> {
-    [input::PROBES, framing::PROBES, load::PROBES, access::PROBES, clients::PROBES].into_iter().flatten().collect()
+    PROBES.iter().collect()
 }
 
 /// A service that answers, and its process where the suite has started it.
@@ -95,6 +107,7 @@ impl OpenService {
                 (None, service)
             }
         };
+        service.target.token = service.tokens.first().cloned();
         service.meet()?;
         Ok(Self { service: Arc::new(service), own })
     }
@@ -110,7 +123,7 @@ impl OpenService {
     /// Why a probe says nothing about this service.
     pub fn reason_against(&self, probe: &ServiceProbe) -> Option<&'static str> {
         let Service { is_native, tokens, log, .. } = &*self.service;
-        match probe.needs {
+        match probe.text.needs {
             Needs::RunCode => None,
             Needs::Native => (!is_native).then_some("it has no `/v1/verify`"),
             Needs::Token => tokens.is_empty().then_some("no token is known: `--token-file` has one a line"),
@@ -126,8 +139,7 @@ impl OpenService {
             let started = Instant::now();
             let finding = self.attempt_until_signal(probe)?;
             each();
-            let (class, name, title) = (probe.class.to_owned(), probe.name.to_owned(), probe.title.to_owned());
-            Some(ProbeResult { class, name, title, finding, took: started.elapsed(), allowed: None })
+            Some(ProbeResult::new(probe.class, &probe.text.name, &probe.text.title, finding, started))
         };
         probes.iter().map_while(run).collect()
     }
@@ -175,7 +187,10 @@ impl Service {
     }
 
     fn attempt(&self, probe: &ServiceProbe) -> Finding {
-        let attempted = (probe.attempt)(self);
+        let attempted = match probe.attempt {
+            Some(attempt) => attempt(self),
+            None => input::expect_refusals(self, &probe.text.refused),
+        };
         let (verdict, evidence) = match (attempted, self.check_known_program(PATIENCE)) {
             (Err(Failed::Escaped(evidence)), _) => (Containment::Escaped, evidence),
             (_, Err(why)) => (Containment::Escaped, format!("afterwards {why}")),

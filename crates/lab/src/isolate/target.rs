@@ -1,6 +1,6 @@
 //! Another sandbox as a target: it runs the language-level probes and returns what each printed and how it ended.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -13,7 +13,7 @@ use veriplay_corpus::probes::{Probe, ProbeProgram, RunOrder};
 use super::bait::Bait;
 
 /// Memory limit of a run in MiB, where the target can set one.
-pub const MEMORY_MIB: u64 = 256;
+pub(crate) const MEMORY_MIB: u64 = 256;
 /// The class of probes that compute for too long.
 const CPU: &str = "cpu";
 /// How the names of temporary directories begin.
@@ -97,8 +97,7 @@ fn run_programs(target: &dyn Target, bait: &Bait, probe: &Probe) -> anyhow::Resu
     })
 }
 
-/// A run that could not be made.
-pub fn failed(why: String) -> ExternalRun {
+pub(crate) fn failed(why: String) -> ExternalRun {
     ExternalRun { stdout: String::new(), stderr: String::new(), ended: ExternalExit::Failed(why) }
 }
 
@@ -134,9 +133,4 @@ pub fn check_plain_program(target: &dyn Target, name: &str) -> Result<(), Failur
         }
     }
     Err(Failure::message(ExitCode::Input, what).hint("try the target by hand first; nothing was attacked"))
-}
-
-/// A directory of its own for one run, inside `common`.
-pub fn own_directory(common: &Path) -> std::io::Result<PathBuf> {
-    Ok(tempfile::Builder::new().prefix("run-").tempdir_in(common)?.keep())
 }

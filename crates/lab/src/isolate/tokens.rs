@@ -6,7 +6,7 @@ use veriplay_console::exit::{ExitCode, Failure};
 use veriplay_console::json_file::read_text;
 
 /// The file's tokens, at least one. Blank lines and lines that begin with `#` are left out.
-pub fn read_tokens(path: &Path) -> Result<Vec<String>, Failure> {
+pub(crate) fn read_tokens(path: &Path) -> Result<Vec<String>, Failure> {
     let text = read_text(path)?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let tokens: Vec<String> = lines.map(str::to_owned).collect();

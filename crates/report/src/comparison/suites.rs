@@ -13,13 +13,10 @@ use veriplay_selfplay::metrics::SolveCount;
 
 use veriplay_run::suites::{RecordedSettings, SuiteRecord};
 
-/// By the set's name.
 pub(super) type MeasuredSuites = BTreeMap<String, MeasuredSuite>;
 
-/// A public set after some step.
 #[derive(Serialize)]
 pub(super) struct MeasuredSuite {
-    /// Tasks with an attempt.
     tasks: usize,
     /// `null` where no task has a verdict.
     pub(super) pass1: Option<Estimate>,
@@ -33,7 +30,6 @@ pub(super) struct MeasuredSuite {
 /// How much higher pass@1 of a set is in one run than in another.
 #[derive(Serialize)]
 pub(super) struct SuiteDifference {
-    /// Whether the tasks are compared one by one.
     pub(super) paired: bool,
     pub(super) pass1: Estimate,
 }

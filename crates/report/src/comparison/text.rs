@@ -7,12 +7,10 @@ use veriplay_selfplay::eval_table::EvalNumbers;
 use veriplay_selfplay::intervals::Estimate;
 
 use super::suites::MeasuredSuites;
-use super::{Comparison, CurveEnd, Evaluation, EvaluationDifference, RunDifference, RunSummary};
+use super::{Comparison, CurveEnd, MeasuredRow, RunDifference, RunSummary};
 
-/// Spaces between two columns.
 const GAP: usize = 2;
 
-/// What stands where there is no number.
 const NOTHING: &str = "-";
 
 /// A number of a table: its name, and where it is.
@@ -48,7 +46,6 @@ impl Display for Comparison {
 }
 
 impl Comparison {
-    /// A line with a cell of each run.
     fn line(&self, name: impl Into<String>, cell: impl Fn(&RunSummary) -> String) -> Line {
         (name.into(), self.runs.iter().map(cell).collect())
     }
@@ -65,7 +62,7 @@ impl Comparison {
             for row in self.rows() {
                 self.add_before_and_after(&mut lines, &format!("{measure}, {row}"), |run, is_after| {
                     let evaluation = if is_after { &run.eval.after } else { &run.eval.before };
-                    share(evaluation.as_ref().and_then(|one| one.measures(row)).map(of))
+                    share(evaluation.as_ref().and_then(|one| measures(&one.rows, one.mean.as_ref(), row)).map(of))
                 });
             }
         }
@@ -126,7 +123,9 @@ impl Comparison {
         }
         for (measure, of) in MEASURES {
             for row in &rows {
-                let cell = |one: &RunDifference| points(one.eval.as_ref().and_then(|eval| eval.measures(row)).map(of));
+                let cell = |one: &RunDifference| {
+                    points(one.eval.as_ref().and_then(|eval| measures(&eval.rows, Some(&eval.mean), row)).map(of))
+                };
                 lines.push(line(format!("{measure}, {row}"), &cell));
             }
         }
@@ -152,20 +151,14 @@ impl Comparison {
 /// The name of the last row of an evaluation.
 const MEAN: &str = "mean";
 
-impl Evaluation {
-    /// The measures of a row, or the means over rows.
-    fn measures(&self, name: &str) -> Option<&EvalNumbers<Estimate>> {
-        let row = self.rows.iter().find(|row| row.row == name).map(|row| &row.measures);
-        if name == MEAN { row.or(self.mean.as_ref()) } else { row }
-    }
-}
-
-impl EvaluationDifference {
-    /// As [`Evaluation::measures`].
-    fn measures(&self, name: &str) -> Option<&EvalNumbers<Estimate>> {
-        let row = self.rows.iter().find(|row| row.row == name).map(|row| &row.measures);
-        if name == MEAN { row.or(Some(&self.mean)) } else { row }
-    }
+/// The measures of a row, or the means over rows.
+fn measures<'a>(
+    rows: &'a [MeasuredRow],
+    mean: Option<&'a EvalNumbers<Estimate>>,
+    name: &str,
+) -> Option<&'a EvalNumbers<Estimate>> {
+    let row = rows.iter().find(|row| row.row == name).map(|row| &row.measures);
+    if name == MEAN { row.or(mean) } else { row }
 }
 
 const fn pairing(is_paired: bool) -> &'static str {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::addresses::percent_encode;
 use super::rollout_log::{Rollout, TaskKey};
+use super::runs::percent_encode;
 
 /// The kinds of rollouts that are worth a look, by their word in a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,6 @@ impl RolloutFilter {
         filter
     }
 
-    /// The query of this filter at another page.
     pub(crate) fn query(&self, page: usize) -> String {
         let mut query = String::new();
         let mut add = |key: &str, value: &str| {

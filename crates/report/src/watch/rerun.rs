@@ -3,25 +3,25 @@
 //! The game is opened once a run, on a thread of its own, and waits there for the next rollout: opening it may take seconds. One rollout is
 //! judged at a time, whoever asks.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::Context;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::json_file::read_text;
+use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome};
 use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::play_config::PlayConfig;
 use veriplay_run::warmup_examples::WarmupExamples;
 use veriplay_selfplay::play::ReplayReport;
 use veriplay_selfplay::records::Record;
 
-use super::recorder::{Recorded, Recorder};
-use crate::ResponseId;
+use crate::records::ResponseId;
 
-/// Judges rollouts of any run again.
 pub(crate) struct Reruns {
     isolation: Isolation,
     /// The run whose game is open. Held while a rollout is judged.
@@ -36,10 +36,8 @@ struct OpenRun {
     orders: SyncSender<Order>,
 }
 
-/// A rollout to judge.
 struct Order {
     id: ResponseId,
-    /// Its line in the log.
     line: String,
     report: SyncSender<Result<Judged, Failure>>,
 }
@@ -48,13 +46,10 @@ struct Order {
 pub(crate) enum Rerun {
     /// Another one is being judged.
     Busy,
-    /// It cannot be judged.
     Failed(Failure),
-    /// It was judged.
     Judged(Judged),
 }
 
-/// A rollout that was judged again.
 pub(crate) struct Judged {
     pub report: ReplayReport,
     pub recorded: Recorded,
@@ -157,5 +152,50 @@ fn only_response(id: ResponseId, line: &str) -> Result<String, Failure> {
             Ok(value.to_string())
         }
         _ => Ok(line.to_owned()),
+    }
+}
+
+/// Jobs that are remembered: as many as a page shows.
+const MOST: usize = 50;
+
+/// Runs jobs, and remembers the first different ones with their outcomes.
+struct Recorder<'a> {
+    inner: &'a dyn Execute,
+    record: Mutex<RanJobs>,
+}
+
+#[derive(Default)]
+struct RanJobs {
+    seen: HashSet<Digest>,
+    ran: Vec<(Job, Outcome)>,
+}
+
+pub(crate) struct Recorded {
+    /// The first jobs.
+    pub jobs: Vec<(Job, Outcome)>,
+    /// How many more there were.
+    pub left_out: usize,
+}
+
+impl<'a> Recorder<'a> {
+    fn new(inner: &'a dyn Execute) -> Self {
+        Self { inner, record: Mutex::default() }
+    }
+
+    fn finish(self) -> Recorded {
+        // A list is whole between any two pushes.
+        let RanJobs { seen, ran } = self.record.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Recorded { left_out: seen.len() - ran.len(), jobs: ran }
+    }
+}
+
+impl Execute for Recorder<'_> {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        let outcome = self.inner.execute(job)?;
+        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        if record.seen.insert(job.digest()) && record.ran.len() < MOST {
+            record.ran.push((job.clone(), outcome.clone()));
+        }
+        Ok(outcome)
     }
 }

@@ -16,12 +16,11 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 
-use crate::{Response, ResponseFacts, ResponseId, responses};
+use crate::records::{Response, ResponseFacts, ResponseId, responses};
 
 /// The most bytes of one step, decompressed: the log is not ours to trust with all memory.
 const MOST_FRAME_BYTES: u64 = 1 << 30;
 
-/// The log of one run.
 pub(crate) struct RolloutLog {
     path: PathBuf,
     frames: Vec<Frame>,
@@ -38,7 +37,6 @@ struct Frame {
     hash: u64,
 }
 
-/// A rollout, and where it is in the log.
 pub(crate) struct Rollout {
     pub facts: ResponseFacts,
     /// Of the task that it attempts, or that it proposes; 0 where there is none.
@@ -58,7 +56,6 @@ impl Display for TaskKey {
 }
 
 impl TaskKey {
-    /// The key of the task of this response.
     pub(crate) fn of(response: &Response<'_>) -> Self {
         match response.task() {
             Value::Null => Self::default(),

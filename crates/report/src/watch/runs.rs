@@ -1,8 +1,15 @@
-//! The runs that are watched: one, or all in a folder.
+//! The runs that are watched: one, or all in a folder; their addresses, and what a list says of each.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use minijinja::{Value, context};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use veriplay_console::exit::{ExitCode, Failure};
+use veriplay_console::json_file::{read_json, read_text};
+use veriplay_run::config::default_game;
+use veriplay_selfplay::eval_table::EvalTable;
 
 /// A file without which a directory is no run.
 const CONFIG: &str = "config.toml";
@@ -10,11 +17,13 @@ const CONFIG: &str = "config.toml";
 const FILES: [&str; 7] =
     [CONFIG, "before.json", "after.json", "events.jsonl", "timing.jsonl", "rollouts.jsonl.zst", "suites"];
 
-/// Where runs are looked for.
+/// The end of `events.jsonl` that is read: longer than any line.
+const END_BYTES: u64 = 1 << 20;
+/// All but the unreserved characters of RFC 3986.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
 pub(crate) enum RunFolder {
-    /// One run.
     One(Run),
-    /// Every run in a folder.
     Many(PathBuf),
 }
 
@@ -41,10 +50,9 @@ impl RunFolder {
         Err(Failure::message(ExitCode::Input, what).hint("start a run with `veriplay play --out DIR`"))
     }
 
-    /// The name of the run where it is the only one.
-    pub(crate) fn only_run(&self) -> Option<&str> {
+    pub(crate) fn only_run(&self) -> Option<&Run> {
         match self {
-            Self::One(run) => Some(&run.name),
+            Self::One(run) => Some(run),
             Self::Many(_) => None,
         }
     }
@@ -80,7 +88,6 @@ impl Run {
         &self.folder
     }
 
-    /// The log of its rollouts.
     pub(crate) fn log(&self) -> PathBuf {
         self.folder.join("rollouts.jsonl.zst")
     }
@@ -93,13 +100,56 @@ impl Run {
     fn exists(&self) -> bool {
         self.folder.join(CONFIG).is_file()
     }
+
+    pub(crate) fn address(&self) -> String {
+        format!("/runs/{}", percent_encode(&self.name))
+    }
+
+    /// What the templates show of it, read from the ends of its files, so that a list of long runs is quick. What cannot be read is left out.
+    pub(crate) fn summary(&self) -> Value {
+        let config: toml::Table =
+            read_text(&self.folder.join("config.toml")).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
+        let event = last_line(&self.folder.join("events.jsonl"));
+        let event = event.and_then(|line| serde_json::from_str::<serde_json::Value>(&line).ok()).unwrap_or_default();
+        let pass1 = |name: &str| {
+            let table = read_json::<EvalTable>(&self.folder.join(name)).ok()?;
+            Some(format!("{:.1}", 100.0 * table.mean.pass1))
+        };
+        let after = pass1("after.json");
+        context!(
+            name => self.name(),
+            path => self.address(),
+            game => config.get("plays").and_then(toml::Value::as_str).map_or_else(default_game, str::to_owned),
+            steps => config.get("steps").and_then(toml::Value::as_integer),
+            done => event["step"].as_u64().map_or(0, |step| step + 1),
+            finished => after.is_some(),
+            before => pass1("before.json"),
+            after,
+        )
+    }
+}
+
+/// A text as one segment of a path, or as a key or value of a query.
+pub(crate) fn percent_encode(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
+}
+
+fn last_line(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let bytes = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(bytes.saturating_sub(END_BYTES))).ok()?;
+    let mut end = Vec::new();
+    file.take(END_BYTES).read_to_end(&mut end).ok()?;
+    let end = String::from_utf8_lossy(&end);
+    let (whole, _) = end.rsplit_once('\n')?;
+    whole.rsplit('\n').next().map(str::to_owned)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use super::{Run, RunFolder};
+    use super::{Run, RunFolder, last_line, percent_encode};
 
     #[test]
     fn no_name_leads_out_of_the_folder() {
@@ -119,5 +169,25 @@ mod tests {
         fs::remove_dir_all(dir.path().join("runs/b")).expect("it can be removed");
         assert!(folder.find("b").is_none());
         assert!(RunFolder::open(&dir.path().join("nowhere")).is_err());
+    }
+
+    #[test]
+    fn only_unreserved_characters_stay() {
+        assert_eq!(percent_encode("run-1_a.b~"), "run-1_a.b~");
+        assert_eq!(percent_encode("a b/?&=\"<é"), "a%20b%2F%3F%26%3D%22%3C%C3%A9");
+    }
+
+    #[test]
+    fn the_last_line_is_whole() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("file");
+        let of = |text: &str| {
+            fs::write(&path, text).expect("a file");
+            last_line(&path)
+        };
+        assert_eq!(of("a\nb\nhalf"), Some("b".to_owned()));
+        assert_eq!(of("a\n"), Some("a".to_owned()));
+        assert_eq!(of("half"), None);
+        assert_eq!(last_line(&dir.path().join("missing")), None);
     }
 }

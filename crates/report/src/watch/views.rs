@@ -4,21 +4,23 @@ use std::collections::BTreeSet;
 
 use minijinja::{Value, context};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::progress::counted;
 use veriplay_core::{Entry, Job, Outcome, RunReport as JobReport};
 
-use super::addresses::run_path;
-use super::fields::fields;
 use super::filter::RolloutFilter;
 use super::rerun::Judged;
 use super::rollout_log::{Rollout, RolloutLog, TaskKey};
 use super::runs::{Run, RunFolder};
-use super::summary::summary;
-use crate::{Response, ResponseId, RunReport, TokenTexts, cut, render_template, responses};
+use crate::RunReport;
+use crate::records::{Response, ResponseId, cut, responses};
+use crate::templates::render_template;
+use crate::tokens::TokenTexts;
 
-/// Rollouts on a page of a list.
 const PAGE: usize = 50;
 /// Tokens that are shown of a rollout.
 const TOKENS: usize = 8192;
+/// Rows that are shown of one value.
+const ROWS: usize = 200;
 
 /// The templates that are not shared with `veriplay report`.
 const TEMPLATES: [(&str, &str); 7] = [
@@ -31,7 +33,6 @@ const TEMPLATES: [(&str, &str); 7] = [
     ("message.html", include_str!("message.html")),
 ];
 
-/// Makes pages.
 pub(crate) struct Views {
     token: String,
     /// Whether there is a list of runs to go back to.
@@ -49,21 +50,18 @@ impl Views {
         render_template(&TEMPLATES, template, own)
     }
 
-    /// One message.
     pub(crate) fn message(&self, what: &str) -> Result<String, Failure> {
         self.render("message.html", "", context!(what))
     }
 
-    /// The list of runs.
     pub(crate) fn list(&self, tag: &str, runs: &[Run]) -> Result<String, Failure> {
-        self.render("list.html", tag, context!(runs => runs.iter().map(summary).collect::<Vec<_>>()))
+        self.render("list.html", tag, context!(runs => runs.iter().map(Run::summary).collect::<Vec<_>>()))
     }
 
-    /// One run, or several beside each other.
     pub(crate) fn runs(&self, tag: &str, runs: &[Run]) -> Result<String, Failure> {
         let read = |run: &Run| RunReport::read(run.folder(), run.name().to_owned(), 0);
         let reports = runs.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
-        let summaries = runs.iter().map(summary).collect::<Vec<_>>();
+        let summaries = runs.iter().map(Run::summary).collect::<Vec<_>>();
         self.render("runs.html", tag, context!(runs => summaries, ..crate::values(&reports)))
     }
 
@@ -82,7 +80,7 @@ impl Views {
         }
         let pages = found.len().div_ceil(PAGE).max(1);
         let page = filter.page.min(pages);
-        let path = format!("{}/rollouts", run_path(run.name()));
+        let path = format!("{}/rollouts", run.address());
         let shown: Vec<usize> = found.iter().skip((page - 1) * PAGE).take(PAGE).copied().collect();
         let row = |(place, beginning): (&usize, String)| {
             let facts = &all[*place].facts;
@@ -91,7 +89,7 @@ impl Views {
         let rows = shown.iter().zip(log.beginnings(&shown)?).map(row).collect::<Vec<_>>();
         let at = |page: usize| format!("{path}{}", filter.query(page));
         let values = context!(
-            run => summary(run),
+            run => run.summary(),
             path => &*path,
             filter => filter_value(filter),
             choices => choices(all),
@@ -111,11 +109,11 @@ impl Views {
         let line: serde_json::Value = serde_json::from_str(line).or_fail(ExitCode::Input)?;
         let found = responses(&line).into_iter().find(|response| response.id == id);
         let Some(response) = found else { return self.message("This rollout is not in the log any more.") };
-        let path = format!("{}/rollouts", run_path(run.name()));
+        let path = format!("{}/rollouts", run.address());
         let values = context!(
-            run => summary(run),
+            run => run.summary(),
             path => &*path,
-            record => response.to_record().to_value(run.name()),
+            record => response.to_value(run.name(), Vec::new()),
             others => other_rollouts(&path, &response),
             episode => rows(&without(response.episode, &["turns"])),
             tokens => self.token_texts.of(run.folder(), response.episode, TOKENS),
@@ -144,7 +142,6 @@ impl Views {
     }
 }
 
-/// The filter as its form shows it.
 fn filter_value(filter: &RolloutFilter) -> Value {
     context!(
         role => &*filter.role,
@@ -188,13 +185,11 @@ fn rows(value: &serde_json::Value) -> Vec<Value> {
     fields(value).iter().map(|(path, text)| context!(path => path.as_str(), text => text.as_str())).collect()
 }
 
-/// An object without some of its fields.
 fn without(value: &serde_json::Value, names: &[&str]) -> serde_json::Value {
     let fields = value.as_object().into_iter().flatten().filter(|(name, _)| !names.contains(&name.as_str()));
     fields.map(|(name, field)| (name.clone(), field.clone())).collect()
 }
 
-/// A job and how it ended.
 fn job_value((job, outcome): &(Job, Outcome)) -> Value {
     let report = JobReport::new(outcome.clone(), &job.limits);
     context!(
@@ -222,4 +217,58 @@ fn calls(entry: &Entry) -> String {
         format!("{function}({})", texts.join(", "))
     };
     arguments.iter().map(call).collect::<Vec<_>>().join("\n")
+}
+
+/// JSON for people, so that a program in it is read as a program: paths such as `question/deduction/program`, and texts. Lists of plain values are one row.
+fn fields(value: &serde_json::Value) -> Vec<(String, String)> {
+    let mut rows = Vec::new();
+    add_rows(&mut rows, String::new(), value);
+    if rows.len() > ROWS {
+        let left = rows.len() - ROWS;
+        rows.truncate(ROWS);
+        rows.push(("…".to_owned(), format!("{}: see `rollouts.jsonl.zst`", counted(left, "more value"))));
+    }
+    rows
+}
+
+fn add_rows(rows: &mut Vec<(String, String)>, path: String, value: &serde_json::Value) {
+    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+    let is_plain = |value: &serde_json::Value| !value.is_object() && !value.is_array();
+    match value {
+        serde_json::Value::Null => {}
+        serde_json::Value::String(text) if text.is_empty() => {}
+        serde_json::Value::String(text) => rows.push((path, cut(text.clone()))),
+        serde_json::Value::Object(fields) => fields.iter().for_each(|(name, field)| add_rows(rows, below(name), field)),
+        serde_json::Value::Array(items) if !items.iter().all(is_plain) => {
+            items.iter().enumerate().for_each(|(index, item)| add_rows(rows, below(&index.to_string()), item));
+        }
+        other => rows.push((path, cut(other.to_string()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{ROWS, fields};
+
+    #[test]
+    fn every_value_has_a_row() {
+        let value = json!({"question": {"program": "def f(x):\n    return x", "inputs": [1, 2], "pairs": [{"a": 1}, {"a": "<b>"}]}, "none": null, "empty": ""});
+        let rows: Vec<(String, String)> = fields(&value);
+        let rows: Vec<(&str, &str)> = rows.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let expected = [
+            ("question/inputs", "[1,2]"),
+            ("question/pairs/0/a", "1"),
+            ("question/pairs/1/a", "<b>"),
+            ("question/program", "def f(x):\n    return x"),
+        ];
+        assert!(expected.iter().all(|row| rows.contains(row)) && rows.len() == 4, "{rows:?}");
+    }
+
+    #[test]
+    fn a_large_value_is_cut() {
+        let rows = fields(&json!((0..1000).map(|number| json!({"n": number})).collect::<Vec<_>>()));
+        assert_eq!((rows.len(), rows[ROWS].1.as_str()), (ROWS + 1, "800 more values: see `rollouts.jsonl.zst`"));
+    }
 }

@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
-use veriplay_core::{AttemptText, Comparison, RowStatus, VerdictRow};
+use veriplay_core::{Comparison, RowStatus, VerdictRow};
 use veriplay_verifier::extraction::{response_of_query, with_opened_frame};
 
 use super::Routes;
 use crate::answer::json_response;
 use crate::body::RequestBody;
-use crate::caller::Caller;
-use crate::compat::{Fields, MOST_ERRORS, Rejection, open_truth, read_request, until_serving};
+use crate::client::Caller;
+use crate::compat::{Fields, MOST_ERRORS, Rejection, open_attempt, read_request, until_serving};
 use crate::json_slices::array_items;
 use crate::judge::Judge;
 use crate::queue::{Admission, Unfinished};
@@ -34,7 +34,6 @@ use crate::service::{AttemptWork, Service, TOGETHER};
 const CLIENT_PATIENCE: Duration = Duration::from_secs(175);
 /// slime waits 120 s.
 const SLIME_PATIENCE: Duration = Duration::from_secs(115);
-/// Why a task cannot judge.
 const UNJUDGED: &str = "the task cannot judge this attempt: it has no usable reference";
 
 pub(crate) fn routes() -> Routes {
@@ -108,13 +107,13 @@ struct Asked {
 impl Asked {
     fn read(fields: &mut Fields<'_>, judge: &Arc<dyn Judge>) -> Self {
         let chosen = fields.judge();
-        let judge = TruthJudge { judge, chosen: chosen.as_ref() };
         if let Some(response) = fields.optional_text("response") {
             drop(fields.required("label"));
             let label = fields.sent_text("label").unwrap_or("null");
             let prompt = fields.optional_text("prompt").unwrap_or_default();
             let response = with_opened_frame(&prompt, &response);
-            return Self { samples: vec![judge.sample("label", label, response)], form: Form::Slime };
+            let sample = open_sample(judge, chosen.as_ref(), "label", label, response);
+            return Self { samples: vec![sample], form: Form::Slime };
         }
         let queries = texts(fields, "query");
         let prompts = texts(fields, "prompts");
@@ -130,7 +129,7 @@ impl Asked {
         let mut unread = 0;
         for (at, ((query, prompt), label)) in queries.into_iter().zip(prompts).zip(labels).enumerate() {
             let response = with_opened_frame(&prompt, response_of_query(&query, &prompt));
-            let sample = judge.sample(&format!("labels[{at}]"), label, response);
+            let sample = open_sample(judge, chosen.as_ref(), &format!("labels[{at}]"), label, response);
             unread += usize::from(sample.is_err());
             samples.push(sample.map_err(|why| if unread > MOST_ERRORS { MANY_UNREAD.to_owned() } else { why }));
         }
@@ -148,38 +147,26 @@ fn texts(fields: &mut Fields<'_>, name: &str) -> Vec<String> {
         Some(other) => fields.list_of(name, other),
         None => Vec::new(),
     };
-    let mut texts = Vec::with_capacity(found.len());
-    for (at, item) in found.into_iter().enumerate() {
-        match item {
-            Value::String(text) => texts.push(text),
-            other => fields.wrong(&[name, &at.to_string()], "string_type", "Input should be a valid string", &other),
-        }
-    }
-    texts
+    fields.texts(name, found)
 }
 
-/// Opens the tasks of labels, whose outputs the request may choose a judge for.
-struct TruthJudge<'a> {
-    judge: &'a Arc<dyn Judge>,
-    chosen: Option<&'a Comparison>,
+/// The attempt at the task of the label at `path`, or why that holds no task.
+fn open_sample(
+    judge: &Arc<dyn Judge>,
+    chosen: Option<&Comparison>,
+    path: &str,
+    label: &str,
+    response: String,
+) -> Result<AttemptWork, String> {
+    open_attempt(judge, label, chosen, response).map_err(|error| error.describe(path))
 }
 
-impl TruthJudge<'_> {
-    /// The attempt at the task of the label at `path`.
-    fn sample(&self, path: &str, label: &str, response: String) -> Result<AttemptWork, String> {
-        let task = open_truth(self.judge, label, self.chosen).map_err(|error| error.describe(path))?;
-        Ok(AttemptWork { task, attempt_id: "0".to_owned(), text: AttemptText::Completion(response) })
-    }
-}
-
-/// What became of an attempt.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Measured {
     /// `None` where nothing was measured.
     reward: Option<f64>,
     passed: u32,
     total: u32,
-    /// Why nothing was measured.
     fault: Option<String>,
 }
 
@@ -252,7 +239,6 @@ impl Form {
     }
 }
 
-/// An answer, in the form of the request.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Answer<'a> {
@@ -266,7 +252,6 @@ enum Answer<'a> {
     },
 }
 
-/// What OpenRLHF logs.
 #[derive(Debug, Serialize)]
 struct Logs {
     veriplay_passed: Numbers,
@@ -287,32 +272,5 @@ impl Numbers {
             [one] => Self::One(number(one)),
             many => Self::Many(many.iter().map(number).collect()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn measured(reward: Option<f64>) -> Measured {
-        let fault = reward.is_none().then(|| "why".to_owned());
-        Measured { reward, passed: 1, total: 2, fault }
-    }
-
-    #[test]
-    fn one_query_gets_numbers_and_several_get_lists() {
-        let answer = |form: Form, verdicts: &[Measured]| json!(form.answer(verdicts).expect("an answer"));
-        let one = answer(Form::OpenRlhf, &[measured(Some(1.0))]);
-        assert_eq!(
-            one,
-            json!({"rewards": 1.0, "scores": 1.0, "extra_logs": {"veriplay_passed": 0.5, "veriplay_unjudged": 0.0}})
-        );
-        let two = answer(Form::OpenRlhf, &[measured(Some(0.0)), measured(None)]);
-        assert_eq!(two["rewards"], json!([0.0, 0.0]));
-        assert_eq!(two["extra_logs"]["veriplay_unjudged"], json!([0.0, 1.0]));
-        assert_eq!(two["faults"], json!([null, "why"]));
-        assert_eq!(answer(Form::Slime, &[measured(Some(1.0))]), json!(1.0));
-        assert_eq!(answer(Form::Slime, &[measured(Some(0.0))]), json!(0.0));
-        assert!(Form::Slime.answer(&[measured(None)]).is_err(), "a bare 0 would be a reward");
     }
 }

@@ -14,15 +14,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
-use veriplay_core::{AttemptText, RowStatus, VerdictRow};
+use veriplay_core::{RowStatus, VerdictRow};
 
 use super::Routes;
 use super::get_reward::serving_judge;
 use crate::answer::json_response;
 use crate::body::RequestBody;
-use crate::caller::Caller;
-use crate::compat::{Fields, Rejection, open_truth, read_request};
-use crate::judge::{Judge, TaskError};
+use crate::client::Caller;
+use crate::compat::{Fields, Rejection, open_attempt, read_request};
+use crate::judge::Judge;
 use crate::queue::{Admission, Unfinished};
 use crate::rows::{Fault, FaultKind, reward};
 use crate::service::{AttemptWork, Service};
@@ -105,7 +105,6 @@ async fn judge_one(
 struct Asked {
     /// The request itself, which is part of the answer.
     echoed: Map<String, Value>,
-    /// What the model wrote.
     output: String,
     /// A fault where the metadata hold no task.
     attempt: Result<AttemptWork, Fault>,
@@ -119,13 +118,9 @@ impl Asked {
         let output = output_text(&response);
         let named = fields.get("judge").cloned();
         let chosen = fields.judge();
-        let task = open_truth(judge, fields.sent_text("verifier_metadata").unwrap_or("null"), chosen.as_ref());
-        let unreadable = |error: TaskError| Fault::unreadable_task(String::new(), error.describe("verifier_metadata"));
-        let attempt = task.map_err(unreadable).map(|task| AttemptWork {
-            task,
-            attempt_id: "0".to_owned(),
-            text: AttemptText::Completion(output.clone()),
-        });
+        let truth = fields.sent_text("verifier_metadata").unwrap_or("null");
+        let attempt = open_attempt(judge, truth, chosen.as_ref(), output.clone())
+            .map_err(|error| Fault::unreadable_task(String::new(), error.describe("verifier_metadata")));
         let mut echoed = fields.rest();
         echoed.insert("responses_create_params".to_owned(), params);
         echoed.insert("response".to_owned(), response);
@@ -172,39 +167,4 @@ fn make_answer(mut echoed: Map<String, Value>, output: &str, result: Result<Verd
         ("extracted_model_code".to_owned(), json!(code)),
     ]);
     echoed
-}
-
-#[cfg(test)]
-mod tests {
-    use veriplay_core::{Digest, Evidence, Extraction, Status, Verdict};
-
-    use super::*;
-
-    #[test]
-    fn the_text_of_a_response_is_that_of_its_messages() {
-        let response = json!({"output": [
-            {"type": "reasoning", "summary": []},
-            {"type": "message", "content": [{"type": "output_text", "text": "a"}, {"type": "refusal", "refusal": "no"}]},
-            {"type": "message", "content": [{"type": "output_text", "text": "b"}]},
-        ]});
-        assert_eq!(output_text(&response), "ab");
-        assert_eq!(output_text(&json!({})), "");
-    }
-
-    #[test]
-    fn a_fault_is_masked_and_a_missing_program_is_wrong() {
-        let fault = Fault::new(FaultKind::Host, "gone", 2);
-        let answer = make_answer(Map::new(), "x", Err(fault));
-        assert_eq!((&answer["mask_sample"], &answer["failure_kind"]), (&json!(true), &json!("verifier_error")));
-        assert_eq!(answer["failure_reason"], "host: gone");
-        let evidence = Evidence {
-            extraction: Some(Box::new(Extraction { rule: "block".to_owned(), span: [3, 4] })),
-            ..Evidence::default()
-        };
-        let verdict = Verdict { status: Status::WrongAnswer, passed: 0, total: 1, evidence };
-        let row = VerdictRow::new("t".to_owned(), "0".to_owned(), Digest::of(b""), Ok(verdict));
-        let answer = make_answer(Map::new(), "so x", Ok(row));
-        assert_eq!((&answer["reward"], &answer["mask_sample"]), (&json!(0.0), &json!(false)));
-        assert_eq!((&answer["failure_reason"], &answer["extracted_model_code"]), (&Value::Null, &json!("x")));
-    }
 }

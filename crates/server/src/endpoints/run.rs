@@ -19,7 +19,7 @@ use super::Routes;
 use super::operations::check_serving;
 use crate::answer::{OUTPUT_ROOM, cut_output, json_response};
 use crate::body::{RequestBody, parse_body, parse_record, read_body};
-use crate::caller::Caller;
+use crate::client::Caller;
 use crate::judge::JudgeFacts;
 use crate::limits::LimitsRequest;
 use crate::objects::{Object, count, object, optional_count, optional_object};
@@ -131,7 +131,7 @@ async fn run(
     check_serving(&service)?;
     Problem::check_json(&headers)?;
     let arrived = body.arrived();
-    let body = read_body(body, service.body_limits(), None).await?;
+    let body = read_body(body, &service.settings, None).await?;
     let Object(request) = parse_body(body, parse_record::<Object<RunRequest>>).await??;
     let judge = service.judge().ok_or_else(|| Problem::unavailable("the image is being loaded"))?;
     let deadline = request.deadline_ms.map(|ms| arrived + Duration::from_millis(ms));

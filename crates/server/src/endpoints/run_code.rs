@@ -22,7 +22,7 @@ use veriplay_verifier::extraction::program_of_code;
 use super::Routes;
 use crate::answer::{OUTPUT_ROOM, cut_text, json_response};
 use crate::body::RequestBody;
-use crate::caller::Caller;
+use crate::client::Caller;
 use crate::compat::{Fields, Rejection, client_deadline, read_request, until_serving};
 use crate::queue::Admission;
 use crate::service::{Service, Settings, finished};
@@ -211,7 +211,7 @@ fn read_files(fields: &mut Fields<'_>) -> Vec<(String, Vec<u8>)> {
                 Some(content) => files.push((plain.to_owned(), content)),
                 None => fields.wrong(&["files", &path], "value_error", "Input should be base64", &Value::String(text)),
             },
-            other => fields.wrong(&["files", &path], "string_type", "Input should be a valid string", &other),
+            other => fields.not_a_text(&["files", &path], &other),
         }
     }
     files
@@ -219,18 +219,8 @@ fn read_files(fields: &mut Fields<'_>) -> Vec<(String, Vec<u8>)> {
 
 /// The files to return. A path that leads out of the working directory leads to nothing, as one of a missing file.
 fn read_fetch(fields: &mut Fields<'_>) -> Vec<String> {
-    let mut paths = Vec::new();
-    for (at, path) in fields.list("fetch_files").into_iter().enumerate() {
-        match path {
-            Value::String(path) if check_path(&path).is_ok() => paths.push(path),
-            Value::String(_) => {}
-            other => {
-                let at = at.to_string();
-                fields.wrong(&["fetch_files", &at], "string_type", "Input should be a valid string", &other);
-            }
-        }
-    }
-    paths
+    let paths = fields.list("fetch_files");
+    fields.texts("fetch_files", paths).into_iter().filter(|path| check_path(path).is_ok()).collect()
 }
 
 /// Decodes as Python's `b64decode` does: what is no digit is skipped.
@@ -240,12 +230,10 @@ pub(super) fn decode_base64(text: &str) -> Option<Vec<u8>> {
 }
 
 impl RunCodeResponse {
-    /// Whether the program ended with code 0.
     pub(super) fn succeeded(&self) -> bool {
         self.run_result.return_code == Some(0)
     }
 
-    /// What it printed.
     pub(super) fn stdout(&self) -> &str {
         &self.run_result.stdout
     }

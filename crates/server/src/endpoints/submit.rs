@@ -23,7 +23,7 @@ use super::Routes;
 use super::run_code::{RunCodeResponse, RunRequest, decode_base64};
 use crate::answer::{OUTPUT_ROOM, json_response};
 use crate::body::RequestBody;
-use crate::caller::Caller;
+use crate::client::Caller;
 use crate::compat::{Fields, Rejection, client_deadline, read_judge, read_request, until_serving};
 use crate::queue::Admission;
 use crate::service::{Service, Settings};
@@ -37,7 +37,6 @@ const JUDGE: &str = "sandbox_fusion";
 const CHECKER: &str = "checker";
 /// Names of the class that runs a program with its tests.
 const AUTO_EVAL: [&str; 4] = ["AutoEvalDataset", "AutoEvalV4Dataset", "AutoEvalV5Dataset", "AutoEvalV6Dataset"];
-/// Where a test says that the program belongs.
 const INSERT: &str = "#<INSERT>";
 /// Characters of a case's texts in the answer, where the case passed.
 const SHOWN: usize = 1000;
@@ -62,7 +61,7 @@ struct SubmitRequest {
 }
 
 /// The answer.
-#[derive(Serialize, ToSchema)]
+#[derive(Default, Serialize, ToSchema)]
 struct SubmitResponse {
     #[schema(value_type = String)]
     id: Value,
@@ -139,7 +138,7 @@ impl Submission {
         let dataset = fields.text("dataset");
         let id = fields.required("id").unwrap_or_default();
         if !(id.is_string() || id.is_i64() || id.is_u64()) {
-            fields.wrong(&["id"], "string_type", "Input should be a valid string", &id);
+            fields.not_a_text(&["id"], &id);
         }
         let completion = fields.text("completion");
         let config = match fields.required("config") {
@@ -195,18 +194,15 @@ fn refuse(why: impl Into<String>) -> Rejection {
     Rejection::text(StatusCode::BAD_REQUEST, why)
 }
 
-/// A case of standard input and output.
 struct Case {
     stdin: String,
     stdout: String,
     info: Value,
 }
 
-/// What the completion is judged by.
 struct Problem {
     /// Of `CommonOJDataset`. Empty for a problem with test code.
     cases: Vec<Case>,
-    /// How its outputs are compared.
     comparison: Comparison,
     tests: Option<TestCode>,
 }
@@ -294,13 +290,16 @@ impl Problem {
         })
     }
 
-    /// Judges on a judge thread.
     fn judge(&self, runner: &ProgramRunner<'_>, request: &Submission) -> Result<SubmitResponse, Rejection> {
         let entry = self.tests.as_ref().map_or(Entry::Script, |tests| Entry::Source(&tests.code));
         let wanted = Wanted { prompt: "", entry, continues: Continues::Prose };
         let found = match extract_program(&wanted, &request.completion) {
             Ok(found) => found,
-            Err(nothing) => return Ok(SubmitResponse::without_program(request, &nothing)),
+            // No case is run.
+            Err(NoAnswer { reason, .. }) => {
+                let (id, extraction) = (request.id.clone(), json!({"reason": reason}));
+                return Ok(SubmitResponse { id, extraction, ..SubmitResponse::default() });
+            }
         };
         let extraction = json!(found.extraction);
         // In the original a block ends before the line's end.
@@ -309,7 +308,7 @@ impl Problem {
             None => self.judge_cases(runner, request, code),
             Some(tests) => tests.judge(runner, request, code),
         }?;
-        Ok(SubmitResponse { extraction, ..response })
+        Ok(SubmitResponse { id: request.id.clone(), extraction, ..response })
     }
 
     fn judge_cases(
@@ -331,7 +330,7 @@ impl Problem {
             }
         }
         let accepted = tests.iter().all(|test| test.passed);
-        Ok(SubmitResponse::new(request, accepted, code, tests))
+        Ok(SubmitResponse { accepted, extracted_code: code, tests, ..SubmitResponse::default() })
     }
 }
 
@@ -355,32 +354,8 @@ impl TestCode {
         let mut room = OUTPUT_ROOM;
         exec_info.cut(&mut room);
         let tests = vec![TestResponse { passed: accepted, exec_info, test_info: None }];
-        let response = SubmitResponse::new(request, accepted, code, tests);
-        Ok(SubmitResponse { full_code: Some(full_code), extra: Some(json!({})), ..response })
-    }
-}
-
-impl SubmitResponse {
-    /// The answer to a completion without a program, of which no case is run.
-    fn without_program(request: &Submission, nothing: &NoAnswer) -> Self {
-        let extraction = json!({"reason": nothing.reason});
-        Self { extraction, ..Self::new(request, false, String::new(), Vec::new()) }
-    }
-
-    fn new(request: &Submission, accepted: bool, extracted_code: String, tests: Vec<TestResponse>) -> Self {
-        let id = request.id.clone();
-        let (full_code, test_code, extra) = (None, None, None);
-        Self {
-            id,
-            accepted,
-            extracted_code,
-            full_code,
-            test_code,
-            tests,
-            extracted_type: (),
-            extra,
-            extraction: json!(null),
-        }
+        let (full_code, extra) = (Some(full_code), Some(json!({})));
+        Ok(SubmitResponse { accepted, extracted_code: code, full_code, tests, extra, ..SubmitResponse::default() })
     }
 }
 
@@ -398,7 +373,6 @@ fn provided(request: &Submission, name: &str) -> Result<Option<Value>, Rejection
     }
 }
 
-/// Runs the programs of one request.
 struct ProgramRunner<'a> {
     service: &'a Service,
     cancellation: &'a CancellationToken,

@@ -3,17 +3,24 @@
 
 mod parse;
 
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Extension;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use hyper::body::Frame;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::SendError;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 use veriplay_core::SCHEMA_VERSION;
@@ -23,15 +30,17 @@ use super::Routes;
 use super::operations::check_serving;
 use crate::answer::json_response;
 use crate::body::{RequestBody, parse_body, read_body};
-use crate::caller::Caller;
+use crate::client::Caller;
 use crate::judge::{Judge, JudgeOptions};
 use crate::limits::LimitsRequest;
-use crate::lines::LineBody;
 use crate::problem::Problem;
 use crate::queue::{Admission, QueueFull};
 use crate::rows::{Fault, FaultKind, ServedRow};
 use crate::service::{JudgedStream, Service, TOGETHER};
 use parse::{Members, ParsedVerify, RequestedTask, open_tasks};
+
+/// Lines that wait for a client that reads slowly; whoever makes them waits then.
+const AHEAD: usize = 64;
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(verify)).routes(routes!(add_tasks))
@@ -222,9 +231,9 @@ fn ready_judge(service: &Service) -> Result<Arc<dyn Judge>, Problem> {
     service.judge().map(Arc::clone).ok_or_else(|| Problem::unavailable("the image is being loaded"))
 }
 
-async fn read_text(service: &Service, headers: &HeaderMap, body: RequestBody) -> Result<bytes::Bytes, Problem> {
+async fn read_text(service: &Service, headers: &HeaderMap, body: RequestBody) -> Result<Bytes, Problem> {
     Problem::check_json(headers)?;
-    Ok(read_body(body, service.body_limits(), None).await?)
+    Ok(read_body(body, &service.settings, None).await?)
 }
 
 /// The name of an attempt, and its place among those of the request.
@@ -240,7 +249,6 @@ impl AttemptPlace {
     }
 }
 
-/// Attempts in the queue.
 struct StartedVerify {
     image: String,
     tasks: Vec<KeptTask>,
@@ -276,7 +284,6 @@ async fn start_verify(
 }
 
 impl StartedVerify {
-    /// All rows in one answer.
     async fn collect(mut self) -> Response {
         let mut verdicts = self.refused;
         while let Some((index, result)) = self.stream.next().await {
@@ -290,29 +297,47 @@ impl StartedVerify {
     /// A row a line, as they are judged. When the client hangs up, the rest is cancelled.
     fn stream(self, with_tasks: bool) -> Response {
         let Self { refused, places, mut stream, tasks, .. } = self;
-        let (lines, body) = LineBody::new();
+        let (lines, body) = mpsc::channel(AHEAD);
         tokio::spawn(async move {
-            if with_tasks && lines.send(&TasksResponse { tasks }).await.is_err() {
-                return;
+            if with_tasks {
+                send_line(&lines, &TasksResponse { tasks }).await?;
             }
             for row in refused {
-                if lines.send(&row).await.is_err() {
-                    return;
-                }
+                send_line(&lines, &row).await?;
             }
             loop {
                 let judged = tokio::select! {
                     judged = stream.next() => judged,
-                    () = lines.closed() => return,
+                    () = lines.closed() => None,
                 };
-                let Some((index, result)) = judged else { return };
-                if lines.send(&places[index].row(result)).await.is_err() {
-                    return;
-                }
+                let Some((index, result)) = judged else { return Ok::<_, SendError<Bytes>>(()) };
+                send_line(&lines, &places[index].row(result)).await?;
             }
         });
-        let mut response = Response::new(Body::new(body));
+        let mut response = Response::new(Body::new(LineBody(body)));
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
         response
     }
+}
+
+/// A body of JSON lines that grows as rows are made.
+struct LineBody(mpsc::Receiver<Bytes>);
+
+impl HttpBody for LineBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(context).map(|line| line.map(|line| Ok(Frame::data(line))))
+    }
+}
+
+/// Writes a record as a line; an error where the client has hung up.
+async fn send_line(lines: &mpsc::Sender<Bytes>, record: &impl Serialize) -> Result<(), SendError<Bytes>> {
+    let mut line = serde_json::to_vec(record).unwrap_or_default();
+    line.push(b'\n');
+    lines.send(Bytes::from(line)).await
 }

@@ -9,7 +9,6 @@ use crate::client::ClientKey;
 #[derive(Default)]
 pub(super) struct Rings {
     clients: HashMap<ClientKey, ClientRing>,
-    /// The clients, each once.
     order: VecDeque<ClientKey>,
     waiting: usize,
 }
@@ -21,7 +20,6 @@ struct ClientRing {
     waiting: usize,
 }
 
-/// What waits of a request.
 pub(super) struct QueuedRequest {
     pub(super) id: u64,
     pub(super) pieces: VecDeque<Piece>,
@@ -32,12 +30,10 @@ pub(super) struct QueuedRequest {
 }
 
 impl Rings {
-    /// Pieces in the queue.
     pub(super) const fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Pieces of a client in the queue.
     pub(super) fn waiting_of(&self, client: &ClientKey) -> usize {
         self.clients.get(client).map_or(0, |ring| ring.waiting)
     }

@@ -26,7 +26,6 @@ fn pieces(report: &mpsc::Sender<u32>, numbers: impl IntoIterator<Item = u32>) ->
     numbers.into_iter().map(piece).collect()
 }
 
-/// Runs what waits on this thread.
 fn run_all(queue: &Queue) {
     loop {
         let Some(taken) = queue.shared.lock().take_for_worker() else { return };
@@ -182,6 +181,10 @@ fn long_pieces_do_not_keep_short_ones_waiting_and_all_are_done() {
     let short = queue.submit(client("a"), pieces(&report, 100..160), Admission::Bounded).expect("there is room");
     let answered: Vec<u32> = seen.iter().take(60).collect();
     assert_eq!(answered, (100..160).collect::<Vec<_>>(), "while the only worker is held");
+    // The worker would take new pieces and outgrown ones in turns.
+    while !queue.shared.lock().new.is_empty() {
+        std::thread::yield_now();
+    }
     drop(release);
     let answered: Vec<u32> = seen.iter().take(60).collect();
     assert_eq!(answered, (0..60).collect::<Vec<_>>());

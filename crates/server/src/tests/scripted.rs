@@ -12,14 +12,14 @@ use veriplay_verifier::extraction::{self, Continues, Wanted, extract_program};
 
 use crate::judge::{AUTO_FORMAT, Judge, JudgeFacts, JudgeOptions, OpenTask, TaskError, TaskSource};
 
-/// Follows these words of a program: `wait` until [`ScriptedJudge::release`], `endless` until it is cancelled, `fault`, `fault once`, `panic`, `bad job`, `unjudgeable`, `no reference`, and the exits below.
+/// Follows these words of a program: `wait` until [`ScriptedJudge::release`], `endless` until it is cancelled, `fault`, `fault once`, `panic`, `bad job`, `unjudgeable`, `no reference`, `half`,
+/// which passes one of two cases, and the exits below.
 /// Any other program prints itself, and is accepted if it is `right`.
 #[derive(Default)]
 pub(super) struct ScriptedJudge {
     gate: Mutex<Gate>,
     changed: Condvar,
     faults: AtomicU32,
-    /// Rows that were sent.
     kept: Mutex<Vec<Digest>>,
 }
 
@@ -36,7 +36,6 @@ impl ScriptedJudge {
         self.changed.notify_all();
     }
 
-    /// Programs that were started, in order.
     pub(super) fn started(&self) -> Vec<String> {
         self.gate.lock().expect("nobody panics").started.clone()
     }
@@ -206,14 +205,10 @@ impl OpenTask for ScriptedTask {
                 "unjudgeable" | "no reference" => Status::Unjudgeable,
                 _ => Status::WrongAnswer,
             };
-            let passed = u32::from(status == Status::Accepted);
+            let (passed, total) = if program == "half" { (1, 2) } else { (u32::from(status == Status::Accepted), 1) };
             let rule = if program == "no reference" { REFERENCE_RULE.to_owned() } else { String::new() };
-            Verdict {
-                status,
-                passed,
-                total: 1,
-                evidence: Evidence { fuel: 7, rule, extraction, ..Evidence::default() },
-            }
+            let evidence = Evidence { fuel: 7, rule, extraction, ..Evidence::default() };
+            Verdict { status, passed, total, evidence }
         });
         let row = VerdictRow::new(self.name.clone(), attempt_id.to_owned(), Digest::of(program.as_bytes()), verdict);
         JudgedAttempt { row, cached: program == "right" }

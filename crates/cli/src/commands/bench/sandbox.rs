@@ -22,7 +22,7 @@ use veriplay_lab::bench::report::{BenchContext, BenchReport, wrong_results};
 use veriplay_lab::bench::rounds::{self, MeasuredJob, ROUNDS, Samples, StartedBaseline, ThreadSamples};
 use veriplay_lab::bench::worker::WrongResults;
 use veriplay_lab::bench::workload::{self, Workload, WorkloadFiles};
-use veriplay_lab::bench::{Machine, MemoryReport, find_node, find_python};
+use veriplay_lab::bench::{Machine, find_python};
 use veriplay_run::builtin_configs;
 use veriplay_run::play_config::PlayConfig;
 use veriplay_sandbox::SandboxOptions;
@@ -93,17 +93,14 @@ fn workload_files(args: &WorkloadArguments) -> Result<Option<WorkloadFiles<'_>>,
     Ok(Some(WorkloadFiles { tasks, attempts, format }))
 }
 
-/// The setting of the baselines. Memory is measured here, before any of them starts.
-fn setting(args: &Arguments, threads: usize) -> Result<(BaselineSetting, MemoryReport, Machine), Failure> {
+fn setting(args: &Arguments, threads: usize) -> Result<(BaselineSetting, Machine), Failure> {
     let image = args.open_image()?;
     let python = find_python();
     let machine = Machine::of(python.as_ref().ok()).with_image(&image);
-    progress::say("measuring memory");
-    let memory = MemoryReport::measure(&image, python.as_ref().ok());
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
     let sandbox = Arc::new(isolation::open_sandbox(image, options, args.isolation())?);
     let gate = quickstart_gate()?;
-    Ok((BaselineSetting { python, node: find_node(), sandbox, gate }, memory, machine))
+    Ok((BaselineSetting { python, sandbox, gate }, machine))
 }
 
 /// The gate of `quickstart`, by which triplets are judged.
@@ -123,7 +120,7 @@ fn measure_jobs(
     earlier.map_or(Ok(()), |earlier| earlier.check_jobs(&names, threads))?;
     let span = Duration::from_secs_f64(args.seconds.unwrap_or(SECONDS) / ROUNDS as f64);
     let most = threads.last().copied().unwrap_or(1);
-    let (setting, memory, machine) = setting(args, most)?;
+    let (setting, machine) = setting(args, most)?;
     progress::say("starting the baselines");
     let (mut baselines, absent) = rounds::open(&setting, most);
     for peer in &args.peer {
@@ -131,7 +128,7 @@ fn measure_jobs(
     }
     let measured = measure(&mut baselines, &works, threads, span)?;
     let (rounds, round_seconds) = (ROUNDS, span.as_secs_f64());
-    let context = BenchContext { rounds, round_seconds, memory, absent, workload: None, comparison: None, machine };
+    let context = BenchContext { rounds, round_seconds, absent, workload: None, comparison: None, machine };
     Ok((measured, context))
 }
 
@@ -143,7 +140,7 @@ fn measure_workload(
     earlier: Option<&EarlierReport>,
 ) -> Result<(Vec<MeasuredJob>, BenchContext), Failure> {
     earlier.map_or(Ok(()), |earlier| earlier.check_jobs(&[workload::NAME], threads))?;
-    let (setting, memory, machine) = setting(args, threads.last().copied().unwrap_or(1))?;
+    let (setting, machine) = setting(args, threads.last().copied().unwrap_or(1))?;
     let (workload, mut report) = Workload::read(files, &setting.sandbox)?;
     earlier.map_or(Ok(()), |earlier| earlier.check_workload(report.digest()))?;
     let rounds = args.rounds_or(PASSES);
@@ -152,7 +149,7 @@ fn measure_workload(
     bar.finish_and_clear();
     let round_seconds = report.pass_seconds(&measured);
     let (absent, workload) = (Vec::new(), Some(report));
-    let context = BenchContext { rounds, round_seconds, memory, absent, workload, comparison: None, machine };
+    let context = BenchContext { rounds, round_seconds, absent, workload, comparison: None, machine };
     Ok((vec![measured], context))
 }
 

@@ -21,9 +21,7 @@ pub struct CostReport {
     goal: f64,
     /// Whether every program meets it and ends by its fuel.
     met: bool,
-    /// Fuel of each program.
     fuel: u64,
-    /// The default limits of a job.
     limits: Limits,
     /// Seconds per billion units of fuel in the ordinary loop.
     ordinary_seconds_per_gfuel: f64,
@@ -32,15 +30,12 @@ pub struct CostReport {
     machine: Machine,
 }
 
-/// One program.
 #[derive(Debug, Clone, Serialize)]
 struct CostRow {
     name: String,
     /// `script`, `call`, `output` or `input`.
     job: &'static str,
-    /// What it attacks.
     attacks: String,
-    /// How it ended.
     end: String,
     fuel: u64,
     seconds: f64,
@@ -165,58 +160,37 @@ mod tests {
         MeasuredProgram { program, half: run(half), whole: run(whole) }
     }
 
-    fn report(others: &[MeasuredProgram]) -> CostReport {
+    fn report(others: &[MeasuredProgram], deadline_ns: u64) -> CostReport {
         let ordinary = measured(ORDINARY_LOOP, (0.1, GFUEL), (0.2, 2 * GFUEL), RunEnd::Exit("fuel"));
         let all: Vec<MeasuredProgram> = others.iter().cloned().chain([ordinary]).collect();
-        CostReport::new(&all, 2 * GFUEL, limits(), Machine::of(None))
+        CostReport::new(&all, 2 * GFUEL, Limits { deadline_ns, ..limits() }, Machine::of(None))
     }
 
     #[test]
-    fn a_program_as_dear_as_the_loop_meets_the_goal_and_one_eleven_times_as_dear_does_not() {
-        let fuel = RunEnd::Exit("fuel");
-        let report = report(&[
-            measured("like", (0.1, GFUEL), (0.2, 2 * GFUEL), fuel),
-            measured("dear", (1.1, GFUEL), (2.2, 2 * GFUEL), fuel),
-        ]);
-        assert_eq!((report.met, report.missed()), (false, vec!["dear"]));
-        assert_eq!(report.programs[0].name, "dear");
-        assert!(report.text().contains("1 miss it"), "{}", report.text());
-    }
-
-    #[test]
-    fn what_is_set_up_first_does_not_hide_what_is_repeated() {
-        // Cheap in its first half; its second is twenty times as dear as the loop.
-        let late = report(&[measured("late", (0.05, GFUEL), (2.05, 2 * GFUEL), RunEnd::Exit("fuel"))]);
-        assert_eq!(late.missed(), ["late"]);
-        assert!((late.programs[0].ratio - 20.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn what_happens_once_may_take_as_long_as_a_little_fuel() {
-        let returned = RunEnd::Exit("returned");
-        let report =
-            report(&[measured("once", (0.05, 0), (0.05, 0), returned), measured("slow", (0.5, 0), (0.5, 0), returned)]);
-        assert_eq!(report.missed(), ["slow"]);
-    }
-
-    #[test]
-    fn the_deadline_counts_when_it_was_met_and_when_the_default_fuel_would_meet_it() {
-        let met = measured("met", (0.1, GFUEL), (0.2, 2 * GFUEL), RunEnd::Deadline);
-        assert_eq!(report(&[met]).missed(), ["met"]);
-        let near = measured("near", (0.9, GFUEL), (1.8, 2 * GFUEL), RunEnd::Exit("fuel"));
-        let report = CostReport::new(
-            &[near, measured(ORDINARY_LOOP, (0.1, GFUEL), (0.2, 2 * GFUEL), RunEnd::Exit("fuel"))],
-            2 * GFUEL,
-            Limits { deadline_ns: 10 * GFUEL, ..limits() },
-            Machine::of(None),
-        );
-        assert_eq!(report.missed(), ["near"]);
-    }
-
-    #[test]
-    fn without_other_programs_the_loop_is_its_own_measure() {
-        let report = report(&[]);
-        assert!(report.met);
-        assert_eq!(report.programs[0].ratio, 1.0);
+    fn a_program_misses_the_goal_by_its_cost_or_by_the_deadline() {
+        let (fuel, returned, late) = (RunEnd::Exit("fuel"), RunEnd::Exit("returned"), 30 * GFUEL);
+        for (name, half, whole, end, deadline, ratio, is_missed) in [
+            ("as dear as the loop", (0.1, GFUEL), (0.2, 2 * GFUEL), fuel, late, 1.0, false),
+            ("eleven times as dear", (1.1, GFUEL), (2.2, 2 * GFUEL), fuel, late, 11.0, true),
+            // What is set up first does not hide what is repeated.
+            ("cheap in its first half", (0.05, GFUEL), (2.05, 2 * GFUEL), fuel, late, 20.0, true),
+            // It counts as using a little fuel.
+            ("once", (0.05, 0), (0.05, 0), returned, late, 5.0, false),
+            ("once, and slow", (0.5, 0), (0.5, 0), returned, late, 50.0, true),
+            ("ended by the deadline", (0.1, GFUEL), (0.2, 2 * GFUEL), RunEnd::Deadline, late, 1.0, true),
+            // With the default fuel it takes 18 s.
+            ("near the deadline", (0.9, GFUEL), (1.8, 2 * GFUEL), fuel, 10 * GFUEL, 9.0, true),
+        ] {
+            let report = report(&[measured(name, half, whole, end)], deadline);
+            let missed: &[&str] = if is_missed { &[name] } else { &[] };
+            assert_eq!((report.missed(), report.met), (missed.to_vec(), !is_missed));
+            let row = report.programs.iter().find(|row| row.name == name).expect("it has a row");
+            assert!((row.ratio - ratio).abs() < 1e-9, "{name}: {}", row.ratio);
+            assert_eq!(report.text().contains("1 miss it"), is_missed, "{}", report.text());
+        }
+        let dear = measured("dear", (0.5, GFUEL), (1.0, 2 * GFUEL), fuel);
+        assert_eq!(report(&[dear], late).programs[0].name, "dear", "worst first");
+        let alone = report(&[], late);
+        assert!(alone.met && alone.programs[0].ratio == 1.0, "the loop is its own measure");
     }
 }

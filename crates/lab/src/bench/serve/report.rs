@@ -11,7 +11,6 @@ use super::requests::Protocol;
 use super::{Finished, LoadPlan, RequestResult};
 use crate::bench::rounds::nearest_rank;
 
-/// How many wrong answers are shown.
 const SHOWN: usize = 5;
 
 /// What `--json` prints.
@@ -21,7 +20,6 @@ pub struct LoadReport {
     url: String,
     protocol: Protocol,
     shape: LoadShape,
-    /// The seed of the programs.
     seed: u64,
     /// Programs or attempts of each result: they sum to all that were asked.
     asked: u64,
@@ -32,7 +30,6 @@ pub struct LoadReport {
     /// Those of requests with another status than 200, by status.
     refused: BTreeMap<u16, u64>,
     timed_out: u64,
-    /// Those whose connection failed.
     lost: u64,
     /// Of the right and wrong ones, those from the service's cache.
     cached: u64,
@@ -43,23 +40,27 @@ pub struct LoadReport {
     latency_ms: Option<Latency>,
     /// In an open loop: how late requests were sent because as many as may be were under way.
     late_ms: Option<Latency>,
-    /// Some of what was wrong.
     wrong_answers: Vec<String>,
-    /// Some of what was lost.
     lost_connections: Vec<String>,
 }
 
-/// How requests come.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "loop", rename_all = "snake_case")]
 pub(crate) enum LoadShape {
     /// A number of clients, each of which asks again when it is answered.
-    Closed { in_flight: usize, batch: usize, new_connections: bool },
-    /// At a rate.
-    Open { per_s: f64, most_in_flight: usize, batch: usize, new_connections: bool },
+    Closed {
+        in_flight: usize,
+        batch: usize,
+        new_connections: bool,
+    },
+    Open {
+        per_s: f64,
+        most_in_flight: usize,
+        batch: usize,
+        new_connections: bool,
+    },
 }
 
-/// Percentiles.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 struct Latency {
     p50: f64,
@@ -188,21 +189,8 @@ impl LoadReport {
 #[cfg(test)]
 mod tests {
     use super::super::requests::Checked;
+    use super::super::tests::plan;
     use super::*;
-
-    fn plan(rate: Option<f64>) -> LoadPlan {
-        LoadPlan {
-            target: "http://h:1".parse().expect("an address"),
-            protocol: Protocol::Native,
-            requests: 5,
-            in_flight: 2,
-            rate,
-            batch: 4,
-            new_connections: false,
-            patience: Duration::from_secs(1),
-            seed: 0,
-        }
-    }
 
     fn finished(ms: u64, result: RequestResult) -> Finished {
         Finished { latency: Duration::from_millis(ms), late: Duration::from_millis(ms / 2), result }
@@ -218,7 +206,7 @@ mod tests {
             finished(40, RequestResult::TimedOut),
             finished(50, RequestResult::Lost("gone".to_owned())),
         ];
-        let report = LoadReport::new(&plan(None), &results, Duration::from_secs(2));
+        let report = LoadReport::new(&plan(5, None), &results, Duration::from_secs(2));
         let refused: u64 = report.refused.values().sum();
         assert_eq!((report.right, report.wrong, report.unmeasured, refused), (2, 5, 1, 4));
         assert_eq!((report.timed_out, report.lost, report.asked), (4, 4, 20));
@@ -243,11 +231,11 @@ mod tests {
     #[test]
     fn an_open_loop_reports_how_late_it_was() {
         let right = RequestResult::Answered(Checked { right: 4, ..Checked::default() });
-        let report = LoadReport::new(&plan(Some(9.0)), &[finished(8, right)], Duration::from_secs(1));
+        let report = LoadReport::new(&plan(5, Some(9.0)), &[finished(8, right)], Duration::from_secs(1));
         assert_eq!(report.late_ms.map(|late| late.max), Some(4.0));
         assert!(!report.is_silent());
         let gone = [finished(1, RequestResult::Lost("gone".to_owned())), finished(1, RequestResult::TimedOut)];
-        assert!(LoadReport::new(&plan(None), &gone, Duration::from_secs(1)).is_silent());
+        assert!(LoadReport::new(&plan(5, None), &gone, Duration::from_secs(1)).is_silent());
         assert!(report.all_right() && report.text().contains("4 of 4 right\n"));
     }
 }

@@ -1,11 +1,11 @@
 //! What is asked: programs whose answers are known, in the protocols of services, and the check of what is answered.
 
 use clap::ValueEnum;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use veriplay_console::progress::counted;
 
 use super::LoadPlan;
+use crate::http;
 
 /// Protocols of services.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize)]
@@ -26,14 +26,11 @@ pub(super) struct Checked {
     pub(super) unmeasured: u64,
     /// Attempts whose verdict was in the service's cache.
     pub(super) cached: u64,
-    /// What was wrong, in words.
     pub(super) wrong: Vec<String>,
 }
 
-/// One request.
 pub(super) struct Request {
-    pub(super) path: &'static str,
-    pub(super) body: Vec<u8>,
+    pub(super) message: http::Request,
     expected: Expected,
 }
 
@@ -43,18 +40,16 @@ enum Expected {
     Verdicts(Vec<bool>),
 }
 
-/// How a program ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Ending {
     stdout: String,
-    return_code: i32,
+    return_code: i64,
 }
 
 /// Kinds of programs, in turn.
 const KINDS: u64 = 4;
 
 impl Request {
-    /// The request of that index.
     pub(super) fn new(plan: &LoadPlan, index: u64) -> Self {
         match plan.protocol {
             Protocol::SandboxFusion => Self::run(number(plan.seed, index), index % KINDS, plan.patience.as_secs_f64()),
@@ -65,6 +60,11 @@ impl Request {
         }
     }
 
+    fn expecting(path: &str, body: &Value, expected: Expected) -> Self {
+        let message = http::Request::post(path, body.to_string()).header("Accept", "application/json");
+        Self { message, expected }
+    }
+
     fn run(number: u64, kind: u64, seconds: f64) -> Self {
         let (code, stdin, ending) = program(number, kind);
         // A client waits for both limits and 10 s more.
@@ -73,7 +73,7 @@ impl Request {
             "compile_timeout": limit, "run_timeout": limit, "code": code, "stdin": stdin, "language": "python",
             "files": {}, "fetch_files": [],
         });
-        Self { path: "/run_code", body: body.to_string().into_bytes(), expected: Expected::Run(ending) }
+        Self::expecting("/run_code", &body, Expected::Run(ending))
     }
 
     fn verify(attempts: impl Iterator<Item = (u64, bool)>) -> Self {
@@ -88,10 +88,9 @@ impl Request {
             })
             .unzip();
         let body = json!({"tasks": [task], "attempts": attempts});
-        Self { path: "/v1/verify", body: body.to_string().into_bytes(), expected: Expected::Verdicts(expected) }
+        Self::expecting("/v1/verify", &body, Expected::Verdicts(expected))
     }
 
-    /// Compares the body of an answer.
     pub(super) fn check(&self, body: &[u8]) -> Checked {
         match &self.expected {
             Expected::Run(ending) => check_run(ending, body),
@@ -127,74 +126,45 @@ fn program(number: u64, kind: u64) -> (String, String, Ending) {
     }
 }
 
-#[derive(Deserialize)]
-struct RunAnswer {
-    status: String,
-    run_result: Option<RunResult>,
-}
-
-#[derive(Deserialize)]
-struct RunResult {
-    return_code: Option<i32>,
-    stdout: Option<String>,
-}
-
 fn check_run(expected: &Ending, body: &[u8]) -> Checked {
-    let answer: RunAnswer = match serde_json::from_slice(body) {
+    let answer: Value = match serde_json::from_slice(body) {
         Ok(answer) => answer,
         Err(error) => return Checked::wrong(format!("the answer cannot be read: {error}")),
     };
-    if answer.status == "SandboxError" {
+    let (status, result) = (answer["status"].as_str().unwrap_or_default(), &answer["run_result"]);
+    if status == "SandboxError" {
         return Checked { unmeasured: 1, ..Checked::default() };
     }
-    let Some(result) = answer.run_result else { return Checked::wrong("`run_result` is missing".to_owned()) };
-    let found = (result.return_code, result.stdout.unwrap_or_default());
-    if found == (Some(expected.return_code), expected.stdout.clone()) {
+    let (code, stdout) = (result["return_code"].as_i64(), result["stdout"].as_str().unwrap_or_default());
+    if code == Some(expected.return_code) && stdout == expected.stdout {
         return Checked { right: 1, ..Checked::default() };
     }
     Checked::wrong(format!(
-        "expected code {} and {} bytes of stdout, found status `{}`, code {:?} and {} bytes",
+        "expected code {} and {} bytes of stdout, found status `{status}`, code {code:?} and {} bytes",
         expected.return_code,
         expected.stdout.len(),
-        answer.status,
-        found.0,
-        found.1.len()
+        stdout.len()
     ))
 }
 
-#[derive(Deserialize)]
-struct VerifyAnswer {
-    verdicts: Vec<VerdictAnswer>,
-}
-
-#[derive(Deserialize)]
-struct VerdictAnswer {
-    status: Option<String>,
-    reward: Option<f64>,
-    #[serde(default)]
-    cached: bool,
-}
-
 fn check_verdicts(expected: &[bool], body: &[u8]) -> Checked {
-    let answer: VerifyAnswer = match serde_json::from_slice(body) {
+    let answer: Value = match serde_json::from_slice(body) {
         Ok(answer) => answer,
         Err(error) => return Checked::wrong(format!("the answer cannot be read: {error}")),
     };
-    if answer.verdicts.len() != expected.len() {
-        return Checked::wrong(format!(
-            "{} on {}",
-            counted(answer.verdicts.len(), "verdict"),
-            counted(expected.len(), "attempt")
-        ));
+    let verdicts = answer["verdicts"].as_array().map_or(&[][..], Vec::as_slice);
+    if verdicts.len() != expected.len() {
+        let (found, expected) = (counted(verdicts.len(), "verdict"), counted(expected.len(), "attempt"));
+        return Checked::wrong(format!("{found} on {expected}"));
     }
     let mut checked = Checked::default();
-    for (verdict, right) in answer.verdicts.iter().zip(expected) {
-        checked.cached += u64::from(verdict.cached);
-        match verdict.reward {
+    for (verdict, right) in verdicts.iter().zip(expected) {
+        checked.cached += u64::from(verdict["cached"] == true);
+        match verdict["reward"].as_f64() {
             None => checked.unmeasured += 1,
             Some(reward) if reward == f64::from(u8::from(*right)) => checked.right += 1,
             Some(reward) => {
-                let status = verdict.status.as_deref().unwrap_or("none");
+                let status = verdict["status"].as_str().unwrap_or("none");
                 checked.wrong.push(format!("an attempt that is right: {right} has status `{status}`, reward {reward}"));
             }
         }
@@ -212,7 +182,7 @@ impl Checked {
 mod tests {
     use super::*;
 
-    fn answer(status: &str, code: Option<i32>, stdout: &str) -> Vec<u8> {
+    fn answer(status: &str, code: Option<i64>, stdout: &str) -> Vec<u8> {
         let result = json!({"status": "Finished", "execution_time": 0.1, "return_code": code, "stdout": stdout});
         json!({"status": status, "compile_result": null, "run_result": result}).to_string().into_bytes()
     }

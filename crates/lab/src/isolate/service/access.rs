@@ -2,63 +2,16 @@
 
 use serde_json::json;
 
-use super::client::{Failed, Request, Service, escaped_if, excerpt, marker, run_body, run_code, words};
-use super::probe::{Needs, ServiceProbe};
+use super::client::{Attempt, Failed, Service, escaped_if, excerpt, marker, run_body, run_code, words};
+use crate::http::Request;
 
-pub(super) const PROBES: &[ServiceProbe] = &[
-    ServiceProbe {
-        class: "service_access",
-        name: "no_token",
-        title: "Ask every endpoint without a token",
-        statement: "Metrics, description and facts too: they say who works here on what. Contained: 401 or 403 from each path that answers a \
-                    client with a token, but `/health` and `/ready`, which orchestrators ask.",
-        needs: Needs::Token,
-        attempt: no_token,
-    },
-    ServiceProbe {
-        class: "service_access",
-        name: "part_of_the_token",
-        title: "Give a part of the token",
-        statement: "Beginnings, ends, other cases, one character more, other schemes, the query. Contained: each is refused, and the whole \
-                    token is not. A token that is compared in part is guessed in parts.",
-        needs: Needs::Token,
-        attempt: part_of_the_token,
-    },
-    ServiceProbe {
-        class: "service_access",
-        name: "around_the_token",
-        title: "Reach a path by another spelling, without a token",
-        statement: "Doubled slashes, dots, percent encodings, absolute addresses, headers by which proxies rewrite paths. Contained: the program \
-                    is not run under any of them.",
-        needs: Needs::Token,
-        attempt: around_the_token,
-    },
-    ServiceProbe {
-        class: "service_access",
-        name: "path_traversal",
-        title: "Ask for a file of the host by its path",
-        statement: "`/etc/passwd` and a planted file, through dots, encodings and addresses of files. Contained: no answer has their content.",
-        needs: Needs::RunCode,
-        attempt: path_traversal,
-    },
-    ServiceProbe {
-        class: "service_access",
-        name: "files_outside",
-        title: "Read and write files of the host through a request",
-        statement: "Names that lead out of the program's folder, in the files that a request brings and those that it fetches. Contained: nothing \
-                    is written in a folder of this host, and no answer has the planted file. Of a service on another machine it says less.",
-        needs: Needs::RunCode,
-        attempt: files_outside,
-    },
-    ServiceProbe {
-        class: "service_access",
-        name: "page_in_a_browser",
-        title: "Send a program as a page in a browser can",
-        statement: "A page from anywhere may send forms and plain text to this machine without asking first. Contained: a body that is not said \
-                    to be JSON is refused with a 4xx, and so is one from a stranger's page.",
-        needs: Needs::RunCode,
-        attempt: page_in_a_browser,
-    },
+pub(super) const ATTEMPTS: &[(&str, Attempt)] = &[
+    ("no_token", no_token),
+    ("part_of_the_token", part_of_the_token),
+    ("around_the_token", around_the_token),
+    ("path_traversal", path_traversal),
+    ("files_outside", files_outside),
+    ("page_in_a_browser", page_in_a_browser),
 ];
 
 /// Paths that a service may have, besides those that it must answer without a token.
@@ -164,13 +117,9 @@ fn around_the_token(service: &Service) -> Result<String, Failed> {
         // A closed connection ran nothing.
         let Ok(answer) = service.ask(&request.clone().without_token()) else { continue };
         let ran = String::from_utf8_lossy(&answer.body).contains(&marker);
-        escaped_if(ran, || format!("it ran: {}", first_line(request, service)))?;
+        escaped_if(ran, || format!("it ran: {}", request.first_line(&service.target)))?;
     }
     Ok(format!("{} spellings ran nothing", all.len()))
-}
-
-fn first_line(request: &Request, service: &Service) -> String {
-    String::from_utf8_lossy(&request.bytes(service)).lines().next().unwrap_or_default().to_owned()
 }
 
 /// The first line of `/etc/passwd`, on this machine and most others.

@@ -2,7 +2,6 @@
 //! shows that it still works.
 
 use std::collections::hash_map::RandomState;
-use std::fmt::Write;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use veriplay_console::leftovers::TemporaryFolder;
 
-use crate::http::{Answer, Connection, ExchangeError, Target};
+use crate::http::{Answer, Connection, ExchangeError, Request, Target};
 
 /// How long an answer is waited for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -19,12 +18,14 @@ pub(super) const BUSY_PATIENCE: Duration = Duration::from_secs(10);
 /// Characters of an answer that evidence shows.
 const SHOWN: usize = 100;
 
-/// Why a probe was not contained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failed {
     Escaped(String),
     Unclear(String),
 }
+
+/// What a probe does: the evidence that it was contained, or why it was not.
+pub(super) type Attempt = fn(&Service) -> Result<String, Failed>;
 
 impl From<ExchangeError> for Failed {
     fn from(error: ExchangeError) -> Self {
@@ -32,7 +33,6 @@ impl From<ExchangeError> for Failed {
     }
 }
 
-/// An error of a connection in words.
 pub(super) fn words(error: &ExchangeError) -> String {
     match error {
         ExchangeError::Closed => "the connection was closed without an answer".to_owned(),
@@ -46,12 +46,10 @@ pub(super) fn escaped_if(is_out: bool, evidence: impl FnOnce() -> String) -> Res
     if is_out { Err(Failed::Escaped(evidence())) } else { Ok(()) }
 }
 
-/// A service under attack.
 pub(crate) struct Service {
     pub(super) target: Target,
     /// What a request must have, if anything. The second is another client's.
     pub(super) tokens: Vec<String>,
-    /// Whether it has Veriplay's own endpoints.
     pub(super) is_native: bool,
     /// The largest body, where the service says so.
     pub(super) body_bytes: Option<u64>,
@@ -63,7 +61,6 @@ pub(crate) struct Service {
     pub(super) host_secrets: Vec<String>,
     /// A file of this host that no answer may contain, and its content.
     pub(super) planted: Planted,
-    /// The service's log, where the suite can read it.
     pub(super) log: Option<std::path::PathBuf>,
 }
 
@@ -81,7 +78,6 @@ impl Planted {
         Ok(Self { folder, content })
     }
 
-    /// The file's path.
     pub(super) fn path(&self) -> String {
         self.folder.path().join("file").display().to_string()
     }
@@ -94,73 +90,12 @@ pub(super) fn marker(what: &str) -> String {
     format!("{what}-{:016x}", RandomState::new().hash_one((number, std::process::id())))
 }
 
-/// A request, to be changed by a probe before it is sent.
-#[derive(Debug, Clone)]
-pub(super) struct Request {
-    method: &'static str,
-    path: String,
-    headers: Vec<(String, String)>,
-    body: Vec<u8>,
-}
-
-impl Request {
-    pub(super) fn get(path: impl Into<String>) -> Self {
-        Self { method: "GET", path: path.into(), headers: Vec::new(), body: Vec::new() }
-    }
-
-    pub(super) fn post(path: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
-        let headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
-        Self { method: "POST", path: path.into(), headers, body: body.into() }
-    }
-
-    /// Sets a header; the last value of a name counts, that of `Content-Length` too.
-    pub(super) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
-        self.headers.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
-        self.headers.push((name.to_owned(), value.into()));
-        self
-    }
-
-    /// The bytes that are sent to `service`, with its first token unless the request has one.
-    pub(super) fn bytes(&self, service: &Service) -> Vec<u8> {
-        let Self { method, path, headers, body } = self;
-        let has = |name: &str| headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
-        let base = if path.starts_with('/') { service.target.base() } else { "" };
-        let mut head = format!("{method} {base}{path} HTTP/1.1\r\nHost: {}\r\n", service.target.host());
-        for (name, value) in headers.iter().filter(|(_, value)| *value != Self::ABSENT) {
-            let _ = write!(head, "{name}: {value}\r\n");
-        }
-        if !has("content-length") && !has("transfer-encoding") {
-            let _ = write!(head, "Content-Length: {}\r\n", body.len());
-        }
-        if let (false, Some(token)) = (has("authorization"), service.tokens.first()) {
-            let _ = write!(head, "Authorization: Bearer {token}\r\n");
-        }
-        head += "\r\n";
-        [head.as_bytes(), body].concat()
-    }
-
-    /// Leaves a header out that would be added.
-    const ABSENT: &str = "\0";
-
-    /// Without a token.
-    pub(super) fn without_token(self) -> Self {
-        self.header("Authorization", Self::ABSENT)
-    }
-
-    pub(super) fn with_token(self, token: &str) -> Self {
-        self.header("Authorization", format!("Bearer {token}"))
-    }
-}
-
-/// The result of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ran {
     pub(super) stdout: String,
-    /// The whole answer.
     pub(super) text: String,
 }
 
-/// A request that runs a program.
 pub(super) fn run_code(program: &str) -> Request {
     Request::post("/run_code", run_body(program).to_string())
 }
@@ -181,7 +116,7 @@ impl Service {
 
     pub(super) fn ask_within(&self, request: &Request, patience: Duration) -> Result<Answer, ExchangeError> {
         let mut connection = self.target.connect(patience)?;
-        connection.send(&request.bytes(self))?;
+        connection.send(&request.bytes(&self.target))?;
         connection.read_answer()
     }
 
@@ -222,7 +157,6 @@ impl Service {
         }
     }
 
-    /// The paths that take JSON.
     pub(super) fn json_paths(&self) -> &'static [&'static str] {
         const OTHERS: &[&str] =
             &["/run_code", "/submit", "/get_reward", "/verify", "/v1/run", "/v1/verify", "/v1/tasks"];
@@ -240,7 +174,6 @@ pub(super) fn parse_ran(answer: &Answer) -> Result<Ran, String> {
     }
 }
 
-/// The beginning of a text.
 pub(super) fn excerpt(text: &str) -> String {
     text.chars().take(SHOWN).collect()
 }

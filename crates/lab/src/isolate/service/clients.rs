@@ -6,46 +6,14 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use veriplay_console::progress::counted;
 
-use super::client::{Failed, PATIENCE, Request, Service, escaped_if, excerpt, marker, run_body, run_code, words};
-use super::probe::{Needs, ServiceProbe};
+use super::client::{Attempt, Failed, PATIENCE, Service, escaped_if, excerpt, marker, run_body, run_code, words};
+use crate::http::Request;
 
-pub(super) const PROBES: &[ServiceProbe] = &[
-    ServiceProbe {
-        class: "service_clients",
-        name: "host_in_answers",
-        title: "Look for the host in answers",
-        statement: "Errors of every kind, facts, metrics, and programs that print their environment. Contained: no answer has a secret, a path or \
-                    the name of the host, as far as the suite knows them, and no error has the trace of a service's code.",
-        needs: Needs::RunCode,
-        attempt: host_in_answers,
-    },
-    ServiceProbe {
-        class: "service_clients",
-        name: "other_client_in_answers",
-        title: "Look for another client in answers",
-        statement: "A client runs programs with marks in its code, input, output, files, environment and request ids. Another one looks at metrics, \
-                    errors, temporary folders and processes meanwhile. Contained: it sees no mark.",
-        needs: Needs::RunCode,
-        attempt: other_client_in_answers,
-    },
-    ServiceProbe {
-        class: "service_clients",
-        name: "verdict_of_another_task",
-        title: "Get the verdict of another task from the cache",
-        statement: "The same attempt under tasks of the same name that expect something else, and under other limits, by two clients in turn. \
-                    Contained: each is judged by its own task. A verdict that is kept by less than all it depends on is a wrong reward, and one \
-                    client can plant it for another.",
-        needs: Needs::TwoClients,
-        attempt: verdict_of_another_task,
-    },
-    ServiceProbe {
-        class: "service_clients",
-        name: "program_in_the_log",
-        title: "Look for programs in the log",
-        statement: "Good and bad requests with marks. Contained: the log has the request ids, and none of the marks.",
-        needs: Needs::Log,
-        attempt: program_in_the_log,
-    },
+pub(super) const ATTEMPTS: &[(&str, Attempt)] = &[
+    ("host_in_answers", host_in_answers),
+    ("other_client_in_answers", other_client_in_answers),
+    ("verdict_of_another_task", verdict_of_another_task),
+    ("program_in_the_log", program_in_the_log),
 ];
 
 /// Words that only the code of a service writes into an error.
@@ -86,35 +54,7 @@ fn odd_requests() -> Vec<Request> {
 }
 
 /// Prints what a program can see of its surroundings, at most 200 kB.
-const LOOK_AROUND: &str = r#"
-import os, sys
-seen = [repr(dict(os.environ)), repr(sys.argv), repr(sys.path), os.getcwd(), repr(getattr(os, "uname", str)())]
-for folder in (".", "..", "/tmp", os.environ.get("TMPDIR", "/tmp")):
-    try:
-        for name in sorted(os.listdir(folder))[:200]:
-            path = os.path.join(folder, name)
-            seen.append(path)
-            if os.path.isfile(path) and os.path.getsize(path) < 4096:
-                seen.append(open(path, errors="replace").read())
-            elif os.path.isdir(path):
-                for inner in sorted(os.listdir(path))[:50]:
-                    seen.append(os.path.join(path, inner))
-                    inner = os.path.join(path, inner)
-                    if os.path.isfile(inner) and os.path.getsize(inner) < 4096:
-                        seen.append(open(inner, errors="replace").read())
-    except OSError as error:
-        seen.append(type(error).__name__)
-try:
-    for process in sorted(filter(str.isdigit, os.listdir("/proc")))[-100:]:
-        for part in ("cmdline", "environ"):
-            try:
-                seen.append(open(f"/proc/{process}/{part}", errors="replace").read())
-            except OSError:
-                pass
-except OSError:
-    pass
-print("\n".join(seen)[:200_000])
-"#;
+const LOOK_AROUND: &str = include_str!("look_around.py");
 
 fn host_in_answers(service: &Service) -> Result<String, Failed> {
     let mut asked = 0;
@@ -122,10 +62,13 @@ fn host_in_answers(service: &Service) -> Result<String, Failed> {
         let Ok(answer) = service.ask(&request) else { continue };
         asked += 1;
         let text = format!("{}\n{}", answer.head, String::from_utf8_lossy(&answer.body));
-        let line = || String::from_utf8_lossy(&request.bytes(service)).lines().next().unwrap_or_default().to_owned();
-        expect_no_host(service, &text, line)?;
+        expect_no_host(service, &text, || request.first_line(&service.target))?;
         if let Some(trace) = TRACES.iter().find(|trace| text.contains(**trace)) {
-            return Err(Failed::Escaped(format!("{}: `{trace}` in {}", line(), excerpt(&text))));
+            return Err(Failed::Escaped(format!(
+                "{}: `{trace}` in {}",
+                request.first_line(&service.target),
+                excerpt(&text)
+            )));
         }
     }
     let ran = service.run(&run_code(LOOK_AROUND), PATIENCE).map_err(Failed::Unclear)?;
@@ -140,7 +83,6 @@ fn expect_no_host(service: &Service, text: &str, what: impl FnOnce() -> String) 
     }
 }
 
-/// Marks of a client, one for each place.
 struct Marks {
     code: String,
     stdin: String,
@@ -229,8 +171,7 @@ fn look_for(service: &Service, marks: &[String]) -> Result<usize, Failed> {
             looked += 1;
             let text = format!("{}\n{}", answer.head, String::from_utf8_lossy(&answer.body));
             if let Some(mark) = marks.iter().find(|mark| text.contains(mark.as_str())) {
-                let line =
-                    String::from_utf8_lossy(&request.bytes(service)).lines().next().unwrap_or_default().to_owned();
+                let line = request.first_line(&service.target);
                 return Err(Failed::Escaped(format!("round {round}, {line}: `{mark}` of another client")));
             }
         }

@@ -5,78 +5,22 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::client::{
-    Failed, PATIENCE, Request, Service, escaped_if, excerpt, marker, parse_ran, run_body, run_code, words,
+    Attempt, Failed, PATIENCE, Service, escaped_if, excerpt, marker, parse_ran, run_body, run_code, words,
 };
-use super::probe::{Needs, ServiceProbe};
-use crate::http::{Answer, ExchangeError};
+use crate::http::{Answer, ExchangeError, Request};
 
 /// How long an answer that must not come is waited for, where the connection stays open.
 const QUIET: Duration = Duration::from_millis(500);
-/// The most bytes of a head that are sent.
 const LONGEST_HEAD: usize = 8 << 20;
 
-pub(super) const PROBES: &[ServiceProbe] = &[
-    ServiceProbe {
-        class: "service_framing",
-        name: "length_and_chunks",
-        title: "Give a length and chunks at once",
-        statement: "Where a proxy goes by the length and the service by the chunks, the rest of one client's body is the beginning of the next \
-                    client's request (request smuggling). RFC 9112, 6.1: refuse, or answer and close. Contained: the request that hides in the \
-                    body is not answered.",
-        needs: Needs::RunCode,
-        attempt: length_and_chunks,
-    },
-    ServiceProbe {
-        class: "service_framing",
-        name: "two_lengths",
-        title: "Give two lengths",
-        statement: "Two `Content-Length` headers that differ, lists, signs, other digits. Contained: a 4xx or a closed connection.",
-        needs: Needs::RunCode,
-        attempt: two_lengths,
-    },
-    ServiceProbe {
-        class: "service_framing",
-        name: "odd_encodings",
-        title: "Give transfer encodings that are none",
-        statement: "`xchunked`, `chunked` before another one, a blank before the colon, a folded line: each is read otherwise by some proxy. \
-                    Contained: the request that hides in the body is not answered.",
-        needs: Needs::RunCode,
-        attempt: odd_encodings,
-    },
-    ServiceProbe {
-        class: "service_framing",
-        name: "odd_chunks",
-        title: "Give sizes of chunks that overflow",
-        statement: "Sizes beyond 64 bits, with signs, with `0x`. Contained: no program runs from such a body.",
-        needs: Needs::RunCode,
-        attempt: odd_chunks,
-    },
-    ServiceProbe {
-        class: "service_framing",
-        name: "garbage_behind_a_request",
-        title: "Send garbage behind a request on the same connection",
-        statement: "Contained: the request is answered right, and the garbage by a 4xx or a closed connection.",
-        needs: Needs::RunCode,
-        attempt: garbage_behind_a_request,
-    },
-    ServiceProbe {
-        class: "service_framing",
-        name: "header_injection",
-        title: "Write a header of the answer",
-        statement: "Line ends, raw and percent-encoded, in the request id, the path and in names that the answer repeats. Contained: no answer \
-                    has the header.",
-        needs: Needs::RunCode,
-        attempt: header_injection,
-    },
-    ServiceProbe {
-        class: "service_framing",
-        name: "giant_head",
-        title: "Send a head of eight megabytes",
-        statement: "One long line, one long header, a hundred thousand short ones. Contained: a refusal of its size (400, 413, 414, 431), or a closed \
-                    connection.",
-        needs: Needs::RunCode,
-        attempt: giant_head,
-    },
+pub(super) const ATTEMPTS: &[(&str, Attempt)] = &[
+    ("length_and_chunks", length_and_chunks),
+    ("two_lengths", two_lengths),
+    ("odd_encodings", odd_encodings),
+    ("odd_chunks", odd_chunks),
+    ("garbage_behind_a_request", garbage_behind_a_request),
+    ("header_injection", header_injection),
+    ("giant_head", giant_head),
 ];
 
 /// What came of bytes on a connection of their own.
@@ -117,7 +61,7 @@ impl Hidden {
     fn new(service: &Service) -> Self {
         let marker = marker("hidden");
         let (half, rest) = marker.split_at(9);
-        let request = run_code(&format!("print({half:?} + {rest:?})")).bytes(service);
+        let request = run_code(&format!("print({half:?} + {rest:?})")).bytes(&service.target);
         Self { marker, request }
     }
 
@@ -134,7 +78,7 @@ fn expect_one_request(service: &Service, heads: &[&[(&str, &str)]]) -> Result<St
         let shown: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         let length = (5 + hidden.request.len()).to_string();
         let lines = shown.join("\r\n").replace("{all}", &length);
-        let plain = Request::post("/run_code", "").header("Content-Length", "0").bytes(service);
+        let plain = Request::post("/run_code", "").header("Content-Length", "0").bytes(&service.target);
         let head = String::from_utf8_lossy(&plain).replace("Content-Length: 0", &lines);
         let done = exchange(service, &[head.as_bytes(), b"0\r\n\r\n", &hidden.request].concat())?;
         let shown = shown.join(", ");
@@ -190,7 +134,7 @@ fn odd_chunks(service: &Service) -> Result<String, Failed> {
     let length = format!("{:x}", body.len());
     let mut found = Vec::new();
     for size in ["1ffffffffffffffff", "-1", &format!("0x{length}"), &format!("+{length}"), ""] {
-        let head = Request::post("/run_code", "").header("Transfer-Encoding", "chunked").bytes(service);
+        let head = Request::post("/run_code", "").header("Transfer-Encoding", "chunked").bytes(&service.target);
         let chunk = format!("{size}\r\n{body}\r\n0\r\n\r\n");
         let done = exchange(service, &[&head[..], chunk.as_bytes()].concat())?;
         let ran = done.answers.iter().any(|answer| answer.status == 200 || answer.status >= 500);
@@ -205,7 +149,7 @@ fn odd_chunks(service: &Service) -> Result<String, Failed> {
 
 fn garbage_behind_a_request(service: &Service) -> Result<String, Failed> {
     let marker = marker("first");
-    let first = run_code(&format!("print('{marker}')")).bytes(service);
+    let first = run_code(&format!("print('{marker}')")).bytes(&service.target);
     let done = exchange(service, &[&first[..], b"\x00\xff garbage \r\n\r\n{\"code\": 1}\r\n\r\n"].concat())?;
     let Some((answer, rest)) = done.answers.split_first() else {
         return Err(Failed::Escaped(format!("the request before the garbage was not answered: {}", words(&done.end))));
@@ -218,7 +162,6 @@ fn garbage_behind_a_request(service: &Service) -> Result<String, Failed> {
     Ok(done.statuses())
 }
 
-/// The header that must not appear.
 const INJECTED: &str = "X-Injected";
 
 fn header_injection(service: &Service) -> Result<String, Failed> {
@@ -237,7 +180,7 @@ fn header_injection(service: &Service) -> Result<String, Failed> {
             Request::post("/run_code", body.to_string()),
         ];
         for request in requests {
-            let done = exchange(service, &request.bytes(service))?;
+            let done = exchange(service, &request.bytes(&service.target))?;
             asked += done.answers.len();
             let injected = |answer: &&Answer| answer.head.to_ascii_lowercase().contains("\nx-injected:");
             let first = |answer: &&Answer| answer.head.to_ascii_lowercase().starts_with("x-injected:");

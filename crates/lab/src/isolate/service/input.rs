@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::client::{Failed, PATIENCE, Request, Service, escaped_if, excerpt, run_body, run_code, words};
-use super::probe::{Needs, ServiceProbe};
-use crate::http::ExchangeError;
+use super::client::{Attempt, Failed, PATIENCE, Service, escaped_if, excerpt, run_body, run_code, words};
+use super::probe::RefusedRequest;
+use crate::http::{ExchangeError, Request};
 
 /// Bytes that a service without a stated limit is sent before it counts as without one.
 const MOST_SENT: u64 = 128 << 20;
@@ -14,120 +14,16 @@ const MOST_SENT: u64 = 128 << 20;
 /// The status of a service that has waited for a body as long as it does.
 const WAITED: &str = "408";
 
-pub(super) const PROBES: &[ServiceProbe] = &[
-    ServiceProbe {
-        class: "service_input",
-        name: "not_json",
-        title: "Send what is no JSON",
-        statement: "Cut, empty and binary bodies, a bare number, text after the end, to every endpoint that takes JSON. Contained: each is \
-                    refused with a 4xx; a 5xx or a closed connection is a bug that a client can reach at will.",
-        needs: Needs::RunCode,
-        attempt: not_json,
-    },
-    ServiceProbe {
-        class: "service_input",
-        name: "missing_field",
-        title: "Leave out what is required",
-        statement: "Requests without a required field. Contained: a 4xx that names the field, so that a trainer's log says what is wrong.",
-        needs: Needs::RunCode,
-        attempt: missing_field,
-    },
-    ServiceProbe {
-        class: "service_input",
-        name: "wrong_types",
-        title: "Give each field a value of a wrong type",
-        statement: "A number for a text, a text for a number, a list for an object. Contained: a 4xx that names the field.",
-        needs: Needs::RunCode,
-        attempt: wrong_types,
-    },
-    ServiceProbe {
-        class: "service_input",
-        name: "wrong_native_fields",
-        title: "Give fields inside of lists wrong values",
-        statement: "Wrong values deep in a request of `/v1/verify` and `/v1/run`. Contained: a 4xx with the path of the field, such as \
-                    `attempts[1].task_id`.",
-        needs: Needs::Native,
-        attempt: wrong_native_fields,
-    },
-    ServiceProbe {
-        class: "service_input",
-        name: "no_numbers",
-        title: "Ask for NaN, infinite and negative seconds",
-        statement: "`NaN`, `Infinity` and `1e999` as a time limit: a comparison with any of them may be false for ever, and the limit is \
-                    then none. Contained: a 4xx.",
-        needs: Needs::RunCode,
-        attempt: no_numbers,
-    },
-    ServiceProbe {
-        class: "service_input",
-        name: "endless_time_limit",
-        title: "Ask for a time limit of thirty years",
-        statement: "One client could hold a worker for as long. Contained: a 4xx that names the field.",
-        needs: Needs::RunCode,
-        attempt: endless_time_limit,
-    },
-    ServiceProbe {
-        class: "service_input",
-        name: "deep_json",
-        title: "Nest a hundred thousand lists",
-        statement: "A parser that recurses overflows its stack, which ends the whole process in many languages. Contained: a 4xx, or the \
-                    field is ignored and the program answered.",
-        needs: Needs::RunCode,
-        attempt: deep_json,
-    },
-    ServiceProbe {
-        class: "service_input",
-        name: "duplicate_keys",
-        title: "Name the program twice",
-        statement: "Where a check in front of the service reads one of two equal keys and the service the other, what was checked is not what \
-                    runs. Contained: a 4xx, or the last one counts, as in the readers of Python, JavaScript and Go.",
-        needs: Needs::RunCode,
-        attempt: duplicate_keys,
-    },
-    ServiceProbe {
-        class: "service_input",
-        name: "invalid_text",
-        title: "Send bytes that are no UTF-8, and half a surrogate pair",
-        statement: "Contained: a 4xx. Text that is let in breaks where it is written again: in a log, an answer, a program's file.",
-        needs: Needs::RunCode,
-        attempt: invalid_text,
-    },
-    ServiceProbe {
-        class: "service_input",
-        name: "announced_body",
-        title: "Announce a body of a terabyte",
-        statement: "A `Content-Length` that no body may have, and then nothing. Contained: a 4xx at once; a service that waits for the body \
-                    holds memory and a connection for it.",
-        needs: Needs::RunCode,
-        attempt: announced_body,
-    },
-    ServiceProbe {
-        class: "service_input",
-        name: "body_without_end",
-        title: "Send a body without a length that goes on",
-        statement: "A chunked body that goes on beyond the service's limit, or to 128 MiB where it states none. Contained: a 4xx, or the \
-                    connection is closed.",
-        needs: Needs::RunCode,
-        attempt: body_without_end,
-    },
-    ServiceProbe {
-        class: "service_input",
-        name: "body_cut_short",
-        title: "End the body before its length",
-        statement: "The bytes that came are a whole request, but the head announced more. A program that was cut may do something else than \
-                    its author wrote. Contained: it is not run.",
-        needs: Needs::RunCode,
-        attempt: body_cut_short,
-    },
-    ServiceProbe {
-        class: "service_input",
-        name: "packed_body",
-        title: "Send a small body that unpacks to 256 MiB",
-        statement: "gzip with `Content-Encoding: gzip`. Contained: a 4xx that speaks of the encoding or the size; a service that unpacks first \
-                    and counts afterwards can be killed by 256 KiB.",
-        needs: Needs::RunCode,
-        attempt: packed_body,
-    },
+pub(super) const ATTEMPTS: &[(&str, Attempt)] = &[
+    ("not_json", not_json),
+    ("endless_time_limit", endless_time_limit),
+    ("deep_json", deep_json),
+    ("duplicate_keys", duplicate_keys),
+    ("invalid_text", invalid_text),
+    ("announced_body", announced_body),
+    ("body_without_end", body_without_end),
+    ("body_cut_short", body_cut_short),
+    ("packed_body", packed_body),
 ];
 
 /// The last of several findings, and how many there were.
@@ -147,64 +43,15 @@ fn not_json(service: &Service) -> Result<String, Failed> {
     Ok(all(&found))
 }
 
-fn missing_field(service: &Service) -> Result<String, Failed> {
-    let mut cases = vec![("/run_code", json!({"language": "python"}), "code")];
-    if service.is_native {
-        cases.extend([
-            ("/v1/run", json!({"stdin": ""}), "program"),
-            ("/v1/verify", json!({"tasks": []}), "attempts"),
-            ("/v1/tasks", json!({}), "tasks"),
-        ]);
-    }
-    expect_refusals(service, &cases)
-}
-
-fn wrong_types(service: &Service) -> Result<String, Failed> {
-    let mut cases = Vec::new();
-    for (field, value) in [
-        ("code", json!(7)),
-        ("code", json!({"a": 1})),
-        ("stdin", json!(["x"])),
-        ("language", json!(1.5)),
-        ("run_timeout", json!("soon")),
-        ("files", json!([1])),
-        ("fetch_files", json!({"a": 1})),
-    ] {
-        let mut body = run_body("print(1)");
-        body[field] = value;
-        cases.push(("/run_code", body, field));
-    }
-    expect_refusals(service, &cases)
-}
-
-fn wrong_native_fields(service: &Service) -> Result<String, Failed> {
-    let cases = [
-        ("/v1/run", json!({"program": 7}), "program"),
-        ("/v1/run", json!({"program": "", "limits": {"fuel": "much"}}), "limits.fuel"),
-        ("/v1/run", json!({"program": "", "unknown": 1}), "unknown"),
-        ("/v1/run", json!({"program": "", "limits": {"memory_bytes": u64::MAX}}), "limits.memory_bytes"),
-        ("/v1/verify", json!({"tasks": [7], "attempts": []}), "tasks[0]"),
-        ("/v1/verify", json!({"tasks": [{"format": "no-such"}], "attempts": []}), "tasks[0]"),
-        ("/v1/verify", json!({"tasks": [], "attempts": [{"task_id": "a", "program": ""}]}), "attempts[0].task_id"),
-        ("/v1/verify", json!({"tasks": [], "attempts": [{"task_id": true}]}), "attempts[0].task_id"),
-    ];
-    expect_refusals(service, &cases)
-}
-
-fn expect_refusals(service: &Service, cases: &[(&str, Value, &str)]) -> Result<String, Failed> {
+/// Sends each request to an endpoint that the service has. The answer must be a 4xx that names what is wrong.
+pub(super) fn expect_refusals(service: &Service, requests: &[RefusedRequest]) -> Result<String, Failed> {
     let mut found = Vec::new();
-    for (path, body, name) in cases {
-        let request = Request::post(*path, body.to_string());
-        found.push(service.expect_refusal(&format!("{path} with a wrong `{name}`"), &request, name)?);
-    }
-    Ok(all(&found))
-}
-
-fn no_numbers(service: &Service) -> Result<String, Failed> {
-    let mut found = Vec::new();
-    for number in ["NaN", "Infinity", "-Infinity", "1e999"] {
-        let body = format!(r#"{{"code": "print(1)", "language": "python", "run_timeout": {number}}}"#);
-        found.push(service.expect_refusal(number, &Request::post("/run_code", body), "")?);
+    for RefusedRequest { path, body, names, called } in requests {
+        if path.starts_with("/v1/") && !service.is_native {
+            continue;
+        }
+        let what = called.clone().unwrap_or_else(|| format!("{path} with a wrong `{names}`"));
+        found.push(service.expect_refusal(&what, &Request::post(path, body.as_str()), names)?);
     }
     Ok(all(&found))
 }
@@ -268,7 +115,7 @@ fn body_without_end(service: &Service) -> Result<String, Failed> {
     let most = service.body_bytes.unwrap_or(MOST_SENT) + PIECE as u64;
     let head = Request::post("/run_code", "").header("Transfer-Encoding", "chunked");
     let mut connection = service.connect()?;
-    connection.send(&head.bytes(service))?;
+    connection.send(&head.bytes(&service.target))?;
     let piece = [format!("{PIECE:x}\r\n").as_bytes(), &vec![b' '; PIECE], b"\r\n"].concat();
     let mut sent = 0;
     while sent < most {
@@ -294,7 +141,7 @@ fn body_cut_short(service: &Service) -> Result<String, Failed> {
     let whole = run_body("print('cut')").to_string();
     let request = Request::post("/run_code", whole.as_str()).header("Content-Length", (whole.len() + 10).to_string());
     let mut connection = service.connect()?;
-    connection.send(&request.bytes(service))?;
+    connection.send(&request.bytes(&service.target))?;
     connection.end_writing()?;
     match connection.read_answer() {
         Ok(answer) if answer.status == 200 => {

@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 use veriplay_console::progress::counted;
 
 use super::client::{
-    BUSY_PATIENCE, Failed, PATIENCE, Request, Service, escaped_if, excerpt, marker, parse_ran, run_body, run_code,
+    Attempt, BUSY_PATIENCE, Failed, PATIENCE, Service, escaped_if, excerpt, marker, parse_ran, run_body, run_code,
     words,
 };
-use super::probe::{Needs, ServiceProbe};
-use crate::http::{Connection, ExchangeError};
+use crate::http::{Connection, ExchangeError, Request};
 
 /// Clients that are slow, leave, or do not read.
 const CLIENTS: usize = 32;
@@ -18,98 +17,19 @@ const CLIENTS: usize = 32;
 const FLOOD: usize = 1024;
 /// The length that a slow body announces to a service that does not say how much it takes.
 const ANNOUNCED: u64 = 1_000_000;
-/// The time between two bytes of a slow client.
 const DRIP: Duration = Duration::from_millis(100);
 
-pub(super) const PROBES: &[ServiceProbe] = &[
-    ServiceProbe {
-        class: "service_load",
-        name: "slow_heads",
-        title: "Send heads byte by byte (slow loris)",
-        statement: "Thirty-two connections whose head never ends, a byte at a time. Contained: a known program is answered right beside them, and \
-                    each is closed or refused after a time limit, whatever drips in.",
-        needs: Needs::RunCode,
-        attempt: slow_heads,
-    },
-    ServiceProbe {
-        class: "service_load",
-        name: "slow_bodies",
-        title: "Send bodies byte by byte",
-        statement: "The same with bodies that announce the largest length that the service takes, where it says so, and never reach it. Contained: \
-                    moreover a known program is answered while they are waited for, so what is announced takes no room from others.",
-        needs: Needs::RunCode,
-        attempt: slow_bodies,
-    },
-    ServiceProbe {
-        class: "service_load",
-        name: "idle_connections",
-        title: "Open thousands of connections and send nothing",
-        statement: "Ten thousand to a service that the suite has started, where the descriptors allow them, and 512 to others. Contained: known \
-                    programs on new connections are answered right meanwhile.",
-        needs: Needs::RunCode,
-        attempt: idle_connections,
-    },
-    ServiceProbe {
-        class: "service_load",
-        name: "connection_flood",
-        title: "Open 1,024 connections at once, each with half a request",
-        statement: "As a trainer that starts does. Contained: known programs are answered right meanwhile.",
-        needs: Needs::RunCode,
-        attempt: connection_flood,
-    },
-    ServiceProbe {
-        class: "service_load",
-        name: "hang_up",
-        title: "Ask for work and leave",
-        statement: "Clients that send programs of a second each, and half programs, and close. Contained: a known program need not wait until \
-                    work that nobody waits for is done.",
-        needs: Needs::RunCode,
-        attempt: hang_up,
-    },
-    ServiceProbe {
-        class: "service_load",
-        name: "unread_answers",
-        title: "Ask for megabytes and read nothing",
-        statement: "Answers that fill the sockets of clients that do not read. Contained: known programs are answered right meanwhile.",
-        needs: Needs::RunCode,
-        attempt: unread_answers,
-    },
-    ServiceProbe {
-        class: "service_load",
-        name: "batch_of_another",
-        title: "Fill the queue with a batch",
-        statement: "One client sends 400 attempts in a request. Contained: a program of another client is answered while most of them wait.",
-        needs: Needs::TwoClients,
-        attempt: batch_of_another,
-    },
-    ServiceProbe {
-        class: "service_load",
-        name: "crossed_answers",
-        title: "Ask from many connections at once, and compare each answer",
-        statement: "Ninety-six programs from eight clients at once, each printing what no other does. Contained: every answer is of its own \
-                    program and complete. An answer that is empty under load is a wrong reward.",
-        needs: Needs::RunCode,
-        attempt: crossed_answers,
-    },
-    ServiceProbe {
-        class: "service_load",
-        name: "dying_workers",
-        title: "Take workers down",
-        statement: "Programs that end their process, kill the one that started it, read address zero, overflow the stack, and use up memory and \
-                    time, all of them at once and over again. Contained: each is answered, and programs of another client beside and after them are \
-                    answered right. A worker that takes another client's program with it, or that is not replaced, is a wrong reward or none.",
-        needs: Needs::RunCode,
-        attempt: dying_workers,
-    },
-    ServiceProbe {
-        class: "service_load",
-        name: "full_disk",
-        title: "Fill the disk",
-        statement: "Eight clients whose programs write files up to 32 MiB and print 2 MB. Contained: each is answered, programs of another \
-                    client beside and after them are answered right, and a program that writes a small file ends as it did before.",
-        needs: Needs::RunCode,
-        attempt: full_disk,
-    },
+pub(super) const ATTEMPTS: &[(&str, Attempt)] = &[
+    ("slow_heads", slow_heads),
+    ("slow_bodies", slow_bodies),
+    ("idle_connections", idle_connections),
+    ("connection_flood", connection_flood),
+    ("hang_up", hang_up),
+    ("unread_answers", unread_answers),
+    ("batch_of_another", batch_of_another),
+    ("crossed_answers", crossed_answers),
+    ("dying_workers", dying_workers),
+    ("full_disk", full_disk),
 ];
 
 /// Known programs, on new connections, must be answered right.
@@ -118,7 +38,7 @@ fn check_others(service: &Service, programs: usize) -> Result<(), Failed> {
 }
 
 fn slow_heads(service: &Service) -> Result<String, Failed> {
-    let head = run_code("print(1)").header("X-Slow", "x").bytes(service);
+    let head = run_code("print(1)").header("X-Slow", "x").bytes(&service.target);
     let begin = head.windows(6).position(|bytes| bytes == b"X-Slow").unwrap_or(1);
     let open = begin_slow(service, &head[..begin])?;
     check_others(service, 2)?;
@@ -127,7 +47,7 @@ fn slow_heads(service: &Service) -> Result<String, Failed> {
 
 fn slow_bodies(service: &Service) -> Result<String, Failed> {
     let announced = service.body_bytes.unwrap_or(ANNOUNCED);
-    let begin = Request::post("/run_code", "{").header("Content-Length", announced.to_string()).bytes(service);
+    let begin = Request::post("/run_code", "{").header("Content-Length", announced.to_string()).bytes(&service.target);
     let mut open = begin_slow(service, &begin)?;
     let started = Instant::now();
     check_others(service, 1)?;
@@ -208,7 +128,7 @@ fn idle_connections(service: &Service) -> Result<String, Failed> {
 }
 
 fn connection_flood(service: &Service) -> Result<String, Failed> {
-    let bytes = run_code("print(1)").bytes(service);
+    let bytes = run_code("print(1)").bytes(&service.target);
     let half = &bytes[..bytes.len() / 2];
     let mut open = open_connections(service, FLOOD)?;
     for connection in &mut open {
@@ -222,7 +142,7 @@ fn connection_flood(service: &Service) -> Result<String, Failed> {
 fn hang_up(service: &Service) -> Result<String, Failed> {
     let mut body = run_body("import time\nend = time.time() + 1\nwhile time.time() < end: pass");
     body["run_timeout"] = json!(1);
-    let whole = Request::post("/run_code", body.to_string()).bytes(service);
+    let whole = Request::post("/run_code", body.to_string()).bytes(&service.target);
     for client in 0..CLIENTS {
         let mut connection = service.connect()?;
         let bytes = if client % 4 == 3 { &whole[..whole.len() - 9] } else { &whole[..] };
@@ -234,7 +154,7 @@ fn hang_up(service: &Service) -> Result<String, Failed> {
 }
 
 fn unread_answers(service: &Service) -> Result<String, Failed> {
-    let bytes = run_code("print('x' * 1_000_000)").bytes(service);
+    let bytes = run_code("print('x' * 1_000_000)").bytes(&service.target);
     let mut open = open_connections(service, CLIENTS)?;
     for connection in &mut open {
         connection.send(&bytes)?;
@@ -255,7 +175,7 @@ fn batch_of_another(service: &Service) -> Result<String, Failed> {
     let attempts: Vec<Value> = (0..ATTEMPTS).map(attempt).collect();
     let body = json!({"tasks": [{"format": "veriplay", "row": row}], "attempts": attempts});
     let mut batch = service.connect()?;
-    batch.send(&Request::post("/v1/verify", body.to_string()).bytes(service))?;
+    batch.send(&Request::post("/v1/verify", body.to_string()).bytes(&service.target))?;
     wait_for_queue(service)?;
     let started = Instant::now();
     check_others(service, 1)?;
@@ -271,7 +191,6 @@ fn batch_of_another(service: &Service) -> Result<String, Failed> {
     }
 }
 
-/// Waits until attempts wait.
 fn wait_for_queue(service: &Service) -> Result<(), Failed> {
     let started = Instant::now();
     while started.elapsed() < PATIENCE {
@@ -308,7 +227,6 @@ fn crossed_answers(service: &Service) -> Result<String, Failed> {
     Ok(format!("{} answers were right", THREADS * EACH))
 }
 
-/// How often each program of [`DEADLY`] is sent.
 const DEADLY_ROUNDS: usize = 4;
 
 /// Programs by which a worker may die.
@@ -359,24 +277,10 @@ fn check_others_beside(service: &Service, requests: &[Request], rounds: usize) -
 const FILLERS: usize = 8;
 const FILLER_ROUNDS: usize = 2;
 
-const FILLER: &str = "try:
-    for number in range(32):
-        with open('fill%d.bin' % number, 'wb') as file:
-            file.write(b'x' * (1 << 20))
-except OSError:
-    pass
-for _ in range(20):
-    print('x' * 100_000)
-";
+const FILLER: &str = include_str!("fill_the_disk.py");
 
 /// Prints how much it could write.
-const WRITER: &str = "try:
-    with open('small.bin', 'wb') as file:
-        count = file.write(b'x' * 65_536)
-    print(count)
-except OSError:
-    print('refused')
-";
+const WRITER: &str = include_str!("write_a_file.py");
 
 fn full_disk(service: &Service) -> Result<String, Failed> {
     let write = || service.run(&run_code(WRITER), PATIENCE).map(|ran| ran.stdout.trim().to_owned());

@@ -68,7 +68,6 @@ impl OwnService {
         self.folder.path().join("log")
     }
 
-    /// What no answer may contain.
     pub(super) fn secrets(&self) -> Vec<String> {
         let mut secrets = vec![self.secret.clone(), self.folder.path().display().to_string()];
         secrets.extend(self.tokens.iter().cloned());

@@ -1,11 +1,12 @@
 //! A probe of a service: what it does, what it needs, and the classes that such probes are counted in.
 
+use serde::Deserialize;
 use veriplay_corpus::probes::{ProbeClass, Severity};
 
-use super::client::{Failed, Service};
+use super::client::Attempt;
 
-/// The classes, in the order of reports. Their probes are in the file of the class's name.
-pub const CLASSES: &[ProbeClass] = &[
+/// The classes, in the order of reports. The texts of their probes and their attempts are in the two files of the class's name.
+pub(crate) const CLASSES: &[ProbeClass] = &[
     ProbeClass {
         name: "service_input",
         tries: "send malformed, oversized and deep requests",
@@ -43,21 +44,48 @@ pub const CLASSES: &[ProbeClass] = &[
 pub struct ServiceProbe {
     /// One of [`CLASSES`].
     pub class: &'static str,
+    /// What its class's file says of it.
+    pub text: ProbeText,
+    /// `None` where the text has the requests.
+    pub(super) attempt: Option<Attempt>,
+}
+
+/// A probe in the file of its class.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProbeText {
     /// Its name within the class.
-    pub name: &'static str,
+    pub name: String,
     /// What it tries, in one line.
-    pub title: &'static str,
+    pub title: String,
     /// What it sends, why that matters, and when it is contained.
-    pub statement: &'static str,
+    pub statement: String,
     /// Without which it says nothing.
+    #[serde(default)]
     pub needs: Needs,
-    pub(super) attempt: fn(&Service) -> Result<String, Failed>,
+    /// The whole probe, where it is nothing but requests that must be refused.
+    #[serde(default)]
+    pub(super) refused: Vec<RefusedRequest>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RefusedRequest {
+    pub(super) path: String,
+    pub(super) body: String,
+    /// What the answer must speak of.
+    #[serde(default)]
+    pub(super) names: String,
+    /// What evidence calls it, if not by its path and `names`.
+    pub(super) called: Option<String>,
 }
 
 /// What a service must have for a probe to say anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Needs {
     /// `POST /run_code` alone.
+    #[default]
     RunCode,
     /// Veriplay's own endpoints too.
     Native,
@@ -67,4 +95,24 @@ pub enum Needs {
     TwoClients,
     /// A log that the suite can read.
     Log,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClassText {
+    probe: Vec<ProbeText>,
+}
+
+impl ServiceProbe {
+    /// The probes of a class, in the order of its file. Each has requests there, or one of `attempts` by its name.
+    pub(super) fn all_of(class: &'static str, file: &str, attempts: &[(&str, Attempt)]) -> Vec<Self> {
+        let ClassText { probe: texts } = toml::from_str(file).expect("the file is part of this program");
+        assert_eq!(texts.iter().filter(|text| text.refused.is_empty()).count(), attempts.len(), "attempts of {class}");
+        let with_attempt = |text: ProbeText| {
+            let attempt = attempts.iter().find(|(name, _)| *name == text.name).map(|(_, attempt)| *attempt);
+            assert!(attempt.is_some() == text.refused.is_empty(), "what does `{}` of {class} do?", text.name);
+            Self { class, text, attempt }
+        };
+        texts.into_iter().map(with_attempt).collect()
+    }
 }

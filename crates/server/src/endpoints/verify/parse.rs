@@ -110,7 +110,6 @@ impl ParsedVerify {
         Ok(parsed)
     }
 
-    /// Finds the task of each attempt.
     fn pair(&mut self, attempts: Vec<Object<AttemptRequest>>, tasks: &[RequestedTask]) -> Result<(), Problem> {
         let names = tasks.iter().enumerate().filter_map(|(at, task)| Some((task.name.as_deref()?, at)));
         let by_name: HashMap<&str, usize> = names.collect();
@@ -199,7 +198,6 @@ pub(super) fn open_tasks(
     Ok(tasks)
 }
 
-/// A task as a request has it.
 struct NamedSource {
     /// Its name, where the request gives it one.
     name: Option<String>,
