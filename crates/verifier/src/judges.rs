@@ -19,10 +19,10 @@ mod yes_no;
 
 use std::borrow::Cow;
 
-use veriplay_core::{Comparison, Dropped, Execute, Limits, PythonClass, Tolerance, Value};
+use veriplay_core::{Comparison, Dropped, Execute, Job, Limits, Outcome, PythonClass, Tolerance, Value};
 
 use crate::plain::plain_pair;
-use crate::runner::{Runner, describe_mismatch};
+use crate::runner::{Runner, configure_job, describe_mismatch};
 
 /// All judges, in the order of reports.
 pub const JUDGES: &[Judge] = &[
@@ -300,6 +300,10 @@ impl<'a> JudgeContext<'a> {
     #[must_use]
     pub fn new(execute: &'a dyn Execute, image: &'a str, limits: Limits, seed: u64) -> Self {
         Self { runner: Runner::new(execute), image, limits, seed }
+    }
+
+    pub(crate) fn run(&mut self, job: Job) -> Result<Outcome, Dropped> {
+        self.runner.run(&configure_job(self.image, self.limits, self.seed, job))
     }
 }
 

@@ -55,7 +55,6 @@ impl<'a> ProblemRequest<'a> {
         Self { problem, program, image: "python", limits: Limits::small(), seed: 0, early_stop: false }
     }
 
-    #[must_use]
     pub(crate) fn job_limits(&self) -> Limits {
         self.problem.limits.apply(self.limits)
     }
@@ -180,11 +179,6 @@ fn judge_of(problem: &Problem, comparison: &Comparison, kind: OutputKind) -> Res
         Ok(()) => Ok(judge),
         Err(what) => Err(ProblemError(format!("judge `{name}` of `{task_id}`: {what}"))),
     }
-}
-
-/// As [`judge_of`], for callers that drop the attempt.
-fn fit_judge(problem: &Problem, comparison: &Comparison, kind: OutputKind) -> Result<&'static Judge, Dropped> {
-    judge_of(problem, comparison, kind).map_err(dropped)
 }
 
 fn dropped(error: ProblemError) -> Dropped {

@@ -27,9 +27,7 @@ use veriplay_core::{Comparison, Dropped, Job, Value};
 
 use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, quoted, strip, words};
 use crate::prelude::with_arguments;
-use crate::runner::{NoValue, configure_job, decode_call, job_failure};
-
-const FUNCTION: &str = "check";
+use crate::runner::{NoValue, decode_call, job_failure};
 
 pub(super) const CHECKER: Judge =
     Judge { check_options, values: Some(compare_call), texts: Some(compare_script), ..Judge::named("checker") };
@@ -51,16 +49,12 @@ fn compare_call(context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Resu
         Err(refused) => return Ok(refused),
     };
     let input = Value::Tuple(call.input.to_vec());
-    Ok(match decided(context, call.comparison, &input, &expected, actual.into_owned())? {
-        Ok(right) => call.compare_by(|_, _| right),
-        Err(why) => JudgeFinding::Undecided(why),
-    })
+    let found = decided(context, call.comparison, &input, &expected, actual.into_owned())?;
+    Ok(found.map_or_else(JudgeFinding::Undecided, |right| call.compare_by(|_, _| right)))
 }
 
 fn compare_script(context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
-    let Ok(actual) = std::str::from_utf8(run.actual) else {
-        return Ok(run.compare_by(|_, _| false));
-    };
+    let Ok(actual) = std::str::from_utf8(run.actual) else { return Ok(run.compare_by(|_, _| false)) };
     let found = match &run.comparison.checker_script {
         Some(script) => decided_by_score(context, script, run, actual)?,
         None => {
@@ -68,10 +62,7 @@ fn compare_script(context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result
             decided(context, run.comparison, &input, &expected, actual)?
         }
     };
-    Ok(match found {
-        Ok(right) => run.compare_by(|_, _| right),
-        Err(why) => JudgeFinding::Undecided(why),
-    })
+    Ok(found.map_or_else(JudgeFinding::Undecided, |right| run.compare_by(|_, _| right)))
 }
 
 /// What the checker says, or why it does not decide even about the expected answer. One that does decide about that is broken by the
@@ -98,8 +89,7 @@ fn verdict(
     arguments: [Value; 3],
 ) -> Result<Result<bool, String>, Dropped> {
     let source = comparison.checker.as_deref().unwrap_or_default();
-    let JudgeContext { image, limits, seed, .. } = *context;
-    let outcome = context.runner.run(&configure_job(image, limits, seed, Job::call(source, FUNCTION, arguments)))?;
+    let outcome = context.run(Job::call(source, "check", arguments))?;
     let returned = match (job_failure(&outcome), outcome.calls.as_slice()) {
         (Some((_, detail)), _) => Err(detail),
         (None, [call]) => decode_call(call, &context.limits).map_err(NoValue::text),
@@ -142,9 +132,7 @@ fn run_script(
 ) -> Result<Result<(f64, i32), String>, Dropped> {
     let files = SCRIPT_FILES.iter().zip(texts).map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
     let program = with_arguments("checker.py", &SCRIPT_FILES, "", script);
-    let JudgeContext { image, limits, seed, .. } = *context;
-    let job = Job { files: files.collect(), ..Job::script(program) };
-    let outcome = context.runner.run(&configure_job(image, limits, seed, job))?;
+    let outcome = context.run(Job { files: files.collect(), ..Job::script(program) })?;
     Ok(match job_failure(&outcome) {
         Some((_, detail)) if outcome.exit_code.is_none() => Err(detail),
         _ => {

@@ -7,7 +7,7 @@ use veriplay_core::{
 use veriplay_python::large::LargePermit;
 
 use super::interaction::{failure_in, interactor_of};
-use super::{ProblemRequest, fit_judge};
+use super::{ProblemRequest, dropped, judge_of};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
 use crate::prelude::with_prelude;
 use crate::runner::{
@@ -45,7 +45,7 @@ pub(super) fn judge_calls(
     checks: &CallChecks,
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
-    let judge = fit_judge(request.problem, &checks.comparison, OutputKind::Values)?;
+    let judge = judge_of(request.problem, &checks.comparison, OutputKind::Values).map_err(dropped)?;
     let function = judge.called_function(request.program, &checks.function);
     let program = with_prelude(request.problem, request.program, Some(&function));
     let mut cases = Cases { context, judge, comparison: &checks.comparison, request };
@@ -71,7 +71,7 @@ pub(super) fn judge_stdio(
     program: &str,
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
-    let judge = fit_judge(request.problem, &checks.comparison, OutputKind::Texts)?;
+    let judge = judge_of(request.problem, &checks.comparison, OutputKind::Texts).map_err(dropped)?;
     let mut cases = Cases { context, judge, comparison: &checks.comparison, request };
     let mut tally = CaseTally::new(checks.cases.len());
     for case in &checks.cases {

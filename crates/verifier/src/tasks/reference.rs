@@ -10,6 +10,7 @@ use veriplay_core::{
 };
 
 use super::{ReferenceFailure, TaskContext, scaled_limits};
+use crate::runner::{configure_job, saturating_u32};
 
 /// At most one input in this many may be left out.
 const LEFT_OUT: usize = 5;
@@ -31,8 +32,7 @@ pub(super) fn execute_reference(
     unexecuted: &UnexecutedProblem,
 ) -> Result<Problem, ReferenceFailure> {
     let problem = match problem_from_reference(context, unexecuted) {
-        Err(ReferenceError::Excess(why)) => without_excess(context, unexecuted, why)
-            .and_then(|moderate| problem_without_excess(context, unexecuted, &moderate)),
+        Err(ReferenceError::Excess(why)) => problem_without_excess(context, unexecuted, why),
         found => found,
     };
     problem.map_err(|failed| no_problem(unexecuted, failed))
@@ -45,7 +45,7 @@ fn no_problem(unexecuted: &UnexecutedProblem, failed: ReferenceError) -> Referen
     };
     let detail = format!("the reference of `{}` gives no expected values: {what}", unexecuted.task_id);
     let evidence = Evidence { rule: REFERENCE_RULE.to_owned(), detail, ..Evidence::default() };
-    let total = u32::try_from(unexecuted.inputs.len()).unwrap_or(u32::MAX);
+    let total = saturating_u32(unexecuted.inputs.len());
     ReferenceFailure::Task(Box::new(Verdict { status: Status::Unjudgeable, passed: 0, total, evidence }))
 }
 
@@ -83,32 +83,24 @@ fn check_repeats(
     Ok(())
 }
 
-/// Makes the problem without the excessive inputs, and reports how many were left out.
+/// Makes the problem with those inputs that the reference handles one by one within the limits of [`scaled_limits::input_caps`], and reports how many
+/// were left out.
 fn problem_without_excess(
-    context: &TaskContext<'_>,
-    whole: &UnexecutedProblem,
-    moderate: &UnexecutedProblem,
-) -> Result<Problem, ReferenceError> {
-    let problem = problem_from_reference(context, moderate)?;
-    let (all, left_out) = (whole.inputs.len(), whole.inputs.len() - moderate.inputs.len());
-    tracing::warn!(
-        "`{}`: left out {left_out} of {all} inputs, because its reference needs more for all of them than it may use",
-        whole.task_id
-    );
-    Ok(problem)
-}
-
-/// The task with those inputs that the reference handles one by one within the limits of [`scaled_limits::input_caps`].
-fn without_excess(
     context: &TaskContext<'_>,
     unexecuted: &UnexecutedProblem,
     why: String,
-) -> Result<UnexecutedProblem, ReferenceError> {
+) -> Result<Problem, ReferenceError> {
+    let all = unexecuted.inputs.len();
     for caps in scaled_limits::input_caps(context.conditions.limits) {
         let inputs = inputs_within(context, unexecuted, unexecuted.limits.apply(caps))?;
-        let left_out = unexecuted.inputs.len() - inputs.len();
-        if left_out > 0 && left_out * LEFT_OUT <= unexecuted.inputs.len() {
-            return Ok(UnexecutedProblem { inputs, ..unexecuted.clone() });
+        let left_out = all - inputs.len();
+        if left_out > 0 && left_out * LEFT_OUT <= all {
+            let problem = problem_from_reference(context, &UnexecutedProblem { inputs, ..unexecuted.clone() })?;
+            tracing::warn!(
+                "`{}`: left out {left_out} of {all} inputs, because its reference needs more for all of them than it may use",
+                unexecuted.task_id
+            );
+            return Ok(problem);
         }
     }
     Err(ReferenceError::Excess(why))
@@ -140,7 +132,7 @@ fn run_reference(
     seed: u64,
 ) -> Result<Outcome, ReferenceError> {
     let calls = Job::calls(&unexecuted.reference, &unexecuted.checks.function, inputs.iter().cloned());
-    let job = Job { image: context.image.to_owned(), limits, seed, ..calls };
+    let job = configure_job(context.image, limits, seed, calls);
     let host = |why: String| ReferenceError::Host(Dropped { why });
     let outcome = context.execute.execute(&job).map_err(|error| host(error.to_string()))?;
     match outcome.exit {

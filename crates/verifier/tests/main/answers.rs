@@ -156,8 +156,8 @@ fn right_results_of_a_run_that_did_not_end_are_not_accepted() {
 
 #[test]
 fn what_is_no_plain_value_equals_nothing() {
-    for gives in [|| Gives::Unencodable, || Gives::Bytes(b"T\0".to_vec()), || Gives::Bytes(Vec::new())] {
-        let table = Table::of(move |_| gives());
+    for gives in [Gives::Unencodable, Gives::Bytes(b"T\0".to_vec()), Gives::Bytes(Vec::new())] {
+        let table = Table::of(move |_| gives.clone());
         assert_eq!(judge(&table, &abduction("True"), &Attempt::Arguments(arguments("2"))).0, Status::WrongAnswer);
     }
 }

@@ -37,25 +37,25 @@ fn the_checker_decides_on_input_expected_and_actual() {
     }
 }
 
-type Undecided = (fn() -> Gives, &'static str);
-
 /// The ways in which a checker does not decide, and what is said of each.
-const UNDECIDED: [Undecided; 8] = [
-    (|| Gives::Raises("TypeError"), "TypeError"),
-    (|| Gives::Unencodable, "type `object`"),
-    (|| Gives::Value(read("1")), "`int`"),
-    (|| Gives::Value(read("None")), "`NoneType`"),
-    (|| Gives::Value(read("'True'")), "`str`"),
-    (|| Gives::Bytes(b"?".to_vec()), "does not decide"),
-    (|| Gives::Stops(exceeded(LimitKind::Fuel)), "Fuel"),
-    (|| Gives::Stops(Exit::Returned), "0 results"),
-];
+fn undecided() -> [(Gives, &'static str); 8] {
+    [
+        (Gives::Raises("TypeError"), "TypeError"),
+        (Gives::Unencodable, "type `object`"),
+        (Gives::Value(read("1")), "`int`"),
+        (Gives::Value(read("None")), "`NoneType`"),
+        (Gives::Value(read("'True'")), "`str`"),
+        (Gives::Bytes(b"?".to_vec()), "does not decide"),
+        (Gives::Stops(exceeded(LimitKind::Fuel)), "Fuel"),
+        (Gives::Stops(Exit::Returned), "0 results"),
+    ]
+}
 
 #[test]
 fn a_checker_that_never_decides_makes_attempts_unjudgeable_by_the_rule_of_references() {
     let problem = calls_problem(&[("4", "4")], by_checker());
-    for (gives, wanted) in UNDECIDED {
-        let verdict = try_judge(&echo(move |_| gives()), &problem).unwrap();
+    for (gives, wanted) in undecided() {
+        let verdict = try_judge(&echo(move |_| gives.clone()), &problem).unwrap();
         let evidence = &verdict.evidence;
         assert_eq!((verdict.status, evidence.rule.as_str()), (Status::Unjudgeable, REFERENCE_RULE), "{evidence:?}");
         assert!(evidence.detail.contains("checker") && evidence.detail.contains(wanted), "{evidence:?}");
@@ -66,10 +66,10 @@ fn a_checker_that_never_decides_makes_attempts_unjudgeable_by_the_rule_of_refere
 
 #[test]
 fn an_attempt_that_breaks_the_checker_is_wrong() {
-    for (gives, _) in UNDECIDED {
+    for (gives, _) in undecided() {
         let checker = move |call: &Call<'_>| match call.arguments {
             [_, expected, actual] if expected == actual => Gives::Value(Value::Bool(true)),
-            _ => gives(),
+            _ => gives.clone(),
         };
         assert_eq!(judged(&echo(checker), &calls_problem(&[("4", "5")], by_checker())), (Status::WrongAnswer, 0, 1));
     }
@@ -80,12 +80,12 @@ fn what_the_attempt_did_wrong_is_no_matter_of_the_checker() {
     let fails = |_: &Call<'_>| -> Gives { panic!("the checker must not run") };
     let problem = calls_problem(&[("4", "4")], by_checker());
     for (gives, wanted) in [
-        (Gives::Raises as fn(&'static str) -> Gives, Status::RuntimeError),
-        (|_| Gives::Unencodable, Status::WrongAnswer),
-        (|_| Gives::Raises("Unencodable"), Status::RuntimeError),
-        (|_| Gives::Stops(exceeded(LimitKind::Fuel)), Status::FuelExceeded),
+        (Gives::Raises("ValueError"), Status::RuntimeError),
+        (Gives::Unencodable, Status::WrongAnswer),
+        (Gives::Raises("Unencodable"), Status::RuntimeError),
+        (Gives::Stops(exceeded(LimitKind::Fuel)), Status::FuelExceeded),
     ] {
-        let table = Table::of(move |_| gives("ValueError")).with("c", fails);
+        let table = Table::of(move |_| gives.clone()).with("c", fails);
         assert_eq!(judged(&table, &problem), (wanted, 0, 1));
     }
 }

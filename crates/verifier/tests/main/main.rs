@@ -11,7 +11,6 @@ mod gate;
 mod induction;
 mod judges;
 mod judges_checker;
-mod judges_evalplus;
 mod judges_texts;
 mod judges_values;
 mod probes;

@@ -12,7 +12,6 @@ use crate::table::{arguments, int_of};
 fn shape(value: &Value) -> String {
     match value {
         Value::Tuple(items) => format!("({})", items.iter().map(shape).collect::<Vec<_>>().join(",")),
-        Value::List(_) | Value::Set(_) | Value::Dict(_) | Value::FrozenSet(_) => value.type_name().to_owned(),
         _ => value.type_name().to_owned(),
     }
 }

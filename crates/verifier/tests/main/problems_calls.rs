@@ -1,8 +1,8 @@
 //! Calls: statuses, counts, early stop, completeness, and what enters a job.
 
 use proptest::prelude::*;
-use veriplay_core::{Comparison, Entry, Exit, LimitKind, Status, Value};
-use veriplay_verifier::judge_program;
+use veriplay_core::{Comparison, Entry, Execute, ExecuteError, Exit, Job, LimitKind, Limits, Outcome, Status, Value};
+use veriplay_verifier::{ProblemRequest, judge_program};
 
 use crate::problems::{calls_problem, fresh_problem, judged, request, try_judge};
 use crate::table::{Call, Gives, Table, exceeded, int_of, on_int, read, stops};
@@ -15,9 +15,9 @@ fn exact() -> Comparison {
 const SQUARES: &[(&str, &str)] = &[("1", "1"), ("2", "4"), ("3", "9")];
 
 /// Squares, but for the call of 2.
-fn but_for_two(gives: impl Fn() -> Gives + Send + Sync + 'static) -> Table {
+fn but_for_two(gives: Gives) -> Table {
     Table::of(move |call: &Call<'_>| match int_of(&call.arguments[0]) {
-        2 => gives(),
+        2 => gives.clone(),
         x => Gives::Value(Value::int(x * x)),
     })
 }
@@ -30,7 +30,7 @@ fn all_cases_run_in_one_job_and_all_must_be_right() {
     assert!(
         matches!(&right.jobs()[0].entry, Entry::Calls { function, arguments } if function == "g" && arguments.len() == 3)
     );
-    let wrong = but_for_two(|| Gives::Value(read("5")));
+    let wrong = but_for_two(Gives::Value(read("5")));
     let verdict = try_judge(&wrong, &calls_problem(SQUARES, exact())).unwrap();
     assert_eq!((verdict.status, verdict.passed, verdict.total), (Status::WrongAnswer, 2, 3));
     assert_eq!(verdict.evidence.detail, "case 1: `5` instead of `4`");
@@ -44,8 +44,8 @@ fn an_expected_value_beyond_the_limit_gets_room() {
     for (last, status) in [(1, Status::Accepted), (2, Status::WrongAnswer)] {
         let table = on_int(move |_| list(last));
         let problem = calls_problem(&[("1", &expected)], exact());
-        let small = veriplay_core::Limits { output_bytes: 64 << 10, ..veriplay_core::Limits::large() };
-        let request = veriplay_verifier::ProblemRequest { limits: small, ..request(&problem, "p") };
+        let small = Limits { output_bytes: 64 << 10, ..Limits::large() };
+        let request = ProblemRequest { limits: small, ..request(&problem, "p") };
         assert_eq!(judge_program(&table, &request).unwrap().status, status);
         let cost = Value::output_cost(&list(1).encode());
         let wanted = 2 * cost + (64 << 10);
@@ -84,15 +84,15 @@ fn the_status_is_the_first_failing_cases() {
 #[test]
 fn early_stop_ends_at_the_first_failing_case_of_its_own_job() {
     for (problem, jobs, passed) in [(fresh_problem(SQUARES, exact()), 2, 1), (calls_problem(SQUARES, exact()), 1, 2)] {
-        let table = but_for_two(|| Gives::Value(read("5")));
-        let early = veriplay_verifier::ProblemRequest { early_stop: true, ..request(&problem, "p") };
+        let table = but_for_two(Gives::Value(read("5")));
+        let early = ProblemRequest { early_stop: true, ..request(&problem, "p") };
         let verdict = judge_program(&table, &early).unwrap();
         assert_eq!((verdict.status, verdict.passed, verdict.total), (Status::WrongAnswer, passed, 3));
         assert_eq!((table.jobs().len(), verdict.evidence.jobs.len()), (jobs, jobs));
     }
     let right = on_int(|x| Value::int(x * x));
     let problem = fresh_problem(SQUARES, exact());
-    let early = veriplay_verifier::ProblemRequest { early_stop: true, ..request(&problem, "p") };
+    let early = ProblemRequest { early_stop: true, ..request(&problem, "p") };
     assert_eq!(judge_program(&right, &early).unwrap().status, Status::Accepted);
     assert_eq!(right.jobs().len(), 3);
 }
@@ -102,10 +102,8 @@ fn ends_become_the_words_of_an_online_judge() {
     // The last one: done, says the harness, with results missing.
     let others = [Exit::Raised, Exit::Returned].map(|exit| (exit, Status::RuntimeError));
     for (exit, wanted) in stops().into_iter().chain(others) {
-        let (one, each) = (exit.clone(), exit);
-        let table = but_for_two(move || Gives::Stops(one.clone()));
+        let table = but_for_two(Gives::Stops(exit));
         assert_eq!(judged(&table, &calls_problem(SQUARES, exact())), (wanted, 1, 3));
-        let table = but_for_two(move || Gives::Stops(each.clone()));
         assert_eq!(judged(&table, &fresh_problem(SQUARES, exact())), (wanted, 2, 3));
     }
     for (exit, wanted) in [
@@ -121,12 +119,12 @@ fn ends_become_the_words_of_an_online_judge() {
 /// All three results are right, and then the job does not come to its end.
 struct BadEnd(Exit, usize);
 
-impl veriplay_core::Execute for BadEnd {
-    fn execute(&self, job: &veriplay_core::Job) -> Result<veriplay_core::Outcome, veriplay_core::ExecuteError> {
+impl Execute for BadEnd {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         let mut outcome = on_int(|x| Value::int(x * x)).execute(job)?;
         let extra = outcome.calls[0].clone();
         outcome.calls.extend(std::iter::repeat_n(extra, self.1));
-        Ok(veriplay_core::Outcome { exit: self.0.clone(), ..outcome })
+        Ok(Outcome { exit: self.0.clone(), ..outcome })
     }
 }
 
@@ -149,12 +147,12 @@ fn right_results_of_a_job_that_did_not_end_well_are_not_accepted() {
 #[test]
 fn what_is_no_plain_value_equals_nothing_and_what_raised_is_an_error() {
     for (gives, wanted) in [
-        ((|| Gives::Unencodable) as fn() -> Gives, Status::WrongAnswer),
-        (|| Gives::Raises("Unencodable"), Status::RuntimeError),
-        (|| Gives::Bytes(b"T\0".to_vec()), Status::WrongAnswer),
-        (|| Gives::Bytes(Vec::new()), Status::WrongAnswer),
-        (|| Gives::Raises("SystemExit"), Status::RuntimeError),
-        (|| Gives::Raises("SkipTest"), Status::RuntimeError),
+        (Gives::Unencodable, Status::WrongAnswer),
+        (Gives::Raises("Unencodable"), Status::RuntimeError),
+        (Gives::Bytes(b"T\0".to_vec()), Status::WrongAnswer),
+        (Gives::Bytes(Vec::new()), Status::WrongAnswer),
+        (Gives::Raises("SystemExit"), Status::RuntimeError),
+        (Gives::Raises("SkipTest"), Status::RuntimeError),
     ] {
         let problem = calls_problem(&[("2", "True")], Comparison::by("cruxeval"));
         assert_eq!(judged(&but_for_two(gives), &problem), (wanted, 0, 1));
@@ -164,7 +162,7 @@ fn what_is_no_plain_value_equals_nothing_and_what_raised_is_an_error() {
 #[test]
 fn a_host_fault_is_dropped_whichever_job_it_meets() {
     for problem in [calls_problem(SQUARES, exact()), fresh_problem(SQUARES, exact())] {
-        let dropped = try_judge(&but_for_two(|| Gives::HostFault), &problem).unwrap_err();
+        let dropped = try_judge(&but_for_two(Gives::HostFault), &problem).unwrap_err();
         assert!(dropped.why.contains("told to fail"), "{}", dropped.why);
     }
 }

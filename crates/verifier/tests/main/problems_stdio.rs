@@ -15,18 +15,16 @@ type Writes = Box<dyn Fn(&str) -> Vec<u8> + Send + Sync>;
 /// An executor of scripts: a closure from standard input to standard output, and one end for all.
 pub(crate) struct Scripts {
     writes: Writes,
-    exit: Exit,
-    exit_code: Option<i32>,
-    error: Option<GuestError>,
-    truncated: bool,
+    /// How each ends.
+    end: Outcome,
     calls: Table,
     jobs: Mutex<Vec<Job>>,
 }
 
 impl Scripts {
     pub(crate) fn writing(writes: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Self {
-        let (writes, calls, jobs) = (Box::new(writes), Table::default(), Mutex::default());
-        Self { writes, exit: Exit::Returned, exit_code: None, error: None, truncated: false, calls, jobs }
+        let (end, calls, jobs) = (Outcome::new(Exit::Returned), Table::default(), Mutex::default());
+        Self { writes: Box::new(writes), end, calls, jobs }
     }
 
     /// Jobs that are calls go to `calls`.
@@ -34,8 +32,8 @@ impl Scripts {
         Self { calls, ..self }
     }
 
-    fn ending(self, exit: Exit) -> Self {
-        Self { exit, ..self }
+    fn ending(self, end: Outcome) -> Self {
+        Self { end, ..self }
     }
 }
 
@@ -49,15 +47,8 @@ impl Execute for Scripts {
         if stdin == "fault" {
             return Err(ExecuteError::Host("the machine is on fire".to_owned()));
         }
-        Ok(Outcome {
-            error: self.error.clone(),
-            stdout: (self.writes)(stdin),
-            stderr: b"3 passed, 0 failed".to_vec(),
-            truncated: self.truncated,
-            fuel: 7,
-            exit_code: self.exit_code,
-            ..Outcome::new(self.exit.clone())
-        })
+        let stderr = b"3 passed, 0 failed".to_vec();
+        Ok(Outcome { stdout: (self.writes)(stdin), stderr, fuel: 7, ..self.end.clone() })
     }
 }
 
@@ -96,15 +87,16 @@ fn early_stop_ends_at_the_first_failing_case() {
 #[test]
 fn right_text_before_a_bad_end_passes_nothing() {
     for (exit, wanted) in stops().into_iter().chain([(Exit::Raised, Status::RuntimeError)]) {
-        assert_eq!(judged(&echo().ending(exit), &stdio_problem(&[("1", "1")], stdio())), (wanted, 0, 1));
+        let ended = echo().ending(Outcome::new(exit));
+        assert_eq!(judged(&ended, &stdio_problem(&[("1", "1")], stdio())), (wanted, 0, 1));
     }
     for (code, wanted) in [(None, Status::RuntimeError), (Some(3), Status::RuntimeError), (Some(0), Status::Accepted)] {
-        let left = Scripts { exit_code: code, ..echo().ending(Exit::Trapped) };
+        let left = echo().ending(Outcome { exit_code: code, ..Outcome::new(Exit::Trapped) });
         assert_eq!(judged(&left, &stdio_problem(&[("1", "1")], stdio())).0, wanted, "{code:?}");
     }
     for (exit, wanted) in [(Exit::CompileError, Status::CompileError), (Exit::Raised, Status::RuntimeError)] {
         let error = Some(GuestError { kind: "CompileError".to_owned(), message: "SyntaxError".to_owned() });
-        let broken = Scripts { error, ..echo().ending(exit) };
+        let broken = echo().ending(Outcome { error, ..Outcome::new(exit) });
         assert_eq!(judged(&broken, &stdio_problem(&[("1", "1")], stdio())), (wanted, 0, 1));
     }
 }
@@ -113,7 +105,7 @@ fn right_text_before_a_bad_end_passes_nothing() {
 fn text_that_was_cut_passes_nothing_even_where_it_is_right() {
     for judge in ["exact", "lines", "tokens", "yes_no", "livecodebench", "nemo_gym", "sandbox_fusion"] {
         let problem = stdio_problem(&[("1", "1")], Comparison::by(judge));
-        let cut = Scripts { truncated: true, ..echo() };
+        let cut = echo().ending(Outcome { truncated: true, ..Outcome::new(Exit::Returned) });
         let full = Limits { output_bytes: 1, ..Limits::small() };
         let verdict = judge_program(&cut, &ProblemRequest { limits: full, ..request(&problem, "p") }).unwrap();
         assert_eq!((verdict.status, verdict.passed), (Status::OutputExceeded, 0));
