@@ -10,7 +10,6 @@ pub mod chart;
 mod command_peer;
 pub mod compare;
 pub mod cost;
-pub mod csv;
 pub mod jobs;
 pub mod learner;
 mod line_process;

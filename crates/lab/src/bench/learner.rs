@@ -7,6 +7,7 @@
 //! 6·N·T + 6·V·H·R + 6·L·h·d·T²: N weights in matrices of the L layers, V·H in the head, and causal attention of h heads of width d;
 //! 6 is 2 forward and 4 backward (PaLM, Chowdhery et al. 2022, appendix B, with the causal half of attention).
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,9 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use veriplay_console::progress::counted;
 use veriplay_core::{Learn, SCHEMA_VERSION, Sample, TrainBatch};
-use veriplay_learner::{
-    Architecture, DeviceSpec, Learner, LearnerOptions, ModelConfig, Precision, SamplingRequest, Tokenizer,
-};
+use veriplay_learner::{DeviceSpec, Learner, LearnerOptions, ModelConfig, Precision, SamplingRequest, Tokenizer};
 
 use super::line_process::LineProcess;
 use super::machine::clean;
@@ -63,7 +62,16 @@ impl LearnerBenchSetting {
     }
 }
 
+/// The work of each shape, by its name.
+const SHAPES: &str = include_str!("learner/shapes.toml");
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Workload {
+    /// What a `config.json` has of the model, for the peers too.
+    shape: Value,
+    /// Of that shape.
+    #[serde(skip)]
     config: ModelConfig,
     /// Sequences of a step, each of `prompt` + `response` tokens.
     sequences: usize,
@@ -86,52 +94,11 @@ impl ModelShape {
     }
 
     fn work(self) -> Workload {
-        match self {
-            Self::Tiny => {
-                let config = ModelConfig::default();
-                Workload { config, sequences: 64, prompt: 48, response: 32, prompts: 64, new_tokens: 48 }
-            }
-            Self::SmolLm2 => {
-                let config = ModelConfig {
-                    model_type: Architecture::Llama,
-                    vocab_size: 49_152,
-                    hidden_size: 576,
-                    num_hidden_layers: 30,
-                    num_attention_heads: 9,
-                    num_key_value_heads: 3,
-                    head_dim: 64,
-                    intermediate_size: 1536,
-                    rms_norm_eps: 1e-5,
-                    rope_theta: 1e5,
-                    ..ModelConfig::default()
-                };
-                Workload { config, sequences: 8, prompt: 128, response: 64, prompts: 32, new_tokens: 64 }
-            }
-            Self::HalfBillion => {
-                let config = half_billion();
-                Workload { config, sequences: 4, prompt: 96, response: 32, prompts: 8, new_tokens: 16 }
-            }
-            Self::Card => {
-                let config = ModelConfig { max_position_embeddings: 1024, ..half_billion() };
-                Workload { config, sequences: 16, prompt: 768, response: 256, prompts: 256, new_tokens: 256 }
-            }
-        }
-    }
-}
-
-/// The shape of Qwen2.5-0.5B.
-fn half_billion() -> ModelConfig {
-    ModelConfig {
-        model_type: Architecture::Qwen2,
-        vocab_size: 151_936,
-        hidden_size: 896,
-        num_hidden_layers: 24,
-        num_attention_heads: 14,
-        num_key_value_heads: 2,
-        head_dim: 64,
-        intermediate_size: 4864,
-        rope_theta: 1e6,
-        ..ModelConfig::default()
+        let mut works: BTreeMap<String, Workload> = toml::from_str(SHAPES).expect("the file is part of this program");
+        let work = works.remove(&self.name()).expect("every shape is in the file");
+        let read = ModelConfig::try_from(work.shape.clone()).expect("a shape is a `config.json`");
+        // The peers are told of no end token. None is in a prompt, and no answer ends before its length.
+        Workload { config: ModelConfig { eos_token_id: vec![0], ..read }, ..work }
     }
 }
 
@@ -180,16 +147,8 @@ impl Workload {
 
     /// The work as the scripts of the peers read it.
     fn to_json(&self, setting: &LearnerBenchSetting) -> Value {
-        let c = &self.config;
-        let shape = json!({
-            "model_type": c.model_type.name(), "vocab_size": c.vocab_size, "hidden_size": c.hidden_size,
-            "num_hidden_layers": c.num_hidden_layers, "num_attention_heads": c.num_attention_heads,
-            "num_key_value_heads": c.num_key_value_heads, "head_dim": c.head_dim, "intermediate_size": c.intermediate_size,
-            "tie_word_embeddings": c.tie_word_embeddings, "max_position_embeddings": c.max_position_embeddings,
-            "rope_theta": c.rope_theta, "rms_norm_eps": c.rms_norm_eps, "hidden_act": "silu",
-        });
         json!({
-            "shape": shape, "threads": setting.threads, "device": setting.torch_device(), "precision": setting.precision(), "sequences": self.sequence_rows(), "response": self.response,
+            "shape": self.shape, "threads": setting.threads, "device": setting.torch_device(), "precision": setting.precision(), "sequences": self.sequence_rows(), "response": self.response,
             "prompts": self.prompt_rows(), "new_tokens": self.new_tokens,
         })
     }
@@ -417,7 +376,7 @@ impl LearnerReport {
 mod tests {
     use clap::ValueEnum;
 
-    use super::ModelShape;
+    use super::{ModelConfig, ModelShape};
 
     #[test]
     fn a_step_needs_about_six_operations_a_weight_and_token() {
@@ -435,6 +394,11 @@ mod tests {
         assert_eq!((work.prompt_rows().len(), work.sequences * (work.prompt + work.response)), (256, 16_384));
         let longest = work.prompt + work.response.max(work.new_tokens);
         assert_eq!((longest, work.config.max_position_embeddings), (1024, 1024));
+    }
+
+    #[test]
+    fn the_tiny_shape_is_that_of_the_built_in_model() {
+        assert_eq!(ModelShape::Tiny.work().config, ModelConfig::default());
     }
 
     #[test]

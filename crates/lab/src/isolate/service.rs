@@ -187,9 +187,10 @@ impl Service {
     }
 
     fn attempt(&self, probe: &ServiceProbe) -> Finding {
-        let attempted = match probe.attempt {
-            Some(attempt) => attempt(self),
-            None => input::expect_refusals(self, &probe.text.refused),
+        let attempted = match (probe.attempt, probe.text.hiding.as_slice()) {
+            (Some(attempt), _) => attempt(self),
+            (None, []) => input::expect_refusals(self, &probe.text.refused),
+            (None, heads) => framing::expect_one_request(self, heads),
         };
         let (verdict, evidence) = match (attempted, self.check_known_program(PATIENCE)) {
             (Err(Failed::Escaped(evidence)), _) => (Containment::Escaped, evidence),

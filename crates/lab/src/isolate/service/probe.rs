@@ -46,7 +46,7 @@ pub struct ServiceProbe {
     pub class: &'static str,
     /// What its class's file says of it.
     pub text: ProbeText,
-    /// `None` where the text has the requests.
+    /// `None` where the text has what is sent.
     pub(super) attempt: Option<Attempt>,
 }
 
@@ -66,6 +66,10 @@ pub struct ProbeText {
     /// The whole probe, where it is nothing but requests that must be refused.
     #[serde(default)]
     pub(super) refused: Vec<RefusedRequest>,
+    /// The whole probe, where it is nothing but heads of requests behind which another request hides, each as its lines. `{all}` is the length of
+    /// what follows the head.
+    #[serde(default)]
+    pub(super) hiding: Vec<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -104,13 +108,15 @@ struct ClassText {
 }
 
 impl ServiceProbe {
-    /// The probes of a class, in the order of its file. Each has requests there, or one of `attempts` by its name.
+    /// The probes of a class, in the order of its file. Each has there what it sends, or one of `attempts` by its name.
     pub(super) fn all_of(class: &'static str, file: &str, attempts: &[(&str, Attempt)]) -> Vec<Self> {
         let ClassText { probe: texts } = toml::from_str(file).expect("the file is part of this program");
-        assert_eq!(texts.iter().filter(|text| text.refused.is_empty()).count(), attempts.len(), "attempts of {class}");
+        let without = texts.iter().filter(|text| text.refused.is_empty() && text.hiding.is_empty()).count();
+        assert_eq!(without, attempts.len(), "attempts of {class}");
         let with_attempt = |text: ProbeText| {
             let attempt = attempts.iter().find(|(name, _)| *name == text.name).map(|(_, attempt)| *attempt);
-            assert!(attempt.is_some() == text.refused.is_empty(), "what does `{}` of {class} do?", text.name);
+            let sends = !text.refused.is_empty() || !text.hiding.is_empty();
+            assert!(attempt.is_some() != sends, "what does `{}` of {class} do?", text.name);
             Self { class, text, attempt }
         };
         texts.into_iter().map(with_attempt).collect()
