@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::Context;
@@ -10,13 +11,13 @@ use rayon::prelude::*;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::image;
 use veriplay_console::isolation::{self, Isolation};
-use veriplay_console::progress::{self, Progress, counted};
-use veriplay_core::{Digest, Execute, Layer, Limits};
+use veriplay_console::progress::{self, counted};
+use veriplay_core::{Execute, Layer, Limits, SCHEMA_VERSION};
 use veriplay_corpus::repository::{RepositoryLayout, TestSelection};
 use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_verifier::bugs::own_modules;
 use veriplay_verifier::repository::{
-    Baseline, FileBaseline, FileRun, Inspection, Inspector, Repository, StarredNames, baseline_of, run_file, run_tests,
+    Baseline, FileBaseline, FileRun, Inspection, Inspector, Repository, baseline_of, run_file, run_tests,
 };
 
 use super::dependencies::{DependencySource, ResolvedDependencies, resolve_dependencies};
@@ -24,12 +25,15 @@ use super::records::write_record;
 use super::warm::{WarmSources, warmed_for};
 use super::{Requirement, pytest_layer};
 
-/// The tests of a file. The default of the image is for one small program.
-const FUEL: u64 = 400_000_000_000;
-const MEMORY_BYTES: u64 = 1 << 30;
-const OUTPUT_BYTES: u64 = 16 << 20;
-const FILE_BYTES: u64 = 64 << 20;
-const DEADLINE_NS: u64 = 600_000_000_000;
+/// The limits of the jobs that measure a baseline, and of the tests of a repository: those of a file. The default of the image is for one
+/// small program.
+pub const BASELINE_LIMITS: Limits = Limits {
+    fuel: 400_000_000_000,
+    memory_bytes: 1 << 30,
+    output_bytes: 16 << 20,
+    file_bytes: 64 << 20,
+    deadline_ns: 600_000_000_000,
+};
 const SEEDS: [u64; 2] = [1, 2];
 /// Of a file whose tests stop the interpreter.
 const MAX_JOBS: usize = 40;
@@ -65,17 +69,17 @@ impl MeasuredBaseline {
         std::fs::create_dir_all(dir)
             .with_context(|| format!("cannot make `{}`", dir.display()))
             .or_fail(ExitCode::Input)?;
-        write_record(dir, "layer.json", package)?;
+        write_record(&dir.join("layer.json"), package)?;
         if let Some(dependencies) = &self.dependencies {
-            write_record(dir, "dependencies.json", dependencies)?;
+            write_record(&dir.join("dependencies.json"), dependencies)?;
         }
-        write_record(dir, "timing.json", &self.timing)?;
-        write_record(dir, "baseline.json", &self.baseline)
+        write_record(&dir.join("timing.json"), &self.timing)?;
+        write_record(&dir.join("baseline.json"), &self.baseline)
     }
 }
 
 /// How long it took, on this machine, beside others: the one record that differs from run to run.
-#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, serde::Serialize)]
 pub struct BaselineTiming {
     /// Wall-clock nanoseconds from the sources to the baseline, without pip's downloads.
     pub total_ns: u64,
@@ -95,7 +99,7 @@ pub fn measure_baseline(request: &BaselineRequest<'_>) -> Result<MeasuredBaselin
     // Warm, as small files are mostly starts of pytest; the records are the same.
     let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
     let warmed = |package| {
-        let sources = WarmSources { package, dependencies, library: &inspection.library, limits: baseline_limits() };
+        let sources = WarmSources { package, dependencies, library: &inspection.library, limits: BASELINE_LIMITS };
         warmed_for(Arc::clone(&image), "recording", &pytest, &[sources])
     };
     // Sources that cannot be compiled in advance are not a host fault: their tests will fail.
@@ -116,7 +120,7 @@ pub fn measure_baseline(request: &BaselineRequest<'_>) -> Result<MeasuredBaselin
         settings: &inspection.settings,
         files: &[],
         without: &[],
-        limits: baseline_limits(),
+        limits: BASELINE_LIMITS,
         seed: 0,
         max_jobs: MAX_JOBS,
     };
@@ -128,13 +132,13 @@ pub fn measure_baseline(request: &BaselineRequest<'_>) -> Result<MeasuredBaselin
         notes.push("its configuration names no test file that is there; pytest's own names were looked for".to_owned());
     }
     let baseline = Baseline {
-        schema_version: Baseline::SCHEMA_VERSION,
+        schema_version: SCHEMA_VERSION,
         name: request.requirement.name.clone(),
         version: request.requirement.version.clone(),
         package: package.digest().clone(),
         pytest: pytest.digest().clone(),
         image: image_digest,
-        limits: baseline_limits(),
+        limits: BASELINE_LIMITS,
         seeds: SEEDS,
         dependencies: resolved.pins,
         roots: layout.roots,
@@ -158,7 +162,7 @@ fn inspect(
     let name = image.name().to_owned();
     let sandbox = isolation::open_sandbox(image, SandboxOptions::fastest(), request.workers)?;
     let sandbox = sandbox.with_layers([package.clone(), pytest.clone()].into_iter().collect());
-    let (pytest, limits) = (pytest.digest(), baseline_limits());
+    let (pytest, limits) = (pytest.digest(), BASELINE_LIMITS);
     let inspector = Inspector { execute: &sandbox, image: &name, pytest, package: package.digest(), limits };
     let inspected = inspector.repository(&by_name.test_files).or_fail(ExitCode::Host)?;
     let mut inspection = inspected.unwrap_or_else(|why| Inspection { notes: vec![why], ..Inspection::default() });
@@ -185,17 +189,6 @@ fn inspect(
     Ok((inspection, resolved, layout))
 }
 
-/// The limits of the jobs that measure a baseline, and of the tests of a repository.
-pub fn baseline_limits() -> Limits {
-    Limits {
-        fuel: FUEL,
-        memory_bytes: MEMORY_BYTES,
-        output_bytes: OUTPUT_BYTES,
-        file_bytes: FILE_BYTES,
-        deadline_ns: DEADLINE_NS,
-    }
-}
-
 /// Every file, in the order of their paths, with the wall-clock time of its first run. The largest are begun first, so that the
 /// last to end is a small one.
 fn run_files(
@@ -208,14 +201,19 @@ fn run_files(
     let mut order: Vec<&String> = files.iter().collect();
     let size = |path: &String| package.files().get(path).map_or(0, |bytes| bytes.len());
     order.sort_by_key(|path| std::cmp::Reverse(size(path)));
-    let files_progress = RecordingProgress::new(what, files.len());
+    let bar = progress::bar(files.len() as u64, "test files");
+    let (passed, others) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let one = |path: &&String| {
-        let recorded = run_file_twice(sandbox, repository, path)?;
-        files_progress.add(&recorded.0);
-        Ok::<_, Failure>(recorded)
+        let (file, wall_ns) = run_file_twice(sandbox, repository, path)?;
+        passed.fetch_add(file.passed.len(), Ordering::Relaxed);
+        others.fetch_add(file.unsupported.len(), Ordering::Relaxed);
+        bar.inc(1);
+        let (passed, others) = (passed.load(Ordering::Relaxed), others.load(Ordering::Relaxed));
+        bar.set_message(format!("{what}: {} passed, {others} did not", counted(passed, "test")));
+        Ok::<_, Failure>((file, wall_ns))
     };
     let recorded = order.par_iter().with_max_len(1).map(one).collect::<Result<Vec<_>, Failure>>();
-    files_progress.finish();
+    bar.finish_and_clear();
     let mut recorded = recorded?;
     recorded.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
     Ok(recorded)
@@ -253,15 +251,7 @@ fn run_parts(
 ) -> Result<FileRun, Failure> {
     let run = |ids: &Vec<String>| run_tests(sandbox, repository, file, ids).or_fail(ExitCode::Host);
     let runs: Vec<FileRun> = parts.into_par_iter().with_max_len(1).map(run).collect::<Result<_, Failure>>()?;
-    let mut whole = FileRun {
-        tests: Vec::new(),
-        broken: None,
-        uncollected: false,
-        starred: StarredNames::new(),
-        jobs: Vec::<Digest>::new(),
-        fuel: 0,
-        met_deadline: false,
-    };
+    let mut whole = FileRun::default();
     for run in runs {
         whole.tests.extend(run.tests);
         whole.broken = whole.broken.or(run.broken);
@@ -275,41 +265,4 @@ fn run_parts(
 
 fn nanoseconds(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// How far it is, in test files, with the tests so far.
-struct RecordingProgress<'a> {
-    what: &'a str,
-    bar: Progress,
-    so_far: Mutex<RecordingCounts>,
-}
-
-#[derive(Default)]
-struct RecordingCounts {
-    passed: usize,
-    others: usize,
-}
-
-impl<'a> RecordingProgress<'a> {
-    fn new(what: &'a str, files: usize) -> Self {
-        Self { what, bar: progress::bar(files as u64, "test files"), so_far: Mutex::default() }
-    }
-
-    fn add(&self, file: &FileBaseline) {
-        // Counts are whole after every step: a panic elsewhere leaves nothing half-made.
-        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
-        so_far.passed += file.passed.len();
-        so_far.others += file.unsupported.len();
-        self.bar.inc(1);
-        self.bar.set_message(format!(
-            "{}: {} passed, {} did not",
-            self.what,
-            counted(so_far.passed, "test"),
-            so_far.others
-        ));
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
 }

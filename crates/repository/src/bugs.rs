@@ -22,7 +22,8 @@ use veriplay_core::{Digest, Dropped, Execute, SCHEMA_VERSION, Trust, content_has
 use veriplay_corpus::builtin_bugs;
 use veriplay_sandbox::{OutcomeCache, SandboxOptions, SandboxSet};
 use veriplay_verifier::bugs::{
-    BugArtifact, BugRules, Injector, Mutant as SourceMutant, RepoContext, make_mutants, propose_mutant, validate_bug,
+    BugArtifact, BugRules, BugValidation, Injector, Mutant as SourceMutant, RepoContext, make_mutants, propose_mutant,
+    validate_bug,
 };
 
 use super::StoredRepository;
@@ -180,23 +181,30 @@ fn try_mutant(
     mutant: &Mutant,
     seed: u64,
 ) -> (MutantRecord, Option<BugArtifact>) {
-    let rules = BugRules::LEAST;
-    let (rejected, artifact) =
-        match propose_mutant(execute, repo, &mutant.path, &mutant.candidate, (seed, rules.seeds[0])) {
-            Err(dropped) => (Some(("dropped".to_owned(), dropped.why)), None),
-            Ok(Err(unfit)) => (Some((unfit.check.to_owned(), unfit.why)), None),
-            Ok(Ok(bug)) => match validate_bug(execute, repo, &bug, &rules) {
-                Err(dropped) => (Some(("dropped".to_owned(), dropped.why)), None),
-                Ok(validated) => match validated.artifact {
-                    Some(artifact) => (None, Some(artifact)),
-                    None => (Some((validated.verdict.evidence.rule, validated.verdict.evidence.detail)), None),
-                },
-            },
-        };
     let Mutant { path, candidate, key } = mutant;
     let (injector, scope) = (candidate.injector.to_owned(), format!("{path}:{}", candidate.scope));
-    let (rejected, why) = rejected.map_or((None, String::new()), |(check, why)| (Some(check), why));
+    let (artifact, rejected, why) = match bug_of(execute, repo, mutant, seed) {
+        Ok(Ok(artifact)) => (Some(artifact), None, String::new()),
+        Ok(Err((check, why))) => (None, Some(check), why),
+        Err(dropped) => (None, Some("dropped".to_owned()), dropped.why),
+    };
     (MutantRecord { key: key.clone(), injector, scope, rejected, why }, artifact)
+}
+
+/// The bug that a mutant makes; `Err` inside is the check that rejects it, and why.
+fn bug_of(
+    execute: &dyn Execute,
+    repo: &RepoContext<'_>,
+    mutant: &Mutant,
+    seed: u64,
+) -> Result<Result<BugArtifact, (String, String)>, Dropped> {
+    let rules = BugRules::LEAST;
+    let bug = match propose_mutant(execute, repo, &mutant.path, &mutant.candidate, (seed, rules.seeds[0]))? {
+        Ok(bug) => bug,
+        Err(unfit) => return Ok(Err((unfit.check.to_owned(), unfit.why))),
+    };
+    let BugValidation { verdict, artifact } = validate_bug(execute, repo, &bug, &rules)?;
+    Ok(artifact.ok_or((verdict.evidence.rule, verdict.evidence.detail)))
 }
 
 impl InjectionReport {
@@ -234,46 +242,39 @@ pub fn read_bugs(path: &Path) -> Result<Vec<BugArtifact>, Failure> {
         let place = || format!("{}:{}: not a bug that this build reads", path.display(), index + 1);
         let bug: BugArtifact = serde_json::from_str(line).with_context(place).or_fail(ExitCode::Input)?;
         match bug.schema_version {
-            BugArtifact::SCHEMA_VERSION => Ok(bug),
+            SCHEMA_VERSION => Ok(bug),
             other => Err(Failure::message(ExitCode::Input, format!("{}: schema version `{other}`", place()))),
         }
     };
     text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(bug).collect()
 }
 
-/// The text of a file of bugs, which has at most `most_mib` MiB.
+/// The text of a file of bugs, which has at most `most_mib` MiB; decompressed where its name ends in `.zst`.
 fn read_text(path: &Path, most_mib: u64) -> Result<String, Failure> {
     let cannot = || format!("cannot read `{}`", path.display());
-    let content = read_content(path, most_mib).with_context(cannot).or_fail(ExitCode::Input)?;
-    let bytes = content.map_err(|size| {
+    let too_large = |size: String| {
         let what = format!("`{}` has {size}, and at most {most_mib} MiB are read", path.display());
         Failure::message(ExitCode::Input, what).hint("split the file: each of its lines is a bug")
-    })?;
-    String::from_utf8(bytes).with_context(cannot).or_fail(ExitCode::Input)
-}
-
-/// The content of a file, decompressed where its name ends in `.zst`; or its size, where that is above `most_mib` MiB.
-fn read_content(path: &Path, most_mib: u64) -> std::io::Result<Result<Vec<u8>, String>> {
+    };
     let most = most_mib << 20;
     let file: Box<dyn Read> = match path.to_str().and_then(builtin_bugs) {
         Some(bytes) => Box::new(bytes),
         None => {
-            let file = File::open(path)?;
-            let size = file.metadata()?.len();
+            let file = File::open(path).with_context(cannot).or_fail(ExitCode::Input)?;
+            let size = file.metadata().with_context(cannot).or_fail(ExitCode::Input)?.len();
             if size > most {
-                return Ok(Err(format!("{} MiB", size.div_ceil(1 << 20))));
+                return Err(too_large(format!("{} MiB", size.div_ceil(1 << 20))));
             }
             Box::new(file)
         }
     };
-    let more = format!("more than {most_mib} MiB");
-    match path.extension().is_some_and(|extension| extension == "zst") {
-        true => {
-            let read = read_at_most(zstd::Decoder::new(file)?, most)?;
-            Ok(read.ok_or_else(|| format!("{more} when it is decompressed")))
-        }
-        false => Ok(read_at_most(file, most)?.ok_or(more)),
-    }
+    let (read, more) = match path.extension().is_some_and(|extension| extension == "zst") {
+        true => (zstd::Decoder::new(file).and_then(|file| read_at_most(file, most)), " when it is decompressed"),
+        false => (read_at_most(file, most), ""),
+    };
+    let bytes = read.with_context(cannot).or_fail(ExitCode::Input)?;
+    let bytes = bytes.ok_or_else(|| too_large(format!("more than {most_mib} MiB{more}")))?;
+    String::from_utf8(bytes).with_context(cannot).or_fail(ExitCode::Input)
 }
 
 #[cfg(test)]

@@ -6,13 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use serde::Deserialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_core::Layer;
+use veriplay_core::{Layer, SCHEMA_VERSION};
 use veriplay_corpus::repository::{
     DependencyWheel, canonical_name, dependency_layer, installed_metadata, is_in_pytest_layer,
 };
 use veriplay_verifier::repository::{
-    Baseline, Dependencies, Inspection, Inspector, PinnedWheel, Requirement as Wanted, RequirementPurpose,
+    Dependencies, Inspection, Inspector, PinnedWheel, Requirement as Wanted, RequirementPurpose,
 };
 
 use super::Requirement;
@@ -66,11 +67,23 @@ pub(crate) fn resolve_dependencies(
     resolution.finish(own, package)
 }
 
-/// The pins that an earlier run wrote into its `baseline.json`.
+/// The pins that an earlier run wrote into its `baseline.json`, of which nothing else is needed.
 pub fn read_pins(path: &Path) -> Result<Vec<PinnedWheel>, Failure> {
-    let (folder, name) = (path.parent().unwrap_or(Path::new("")), path.file_name().unwrap_or_default());
-    let baseline: Baseline = read_record(folder, &name.to_string_lossy())?;
-    Ok(baseline.dependencies.map(|dependencies| dependencies.wheels).unwrap_or_default())
+    #[derive(Deserialize)]
+    struct Record {
+        schema_version: u32,
+        dependencies: Option<Wheels>,
+    }
+    #[derive(Deserialize)]
+    struct Wheels {
+        wheels: Vec<PinnedWheel>,
+    }
+    let record: Record = read_record(path)?;
+    if record.schema_version != SCHEMA_VERSION {
+        let text = format!("`{}` has schema version {}", path.display(), record.schema_version);
+        return Err(Failure::message(ExitCode::Input, text).hint("`veriplay corpus add-repo` writes it"));
+    }
+    Ok(record.dependencies.map(|dependencies| dependencies.wheels).unwrap_or_default())
 }
 
 struct ChosenWheel {
@@ -150,15 +163,8 @@ impl<'a> Resolution<'a> {
             }
         }
         let missing = self.missing(inspection);
-        let similar = |wanted: &&Wanted| {
-            let name = normalized(&wanted.name);
-            missing
-                .iter()
-                .map(|module| normalized(module))
-                .any(|module| name.contains(&module) || module.contains(&name))
-        };
-        let similar: Vec<Wanted> = candidates.iter().filter(similar).take(MAX_TRIED).cloned().collect();
-        for wanted in similar {
+        let similar = candidates.iter().filter(|wanted| missing.iter().any(|module| is_similar(module, &wanted.name)));
+        for wanted in similar.take(MAX_TRIED) {
             self.settle_if_imported(wanted, &missing)?;
         }
         for module in self.missing(inspection) {
@@ -169,14 +175,15 @@ impl<'a> Resolution<'a> {
         Ok(())
     }
 
-    fn settle_if_imported(&mut self, wanted: Wanted, missing: &[String]) -> Result<(), Failure> {
-        if self.is_settled(&wanted) {
+    fn settle_if_imported(&mut self, wanted: &Wanted, missing: &[String]) -> Result<(), Failure> {
+        if self.is_settled(wanted) {
             return Ok(());
         }
-        let Ok(Some((wheel, _))) = self.fetch_one(&wanted)? else { return Ok(()) };
-        match wheel.modules().iter().any(|module| missing.iter().any(|missing| missing == module)) {
-            true => self.settle(vec![wanted]),
-            false => Ok(()),
+        match self.fetch_one(wanted)? {
+            Ok(Some((wheel, _))) if wheel.modules().iter().any(|module| missing.iter().any(|one| one == module)) => {
+                self.settle(vec![wanted.clone()])
+            }
+            _ => Ok(()),
         }
     }
 
@@ -210,11 +217,10 @@ impl<'a> Resolution<'a> {
     /// Those of `wanted` that need a wheel; several of one name are merged into one.
     fn prepare(&mut self, wanted: Vec<Wanted>) -> Result<Vec<Wanted>, Failure> {
         let mut new: BTreeMap<String, Wanted> = BTreeMap::new();
-        for wanted in wanted {
+        for mut wanted in wanted {
             if self.is_settled(&wanted) || self.is_met(&wanted)? {
                 continue;
             }
-            let mut wanted = wanted;
             if let Some(chosen) = self.chosen.get(&wanted.name) {
                 wanted.specifiers =
                     join_specifiers(chosen.specifiers.iter().map(String::as_str).chain([wanted.specifiers.as_str()]));
@@ -235,13 +241,8 @@ impl<'a> Resolution<'a> {
     fn is_met(&self, wanted: &Wanted) -> Result<bool, Failure> {
         let Some(chosen) = self.chosen.get(&wanted.name) else { return Ok(false) };
         let has_extras = wanted.extras.iter().all(|extra| chosen.extras.contains(extra));
-        let meets = wanted.specifiers.is_empty()
-            || self
-                .inspector
-                .meets(&chosen.wheel.version, &wanted.specifiers)
-                .or_fail(ExitCode::Host)?
-                .unwrap_or(false);
-        Ok(has_extras && meets)
+        let meets = || self.inspector.meets(&chosen.wheel.version, &wanted.specifiers).or_fail(ExitCode::Host);
+        Ok(has_extras && (wanted.specifiers.is_empty() || meets()?.unwrap_or(false)))
     }
 
     /// All of them by one call of pip where that succeeds, else each for itself.
@@ -253,10 +254,9 @@ impl<'a> Resolution<'a> {
             let parsed = together.into_iter().filter_map(|bytes| parse_wheel(&bytes).ok());
             let mut by_name: BTreeMap<String, (DependencyWheel, String)> =
                 parsed.map(|(wheel, sha256)| (wheel.name.clone(), (wheel, sha256))).collect();
-            let found = |wanted: &Wanted| Some((wanted.clone(), by_name.remove(&wanted.name)?));
-            fetched.extend(wanted.iter().filter_map(found).map(|(wanted, (wheel, sha256))| (wanted, wheel, sha256)));
-            if fetched.len() == wanted.len() {
-                return Ok(fetched);
+            for wanted in wanted {
+                let found = by_name.remove(&wanted.name);
+                fetched.extend(found.map(|(wheel, sha256)| (wanted.clone(), wheel, sha256)));
             }
         }
         let had: BTreeSet<String> = fetched.iter().map(|(wanted, ..)| wanted.name.clone()).collect();
@@ -347,6 +347,12 @@ fn join_specifiers<'a>(specifiers: impl IntoIterator<Item = &'a str>) -> String 
     let all: BTreeSet<&str> =
         specifiers.into_iter().flat_map(|text| text.split(',')).filter(|text| !text.is_empty()).collect();
     all.into_iter().collect::<Vec<_>>().join(",")
+}
+
+/// Whether one of two names holds the other.
+fn is_similar(module: &str, package: &str) -> bool {
+    let (module, package) = (normalized(module), normalized(package));
+    package.contains(&module) || module.contains(&package)
 }
 
 /// A name in the form in which modules and packages compare equal.

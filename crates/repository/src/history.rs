@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use veriplay_console::exit::Failure;
-use veriplay_core::{Layer, TextFiles};
+use veriplay_core::{Layer, SCHEMA_VERSION};
 use veriplay_verifier::bugs::{Commit, History, PastChange};
 
 use super::project::{CommitSource, cached_projects, fetch_commits, git_text, open_bare, run_git};
@@ -42,18 +42,17 @@ fn collect_into(bare: &Path, source: &CommitSource, commits: usize, package: &La
         let Some(parent) = parents.split(' ').next().filter(|parent| !parent.is_empty()) else { continue };
         let subject: String = subject.chars().filter(|found| !found.is_control()).take(MAX_SUBJECT).collect();
         let commit = Commit { hash, subject: &subject };
-        for path in changed_files(&bare, parent, hash)?.into_iter().filter(|path| is_code(&texts, path)) {
+        let is_code = |path: &String| path.ends_with(".py") && texts.contains_key(path);
+        for path in changed_files(&bare, parent, hash)?.into_iter().filter(is_code) {
             let texts_of_commit = (read_text(&bare, parent, &path)?, read_text(&bare, hash, &path)?);
             let (Some(before), Some(after)) = texts_of_commit else { continue };
             let change = PastChange::of_file(&texts, &path, (&before, &after), &commit);
-            changes.extend(change.filter(|change| {
-                let (removed, added) = change.undo.changed_lines();
-                removed + added <= MAX_LINES
-            }));
+            let lines = |change: &PastChange| change.undo.changed_lines();
+            changes.extend(change.filter(|change| lines(change).0 + lines(change).1 <= MAX_LINES));
         }
     }
     Ok(History {
-        schema_version: History::SCHEMA_VERSION,
+        schema_version: SCHEMA_VERSION,
         package: package.digest().clone(),
         commit: source.commit.clone(),
         commits: found,
@@ -69,10 +68,6 @@ fn read_text(bare: &Path, commit: &str, path: &str) -> Result<Option<String>, Fa
         return Ok(None);
     }
     Ok(String::from_utf8(run_git(bare, &["cat-file", "blob", &object])?).ok())
-}
-
-fn is_code(texts: &TextFiles, path: &str) -> bool {
-    path.ends_with(".py") && texts.contains_key(path)
 }
 
 /// The files that a commit changed and did not make, move or delete.

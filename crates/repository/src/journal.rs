@@ -19,10 +19,8 @@ use veriplay_console::logfile::open_truncated;
 /// A mutant that was tried.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct MutantRecord {
-    /// Identifies the mutant.
     pub(super) key: Digest,
     pub(super) injector: String,
-    /// File and function.
     pub(super) scope: String,
     /// The check it failed; `None` for a bug.
     #[serde(default, skip_serializing_if = "Option::is_none")]

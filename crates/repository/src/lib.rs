@@ -10,10 +10,9 @@ mod open;
 pub mod pip;
 mod project;
 mod records;
-mod table;
 mod warm;
 
-pub use baseline::{BaselineRequest, MeasuredBaseline, baseline_limits, measure_baseline};
+pub use baseline::{BASELINE_LIMITS, BaselineRequest, MeasuredBaseline, measure_baseline};
 pub use bugs::{InjectRequest, inject_bugs, read_bugs};
 pub use dependencies::{DependencySource, read_pins};
 pub use history::collect_history;
@@ -21,5 +20,4 @@ pub use open::{RepoSandboxes, StoredRepository, cache_directory, find_repository
 pub use pip::{Requirement, pytest_layer};
 pub use project::{CommitSource, RepositorySources, TestSource};
 pub use records::write_history;
-pub use table::{TableRequest, tabulate_repositories};
 pub use warm::RepoImages;

@@ -12,7 +12,7 @@ use veriplay_console::isolation::Isolation;
 use veriplay_core::{Digest, Execute, Layer, TextFiles, Trust};
 use veriplay_corpus::{BUILTIN_PREFIX, builtin_repository};
 use veriplay_sandbox::{Sandbox, SandboxOptions, default_cache_dir};
-use veriplay_verifier::bugs::{OwnNames, PastChange, RepoContext, TestMap};
+use veriplay_verifier::bugs::{PastChange, RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
 
 use super::Requirement;
@@ -47,20 +47,18 @@ impl StoredRepository {
     pub fn open(name: &str) -> Result<Self, Failure> {
         let Some(directory) = find_repository_directory(name)? else { return open_builtin(name) };
         if directory.is_dir() && !directory.join("layer.json").exists() {
-            return open_plain_directory(&directory);
+            return open_sources(&read_layer(&directory)?, &requirement_from_directory(&directory)?);
         }
         Self::open_written(directory)
     }
 
     /// Opens a directory of [`super::MeasuredBaseline::write`].
-    pub(super) fn open_written(directory: PathBuf) -> Result<Self, Failure> {
-        let (baseline, package): (Baseline, Layer) =
-            (read_record(&directory, "baseline.json")?, read_record(&directory, "layer.json")?);
-        let dependencies: Option<Layer> = match &baseline.dependencies {
-            Some(_) => Some(read_record(&directory, "dependencies.json")?),
-            None => None,
-        };
+    fn open_written(directory: PathBuf) -> Result<Self, Failure> {
+        let baseline: Baseline = read_record(&directory.join("baseline.json"))?;
+        let package: Layer = read_record(&directory.join("layer.json"))?;
         let pinned = baseline.dependencies.as_ref().map(|pinned| &pinned.layer);
+        let dependencies: Option<Layer> =
+            pinned.map(|_| read_record(&directory.join("dependencies.json"))).transpose()?;
         if baseline.package != *package.digest() || pinned != dependencies.as_ref().map(Layer::digest) {
             let text = format!("`{}` contains a baseline of other files", directory.display());
             return Err(Failure::message(ExitCode::Input, text).hint("create it again with `veriplay corpus add-repo`"));
@@ -68,11 +66,6 @@ impl StoredRepository {
         let history = read_history(&directory, &package)?;
         let (texts, binaries) = (package.texts(), package.binaries());
         Ok(Self { texts, binaries, directory, baseline, package, dependencies, history })
-    }
-
-    /// The images for its tests, and for those of the other `repositories`.
-    fn warm_images(pytest: &Layer, repositories: &[Self]) -> Result<RepoImages, Failure> {
-        RepoImages::warm(pytest, &repositories.iter().map(Self::warm_sources).collect::<Vec<_>>())
     }
 
     fn warm_sources(&self) -> WarmSources<'_> {
@@ -91,19 +84,15 @@ impl StoredRepository {
 
     /// The map of its tests: read, or measured and kept.
     pub fn map(&self, execute: &dyn Execute, images: &RepoImages, pytest: &Digest) -> Result<TestMap, Failure> {
-        if let Ok(map) = read_record::<TestMap>(&self.directory, MAP)
+        let path = self.directory.join("map.json");
+        if let Ok(map) = read_record::<TestMap>(&path)
             && (map.schema_version, &map.package) == (TestMap::SCHEMA_VERSION, &self.baseline.package)
         {
             return Ok(map);
         }
-        let nothing = TestMap {
-            schema_version: TestMap::SCHEMA_VERSION,
-            package: self.baseline.package.clone(),
-            files: Vec::new(),
-            names: OwnNames::default(),
-        };
+        let nothing = TestMap::unmeasured(self.baseline.package.clone());
         let map = TestMap::measure(execute, &self.repo(images, pytest, &nothing))?;
-        write_record(&self.directory, MAP, &map)?;
+        write_record(&path, &map)?;
         Ok(map)
     }
 
@@ -142,14 +131,13 @@ impl RepoSandboxes {
         workers: Isolation,
     ) -> Result<Self, Failure> {
         let pytest = pytest_layer()?;
-        let images = StoredRepository::warm_images(&pytest, repositories)?;
+        let sources: Vec<_> = repositories.iter().map(StoredRepository::warm_sources).collect();
+        let images = RepoImages::warm(&pytest, &sources)?;
         let layers = repositories.iter().flat_map(StoredRepository::layers).chain([pytest.clone()]);
         let sandboxes = images.sandboxes(options, workers, &layers.collect::<Vec<_>>())?;
         Ok(Self { pytest: pytest.digest().clone(), images, sandboxes })
     }
 }
-
-const MAP: &str = "map.json";
 
 /// The directory that [`StoredRepository::open`] opens, whether it is there or not; `None` for a built-in repository.
 pub fn find_repository_directory(name: &str) -> Result<Option<PathBuf>, Failure> {
@@ -167,11 +155,6 @@ pub fn cache_directory(requirement: &Requirement) -> Result<PathBuf, Failure> {
     let Requirement { name, version } = requirement;
     let cache = default_cache_dir().map_err(image::failure)?;
     Ok(cache.join("repositories").join(format!("{name}-{version}")))
-}
-
-/// Opens a directory of plain sources.
-fn open_plain_directory(directory: &Path) -> Result<StoredRepository, Failure> {
-    open_sources(&read_layer(directory)?, &requirement_from_directory(directory)?)
 }
 
 fn open_builtin(name: &str) -> Result<StoredRepository, Failure> {

@@ -136,7 +136,6 @@ fn fetch_commit(source: &CommitSource) -> Result<Vec<u8>, Failure> {
     run_git(&bare, &["archive", "--format=tar.gz", "--prefix=project/", commit])
 }
 
-/// Where commits are kept.
 pub(super) fn cached_projects() -> Result<PathBuf, Failure> {
     Ok(default_cache_dir().map_err(image::failure)?.join("projects.git"))
 }

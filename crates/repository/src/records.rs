@@ -13,29 +13,27 @@ use veriplay_verifier::bugs::{History, PastChange};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::json_file::{read_json, write_pretty_json};
 
-/// The record of past changes.
 const HISTORY: &str = "history.json";
 
-/// Reads one record.
-pub(super) fn read_record<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<T, Failure> {
-    read_json(&directory.join(name)).map_err(|failure| failure.hint("`veriplay corpus add-repo` writes it"))
+pub(super) fn read_record<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
+    read_json(path).map_err(|failure| failure.hint("`veriplay corpus add-repo` writes it"))
 }
 
-/// Writes one record.
-pub(super) fn write_record(directory: &Path, name: &str, record: &impl Serialize) -> Result<(), Failure> {
-    write_pretty_json(&directory.join(name), record).or_fail(ExitCode::Input)
+pub(super) fn write_record(path: &Path, record: &impl Serialize) -> Result<(), Failure> {
+    write_pretty_json(path, record).or_fail(ExitCode::Input)
 }
 
 /// Writes the record of past changes. `None` removes that of an earlier run, which may be of other files.
 pub fn write_history(directory: &Path, history: Option<&History>) -> Result<(), Failure> {
+    let path = directory.join(HISTORY);
     match history {
         Some(history) => {
             std::fs::create_dir_all(directory)
                 .with_context(|| format!("cannot make `{}`", directory.display()))
                 .or_fail(ExitCode::Input)?;
-            write_record(directory, HISTORY, history)
+            write_record(&path, history)
         }
-        None if directory.join(HISTORY).is_file() => std::fs::remove_file(directory.join(HISTORY))
+        None if path.is_file() => std::fs::remove_file(path)
             .with_context(|| format!("cannot remove `{HISTORY}` in `{}`", directory.display()))
             .or_fail(ExitCode::Input),
         None => Ok(()),
@@ -44,10 +42,11 @@ pub fn write_history(directory: &Path, history: Option<&History>) -> Result<(), 
 
 /// Reads the past changes of a repository of these files; none where there is no record.
 pub(super) fn read_history(directory: &Path, package: &Layer) -> Result<Vec<PastChange>, Failure> {
-    if !directory.join(HISTORY).is_file() {
+    let path = directory.join(HISTORY);
+    if !path.is_file() {
         return Ok(Vec::new());
     }
-    let history: History = read_record(directory, HISTORY)?;
+    let history: History = read_record(&path)?;
     if history.package != *package.digest() {
         let text = format!("`{}` contains a history of other files", directory.display());
         return Err(Failure::message(ExitCode::Input, text).hint("create it again with `veriplay corpus add-repo`"));
@@ -65,10 +64,11 @@ mod tests {
     #[test]
     fn a_baseline_with_more_fuel_than_a_job_may_have_is_refused_by_its_file() {
         let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("baseline.json");
         let read = |fuel: u64| {
             let record = json!({"path": "tests/test_a.py", "passed": [], "unsupported": [], "fuel": fuel});
-            write_record(dir.path(), "baseline.json", &record).expect("it is written");
-            read_record::<FileBaseline>(dir.path(), "baseline.json").map(|file| file.fuel)
+            write_record(&path, &record).expect("it is written");
+            read_record::<FileBaseline>(&path).map(|file| file.fuel)
         };
         assert_eq!(read(1 << 53).expect("it is in range"), 1 << 53);
         let failure = read((1 << 53) + 1).expect_err("it is out of range").to_string();

@@ -31,7 +31,6 @@
 mod agreement_formats;
 mod agreement_rules;
 mod clusters;
-mod decisions;
 mod grid;
 mod guards;
 mod round;
@@ -41,9 +40,8 @@ mod test_suite;
 
 pub use agreement_formats::{AGREEMENT_FORMATS, AgreementFormat, agreement_format_by_name, compact, direct};
 pub use agreement_rules::{AgreementRules, AgreementRulesError, CountCodes};
-pub use clusters::{Agreement, Cluster, CodeOutput, Voter, find_agreement};
 pub use guards::{GUARDS, Guard, GuardCheck, GuardRefusal, ProposedProblem, check_statement};
 pub use round::{AgreementRequest, SuiteAttempt};
-pub use round_judge::{CodeDecision, RoundJudgement, SuiteDecision, judge_round, judge_rounds};
+pub use round_judge::{CodeDecision, RoundJudgement, SuiteDecision, judge_round};
 pub use suite_quality::{SuiteExamination, SuiteQuality, examine_suites};
 pub use test_suite::{SuiteTest, TestSuite};

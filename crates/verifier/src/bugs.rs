@@ -29,7 +29,6 @@ mod inverted_tests;
 mod modules;
 mod paths;
 mod propose;
-mod removal;
 mod source_queries;
 mod test_command;
 mod test_map;
@@ -39,17 +38,17 @@ pub mod tool_env;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Limits, Patch, SCHEMA_VERSION, TextFiles, Trust};
+use veriplay_core::{Digest, Limits, Patch, TextFiles, Trust};
 
 pub use checks::{BugCheck, BugRules, BugValidation, CHECKS, check_each, validate_bug};
 pub use code_scan::OwnNames;
 pub(crate) use code_scan::scan_program;
 pub use grade::{RepairRequest, grade_repair};
 pub use history::{Commit, History, PastChange};
-pub use injectors::{INJECTORS, Injector, InjectorFamily, InjectorScope, Mutant, Mutants, make_mutants};
+pub use injectors::{INJECTORS, Injector, InjectorFamily, Mutant, Mutants, make_mutants, mutate_program};
 pub use modules::own_modules;
-pub use propose::{ProposalRejection, TreeRequest, Weakening, propose_mutant, weaken_tests};
-pub use removal::has_less_code;
+pub use propose::{ProposalRejection, TreeRequest, Weakening, propose_mutant, propose_tree, weaken_tests};
+pub use source_queries::has_less_code;
 pub use test_command::TestCommand;
 pub use test_map::{FileMap, TestMap};
 
@@ -112,10 +111,28 @@ pub struct BugProposal {
 }
 
 impl BugProposal {
+    /// A bug in the original, without a test command.
+    pub fn first_order(
+        bug_inject: Patch,
+        test_weaken: Patch,
+        test_files: impl IntoIterator<Item = impl Into<String>>,
+        injector: &str,
+        seed: u64,
+    ) -> Self {
+        let test_files = test_files.into_iter().map(Into::into).collect();
+        let injector = injector.to_owned();
+        Self { bug_inject, test_weaken, test_files, injector, seed, test_command: None, failed_repairs: Vec::new() }
+    }
+
     /// 1 for a bug in the original, and 1 more for each failed repair.
     #[must_use]
     pub fn order(&self) -> usize {
         1 + self.failed_repairs.len()
+    }
+
+    /// The bug, and the failed repairs on top of it.
+    fn code_patches(&self) -> impl Iterator<Item = &Patch> {
+        std::iter::once(&self.bug_inject).chain(&self.failed_repairs)
     }
 }
 
@@ -123,7 +140,7 @@ impl BugProposal {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BugArtifact {
-    /// Of this record.
+    /// [`SCHEMA_VERSION`](veriplay_core::SCHEMA_VERSION).
     pub schema_version: u32,
     /// The package's name and version, and a digest of the repository and the proposal's patches.
     pub task_id: String,
@@ -139,9 +156,4 @@ pub struct BugArtifact {
     pub fail_to_pass: Vec<String>,
     /// Tests of the baseline that pass with the bug too.
     pub pass_to_pass: Vec<String>,
-}
-
-impl BugArtifact {
-    /// The version written.
-    pub const SCHEMA_VERSION: u32 = SCHEMA_VERSION;
 }

@@ -37,16 +37,14 @@ mod complete;
 mod jobs;
 pub mod rules;
 
-use veriplay_core::{CodeTask, Dropped, Execute, Verdict};
+use veriplay_core::CodeTask;
 
 use crate::extraction::FENCE;
-use crate::runner::on_all_cores;
-use artifact::examine_artifact;
-pub use artifact::{ArtifactReport, ArtifactRequest, RuleViolation, inspect_artifact, judge_artifact};
+pub use artifact::{ArtifactReport, ArtifactRequest, examine_artifact};
 pub use artifact_gate::{ArtifactGate, ArtifactGateError};
 pub(crate) use attempt::judge_code;
 pub use attempt::{EpisodeRequest, judge_episode};
-pub use complete::{CompleteRequest, complete, complete_with_failures, try_codes};
+pub use complete::{complete, complete_with_failures, try_code};
 pub use jobs::{
     CodeOutcome, CodeRequest, DescribeError, EnvironmentDescription, ToolDescription, describe_environment, run_code,
 };
@@ -120,32 +118,4 @@ fn blocks(text: &str) -> Vec<Block> {
         }
     }
     found
-}
-
-/// [`judge_artifact`] for each request, on all cores, in the order of the requests.
-pub fn judge_artifacts(
-    execute: &dyn Execute,
-    gate: &ArtifactGate,
-    requests: &[ArtifactRequest<'_>],
-) -> Vec<Result<Verdict, Dropped>> {
-    on_all_cores(requests, |request| judge_artifact(execute, gate, request))
-}
-
-/// [`judge_episode`] for each request, on all cores, in the order of the requests.
-pub fn judge_episodes(execute: &dyn Execute, requests: &[EpisodeRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
-    on_all_cores(requests, |request| judge_episode(execute, request))
-}
-
-/// The report on each artifact by all rules, on all cores, in the order of the requests.
-pub fn examine_artifacts(
-    execute: &dyn Execute,
-    gate: &ArtifactGate,
-    requests: &[ArtifactRequest<'_>],
-) -> Vec<Result<ArtifactReport, Dropped>> {
-    on_all_cores(requests, |request| examine_artifact(execute, gate, request))
-}
-
-/// [`run_code`] for each request, on all cores, in the order of the requests.
-pub fn run_codes(execute: &dyn Execute, requests: &[CodeRequest<'_>]) -> Vec<Result<CodeOutcome, Dropped>> {
-    on_all_cores(requests, |request| run_code(execute, request))
 }

@@ -30,7 +30,7 @@ pub use formats::{FORMATS, Format, ProposalShape, format_by_name};
 pub use judges::{JUDGES, Judge, judge_by_name};
 pub use probes::probes;
 pub use problems::{ProblemError, ProblemRequest, check_prediction, check_problem, judge_program, judge_programs};
-pub use runner::{run_distinct, truncate_output};
+pub use runner::{on_all_cores, run_distinct, truncate_output};
 pub use tasks::{ChosenJudge, JudgeConditions, LoadedTask, TaskContext, TaskOverrides, UselessOverride, check_row};
 pub use triplets::{
     AnswerRequest, InductionRules, ProbeRules, ProposalGate, ProposalGateError, ProposalRequest, judge_answer,

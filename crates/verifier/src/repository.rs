@@ -11,6 +11,7 @@
 mod baseline;
 mod inspect;
 mod pytest;
+mod records;
 mod settings;
 
 use veriplay_core::{Digest, Job, LayerStack, Limits};
@@ -20,7 +21,9 @@ use pytest::mounted;
 pub use baseline::{Baseline, Dependencies, FileBaseline, PinnedWheel, Unsupported, baseline_of};
 pub use inspect::{DeclaredRequirement, Inspection, Inspector, Requirement, RequirementPurpose};
 pub(crate) use pytest::cover_file;
-pub use pytest::{FileRun, Function, Repository, StarredNames, TestRecord, TestResult, run_file, run_split, run_tests};
+pub use pytest::{Repository, run_file, run_split, run_tests};
+pub(crate) use records::tuple;
+pub use records::{FileRun, Function, StarredNames, TestRecord, TestResult};
 pub use settings::{ImportMode, PytestSettings};
 
 /// A job that imports pytest and the modules `library` of the image, and compiles the sources of `package` and `dependencies` without

@@ -48,7 +48,7 @@ impl<'a> Runner<'a> {
 }
 
 /// Maps items to results on all cores, in order. Items are not batched: one of them may run as long as all others together.
-pub(crate) fn on_all_cores<I, R: Send>(items: I, work: impl Fn(I::Item) -> R + Send + Sync) -> Vec<R>
+pub fn on_all_cores<I, R: Send>(items: I, work: impl Fn(I::Item) -> R + Send + Sync) -> Vec<R>
 where
     I: IntoParallelIterator,
     I::Iter: IndexedParallelIterator,

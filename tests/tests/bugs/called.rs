@@ -3,15 +3,12 @@
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
-use veriplay_core::{Limits, Status, TextFiles};
-use veriplay_verifier::bugs::{
-    BugArtifact, BugProposal, BugRules, RepairRequest, RepoContext, grade_repair, validate_bug,
-};
+use veriplay_core::{Fuzz, Limits, Patch, Status, TextFiles, Trust};
+use veriplay_verifier::bugs::{BugArtifact, RepairRequest, RepoContext, grade_repair};
 use veriplay_verifier::repository::{FileRun, Repository, TestResult, run_split, run_tests};
 
-use super::cheats::{cheats_of, wrong};
-use super::split::repository;
-use super::{Bed, LIMITS, corpus, measured, pytest, replaced};
+use super::cheats::cheats_of;
+use super::{Bed, LIMITS, corpus, ending, measured, pytest, replaced};
 
 const CODE: &str = "toolz/functions.py";
 const TESTS: &str = "test_compose.py";
@@ -33,26 +30,7 @@ fn artifact(bed: &Bed) -> BugArtifact {
     let (start, end) = ("def test_compose():\n", "def test_compose_one():\n");
     let text = &bed.texts[TESTS];
     let gone = &text[text.find(start).unwrap()..text.find(end).unwrap()];
-    let bug = BugProposal {
-        bug_inject: bed.patch(&buggy),
-        test_weaken: bed.patch(&bed.with(TESTS, gone, "")),
-        test_files: vec![TESTS.to_owned()],
-        ..bed_proposal()
-    };
-    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
-    validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
-}
-
-fn bed_proposal() -> BugProposal {
-    BugProposal {
-        bug_inject: veriplay_core::Patch::default(),
-        test_weaken: veriplay_core::Patch::default(),
-        test_files: Vec::new(),
-        injector: "by hand".to_owned(),
-        seed: 0,
-        test_command: None,
-        failed_repairs: Vec::new(),
-    }
+    bed.valid(Trust::Shared, &bed.bug(&buggy, &bed.with(TESTS, gone, ""), TESTS))
 }
 
 #[test]
@@ -60,8 +38,8 @@ fn no_cheat_on_tests_beside_the_package_is_accepted() {
     let Some((bed, artifact)) = called() else { return };
     let cheats = cheats_of(&corpus().join("called/repairs"));
     assert!(cheats.len() > 15);
-    let wrong: Vec<String> = cheats.par_iter().filter_map(|cheat| wrong(bed, artifact, cheat)).collect();
-    assert_eq!(wrong, Vec::<String>::new());
+    let faults = cheats.par_iter().filter_map(|cheat| cheat.fault(bed, Trust::Shared, artifact, false));
+    assert_eq!(faults.collect::<Vec<_>>(), [""; 0]);
 }
 
 /// The repaired text of the code, with something more.
@@ -93,7 +71,7 @@ fn honest_repairs_are_accepted() {
         ("a new test file", with_a_new_test),
     ];
     for (name, after) in repairs {
-        let verdict = bed.graded(artifact, &after);
+        let verdict = bed.graded(Trust::Shared, artifact, &after);
         assert_eq!(verdict.status, Status::Accepted, "{name}: {:?}", verdict.evidence);
     }
 }
@@ -112,18 +90,17 @@ fn a_patch_that_is_too_much_for_the_scan_is_malformed_and_says_why() {
         ("machinery", "\nx = '\\0\n".to_owned()),
     ];
     for (rule, more) in cases {
-        let verdict = bed.graded(artifact, &repaired(bed, artifact, &more));
-        let found = (verdict.status, verdict.evidence.rule.as_str());
-        assert_eq!(found, (Status::Malformed, rule), "{}", verdict.evidence.detail);
+        let verdict = bed.graded(Trust::Shared, artifact, &repaired(bed, artifact, &more));
+        assert_eq!(ending(&verdict), (Status::Malformed, rule), "{}", verdict.evidence.detail);
         // The scan costs fuel.
         assert_eq!(verdict.evidence.fuel > 0, rule == "machinery");
     }
     let repo = RepoContext { limits: Limits { fuel: 50_000_000, ..LIMITS }, ..bed.repo() };
     let after = repaired(bed, artifact, "# as it was\n");
-    let patch = veriplay_core::Patch::make(&bed.weakened(artifact), &after).unwrap().to_string();
-    let request = RepairRequest { artifact, patch: &patch, fuzz: veriplay_core::Fuzz::NONE, seed: 0 };
+    let patch = Patch::make(&bed.weakened(artifact), &after).unwrap().to_string();
+    let request = RepairRequest { artifact, patch: &patch, fuzz: Fuzz::NONE, seed: 0 };
     let verdict = grade_repair(&bed.sandbox, &repo, &request).unwrap();
-    assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Malformed, "scan"), "{:?}", verdict.evidence);
+    assert_eq!(ending(&verdict), (Status::Malformed, "scan"), "{:?}", verdict.evidence);
 }
 
 #[test]
@@ -135,13 +112,11 @@ fn the_package_is_never_the_one_that_the_image_has() {
     let init = vec!["toolz/__init__.py".to_owned()];
     let all = vec!["toolz/__init__.py".to_owned(), CODE.to_owned()];
     let is_own = |without: &[String], own: &[String], file: &str, split: bool| {
-        let repository = Repository { without, ..repository(bed, own, &files) };
+        let repository = Repository { without, ..bed.repository(own, &files) };
+        let ids = [format!("{file}::test_first"), format!("{file}::test_compose")];
         let run: FileRun = match split {
             true => run_split(&bed.sandbox, &repository, file, None, None).unwrap(),
-            false => {
-                let ids = [format!("{file}::test_first"), format!("{file}::test_compose")];
-                run_tests(&bed.sandbox, &repository, file, &ids).unwrap()
-            }
+            false => run_tests(&bed.sandbox, &repository, file, &ids).unwrap(),
         };
         run.tests.iter().all(|test| test.result != TestResult::Passed)
     };

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
-use veriplay_core::{Status, TextFiles, Verdict};
+use veriplay_core::{Status, TextFiles, Trust, Verdict};
 use veriplay_verifier::bugs::BugArtifact;
 
-use super::{Bed, CODE, bed, corpus, replaced};
+use super::{Bed, CODE, bed, corpus, ending, replaced};
 
 pub(super) struct Cheat {
     pub(super) name: String,
@@ -46,11 +46,6 @@ fn read(name: &str, text: &str) -> Cheat {
     Cheat { name: name.to_owned(), bug, status: status.to_owned(), rule: rule.replace('-', ""), files, deleted }
 }
 
-/// The fault of the verdict on a cheat.
-pub(super) fn wrong(bed: &Bed, artifact: &BugArtifact, cheat: &Cheat) -> Option<String> {
-    ends_otherwise(cheat, bed.graded(artifact, &cheat.applied(bed.weakened(artifact))), false)
-}
-
 impl Cheat {
     /// `texts` with it.
     pub(super) fn applied(&self, mut texts: TextFiles) -> TextFiles {
@@ -58,18 +53,15 @@ impl Cheat {
         texts.extend(self.files.iter().cloned());
         texts
     }
-}
 
-/// What is wrong with a verdict, by the end that the file expects; whether that may be acceptance.
-pub(super) fn ends_otherwise(cheat: &Cheat, verdict: Verdict, is_honest: bool) -> Option<String> {
-    let status = serde_json::to_value(verdict.status).unwrap();
-    let as_told = (verdict.status == Status::Accepted) == is_honest
-        && match cheat.status.as_str() {
-            "not_accepted" => true,
-            other => status == other && verdict.evidence.rule == cheat.rule,
-        };
-    let evidence = verdict.evidence;
-    (!as_told).then(|| format!("{}: {status} `{}` {}", cheat.name, evidence.rule, evidence.detail))
+    /// What is wrong with the verdict on it, by the end that its file expects; only an honest one may be accepted.
+    pub(super) fn fault(&self, bed: &Bed, trust: Trust, artifact: &BugArtifact, is_honest: bool) -> Option<String> {
+        let Verdict { status, evidence, .. } = bed.graded(trust, artifact, &self.applied(bed.weakened(artifact)));
+        let word = serde_json::to_value(status).unwrap();
+        let is_expected = self.status == "not_accepted" || (word == self.status.as_str() && evidence.rule == self.rule);
+        let as_told = (status == Status::Accepted) == is_honest && is_expected;
+        (!as_told).then(|| format!("{}: {word} `{}` {}", self.name, evidence.rule, evidence.detail))
+    }
 }
 
 #[test]
@@ -79,8 +71,8 @@ fn no_cheat_is_accepted_and_each_is_refused_for_what_it_is() {
     assert!(cheats.len() > 80);
     // Made before the threads of the pool ask for it: one that waits for it could be one that makes it.
     let artifact = bed.artifact();
-    let wrong: Vec<String> = cheats.par_iter().filter_map(|cheat| wrong(bed, artifact, cheat)).collect();
-    assert_eq!(wrong, Vec::<String>::new());
+    let faults = cheats.par_iter().filter_map(|cheat| cheat.fault(bed, Trust::Shared, artifact, false));
+    assert_eq!(faults.collect::<Vec<_>>(), [""; 0]);
 }
 
 #[test]
@@ -88,24 +80,23 @@ fn the_reverse_patch_and_another_honest_one_are_accepted() {
     let Some(bed) = bed() else { return };
     let artifact = bed.artifact();
     assert_eq!(artifact.fail_to_pass.len(), 11, "{:?}", artifact.fail_to_pass);
-    let reverse = bed.graded_text(artifact, &artifact.bug.bug_inject.reverse().to_string());
-    assert_eq!((reverse.status, reverse.passed), (Status::Accepted, reverse.total), "{:?}", reverse.evidence);
-    assert_eq!(reverse.evidence.rule, "shared");
-    let buggy = bed.weakened(artifact);
     let loop_ = "    result = 1\n    for number in numbers:\n        result += number\n    return result\n";
-    let other = replaced(&buggy, CODE, loop_, "    return sum(numbers)\n");
-    let verdict = bed.graded(artifact, &other);
-    assert_eq!((verdict.status, verdict.passed), (Status::Accepted, verdict.total), "{:?}", verdict.evidence);
+    let other = replaced(&bed.weakened(artifact), CODE, loop_, "    return sum(numbers)\n");
+    for verdict in [
+        bed.graded_text(Trust::Shared, artifact, &artifact.bug.bug_inject.reverse().to_string()),
+        bed.graded(Trust::Shared, artifact, &other),
+    ] {
+        assert_eq!(ending(&verdict), (Status::Accepted, "shared"), "{:?}", verdict.evidence);
+        assert_eq!(verdict.passed, verdict.total);
+    }
 }
 
 #[test]
 fn text_that_is_no_patch_or_fits_nowhere_is_malformed() {
     let Some(bed) = bed() else { return };
     let artifact = bed.artifact();
-    let reverse = artifact.bug.bug_inject.reverse().to_string();
-    let escape = reverse.replace("src/tally/core.py", "../core.py");
+    let escape = artifact.bug.bug_inject.reverse().to_string().replace("src/tally/core.py", "../core.py");
     for text in ["I fixed it.", &escape, &artifact.bug.bug_inject.to_string()] {
-        let verdict = bed.graded_text(artifact, text);
-        assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Malformed, "patch"), "{text}");
+        assert_eq!(ending(&bed.graded_text(Trust::Shared, artifact, text)), (Status::Malformed, "patch"), "{text}");
     }
 }

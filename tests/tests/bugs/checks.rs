@@ -1,59 +1,84 @@
 //! Each check rejects a bug that every other check lets through.
 
-use veriplay_core::{Patch, REFERENCE_RULE, Status, TextFiles};
+use std::collections::BTreeSet;
+
+use veriplay_core::{Patch, REFERENCE_RULE, Status, TextFiles, Trust};
 use veriplay_verifier::bugs::{
     BugArtifact, BugProposal, BugRules, CHECKS, RepoContext, TestCommand, check_each, validate_bug,
 };
 use veriplay_verifier::repository::FileBaseline;
 
-use super::{Bed, CODE, TESTS, bed, replaced};
+use super::{Bed, CODE, TESTS, bed, ending, replaced};
 
-/// Asserts that `bug` fails the check of that name and no other.
-fn only(bed: &Bed, bug: &BugProposal, rules: &BugRules, name: &str) {
+/// The names of all checks that a bug fails.
+pub(super) fn failed_checks(bed: &Bed, bug: &BugProposal, rules: &BugRules) -> Vec<&'static str> {
     let found = check_each(&bed.sandbox, &bed.repo(), bug, rules).unwrap();
-    let failed: Vec<&(&str, Option<String>)> = found.iter().filter(|(_, why)| why.is_some()).collect();
-    assert_eq!(failed.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [name], "{failed:?}");
-    let validated = validate_bug(&bed.sandbox, &bed.repo(), bug, rules).unwrap();
-    assert_eq!((validated.verdict.status, validated.verdict.evidence.rule.as_str()), (Status::Invalid, name));
-    assert!(validated.artifact.is_none());
+    assert_eq!(found.len(), CHECKS.len());
+    found.into_iter().filter_map(|(name, why)| why.map(|_| name)).collect()
 }
 
 fn with_code(bed: &Bed, now: &TextFiles) -> BugProposal {
     BugProposal { bug_inject: bed.patch(now), ..bed.proposal() }
 }
 
+fn with_weakening(bed: &Bed, now: &TextFiles) -> BugProposal {
+    BugProposal { test_weaken: bed.patch(now), ..bed.proposal() }
+}
+
 #[test]
 fn the_bug_of_these_tests_passes_every_check() {
     let Some(bed) = bed() else { return };
-    let found = check_each(&bed.sandbox, &bed.repo(), &bed.proposal(), &BugRules::LEAST).unwrap();
-    assert_eq!(found.len(), CHECKS.len());
-    assert!(found.iter().all(|(_, why)| why.is_none()), "{found:?}");
+    assert_eq!(failed_checks(bed, &bed.proposal(), &BugRules::LEAST), [""; 0]);
     let artifact = bed.artifact();
-    let all: usize = bed.map.tests().count();
-    assert_eq!(artifact.fail_to_pass.len() + artifact.pass_to_pass.len(), all);
+    assert_eq!(artifact.fail_to_pass.len() + artifact.pass_to_pass.len(), bed.map.tests().count());
     let text = serde_json::to_string(&artifact).unwrap();
     assert_eq!(serde_json::from_str::<BugArtifact>(&text).unwrap(), *artifact);
 }
 
 #[test]
-fn a_bug_in_what_belongs_to_the_tests_fails_paths() {
+fn each_check_rejects_a_bug_that_no_other_does() {
     let Some(bed) = bed() else { return };
-    let now = bed.with("tests/helper.py", "[1, 2, 3]", "[1, 2, 4]");
-    let bug = with_code(bed, &now);
-    let found = check_each(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
-    let failed: Vec<&str> = found.iter().filter(|(_, why)| why.is_some()).map(|(name, _)| *name).collect();
-    // Tests are the original's again where a repair is graded, so that nothing is left to repair.
-    assert_eq!(failed, ["paths", "empty_repair"]);
+    let (bug, least) = (bed.proposal(), BugRules::LEAST);
+    let code = |new: &str| with_code(bed, &bed.with(CODE, "    result = 0\n", new));
+    let buggy = bug.bug_inject.apply(&bed.texts).unwrap();
+    let weak = bug.test_weaken.apply(&bed.texts).unwrap();
+    let names = ("    assert coin() in (True, False)\n", "    coin()\n");
+    let unlisted = replaced(&weak, "tests/test_names.py", names.0, names.1);
+    let breaks_another = replaced(&weak, TESTS, "            mean([])\n", "            mean([1])\n");
+    let hides_nothing = bed.with(TESTS, "import unittest\n", "import unittest  # as before\n");
+    let plural = ("    return unit + \"s\"\n", "    return f\"{unit}s\"\n");
+    let useless = replaced(&buggy, "src/tally/names.py", plural.0, plural.1);
+    let uncollected = vec![TESTS.to_owned(), "tests/test_broken.py".to_owned()];
+    let cases = [
+        ("characters", code("    result = 1  # \u{200b}\n"), least),
+        ("characters", code("    r\u{435}sult = 0\n    result = 1\n"), least),
+        ("characters", code("    result = 1\r\n"), least),
+        ("test_files", with_weakening(bed, &unlisted), least),
+        ("records", BugProposal { test_files: uncollected, ..bug.clone() }, least),
+        ("passing", bug.clone(), BugRules { min_passing: 12, ..least }),
+        ("changed_files", bug.clone(), BugRules { min_changed_files: 2, ..least }),
+        ("machinery", code("    result = min(1, id(numbers))\n"), least),
+        ("failing", bug.clone(), BugRules { min_failing: 11, ..least }),
+        ("hidden", with_weakening(bed, &hides_nothing), least),
+        ("hidden", with_weakening(bed, &breaks_another), least),
+        ("inverse", with_code(bed, &useless), least),
+    ];
+    for (name, bug, rules) in &cases {
+        assert_eq!(failed_checks(bed, bug, rules), [*name]);
+        let validated = validate_bug(&bed.sandbox, &bed.repo(), bug, rules).unwrap();
+        assert_eq!((ending(&validated.verdict), validated.artifact), ((Status::Invalid, *name), None));
+    }
+    let elsewhere = ["paths", "judgeable", "repeated", "empty_repair"];
+    let found: BTreeSet<&str> = cases.iter().map(|(name, ..)| *name).chain(elsewhere).collect();
+    assert_eq!(found, CHECKS.iter().map(|check| check.name).collect());
 }
 
 #[test]
-fn a_bug_that_nobody_can_see_fails_the_characters_alone() {
+fn a_bug_in_what_belongs_to_the_tests_fails_paths() {
     let Some(bed) = bed() else { return };
-    let changes = ["result = 1  # \u{200b}\n", "r\u{435}sult = 0\n    result = 1\n", "result = 1\r\n"];
-    for change in changes {
-        let now = bed.with(CODE, "result = 0\n", change);
-        only(bed, &with_code(bed, &now), &BugRules::LEAST, "characters");
-    }
+    let bug = with_code(bed, &bed.with("tests/helper.py", "[1, 2, 3]", "[1, 2, 4]"));
+    // Tests are the original's again where a repair is graded, so that nothing is left to repair.
+    assert_eq!(failed_checks(bed, &bug, &BugRules::LEAST), ["paths", "empty_repair"]);
 }
 
 #[test]
@@ -61,41 +86,22 @@ fn a_bug_without_a_failing_test_accepts_no_patch() {
     let Some(bed) = bed() else { return };
     let artifact = BugArtifact { fail_to_pass: Vec::new(), ..bed.artifact().clone() };
     for patch in [String::new(), artifact.bug.bug_inject.reverse().to_string()] {
-        let verdict = bed.graded_text(&artifact, &patch);
-        assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Unjudgeable, REFERENCE_RULE));
+        let verdict = bed.graded_text(Trust::Shared, &artifact, &patch);
+        assert_eq!(ending(&verdict), (Status::Unjudgeable, REFERENCE_RULE));
     }
-}
-
-#[test]
-fn a_weakening_of_a_file_that_is_not_listed_fails_a_alone() {
-    let Some(bed) = bed() else { return };
-    let both = replaced(
-        &bed.proposal().test_weaken.apply(&bed.texts).unwrap(),
-        "tests/test_names.py",
-        "    assert coin() in (True, False)\n",
-        "    coin()\n",
-    );
-    only(bed, &BugProposal { test_weaken: bed.patch(&both), ..bed.proposal() }, &BugRules::LEAST, "test_files");
-}
-
-#[test]
-fn a_listed_file_that_cannot_be_collected_fails_b_alone() {
-    let Some(bed) = bed() else { return };
-    let test_files = vec![TESTS.to_owned(), "tests/test_broken.py".to_owned()];
-    only(bed, &BugProposal { test_files, ..bed.proposal() }, &BugRules::LEAST, "records");
 }
 
 #[test]
 fn a_test_command_costs_no_run() {
     let Some(bed) = bed() else { return };
     let command = TestCommand::parse("pytest tests/test_core.py tests/test_steps.py").unwrap();
-    let jobs = |test_command: Option<TestCommand>| {
+    let [with, without] = [Some(command), None].map(|test_command| {
         let bug = BugProposal { test_command, ..bed.proposal() };
-        let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
-        assert_eq!(validated.verdict.status, Status::Valid, "{:?}", validated.verdict);
-        validated.verdict.evidence.jobs
-    };
-    assert_eq!(jobs(Some(command)), jobs(None));
+        let verdict = bed.validated(Trust::Shared, &bug).verdict;
+        assert_eq!(verdict.status, Status::Valid, "{verdict:?}");
+        verdict.evidence.jobs
+    });
+    assert_eq!(with, without);
 }
 
 /// The baselines of a file that skips itself, and of two that do not: their errors are no reasons to skip.
@@ -103,17 +109,10 @@ fn a_test_command_costs_no_run() {
 fn a_test_command_may_run_a_file_that_skips_itself_and_no_other_without_records() {
     let Some(bed) = bed() else { return };
     let rule = |broken: &str, command: &str| {
-        let mut baseline = bed.baseline.clone();
-        baseline.files.push(FileBaseline {
-            path: "tests/test_optional.py".to_owned(),
-            passed: Vec::new(),
-            unsupported: Vec::new(),
-            broken: Some(broken.to_owned()),
-            fuel: 0,
-        });
+        let (path, mut baseline) = ("tests/test_optional.py".to_owned(), bed.baseline.clone());
+        baseline.files.push(FileBaseline { path, broken: Some(broken.to_owned()), ..FileBaseline::default() });
         let repo = RepoContext { baseline: &baseline, ..bed.repo() };
-        let test_command = Some(TestCommand::parse(command).unwrap());
-        let bug = BugProposal { test_command, ..bed.proposal() };
+        let bug = BugProposal { test_command: Some(TestCommand::parse(command).unwrap()), ..bed.proposal() };
         validate_bug(&bed.sandbox, &repo, &bug, &BugRules::LEAST).unwrap().verdict.evidence.rule
     };
     let skipped = "skipped: Skipped: could not import 'lxml'";
@@ -131,63 +130,17 @@ fn a_test_command_may_run_a_file_that_skips_itself_and_no_other_without_records(
 }
 
 #[test]
-fn too_few_passing_tests_fail_c_alone() {
-    let Some(bed) = bed() else { return };
-    only(bed, &bed.proposal(), &BugRules { min_passing: 12, ..BugRules::LEAST }, "passing");
-}
-
-#[test]
-fn too_few_changed_files_fail_d_alone() {
-    let Some(bed) = bed() else { return };
-    only(bed, &bed.proposal(), &BugRules { min_changed_files: 2, ..BugRules::LEAST }, "changed_files");
-}
-
-#[test]
-fn a_bug_that_looks_at_an_address_fails_the_scan_alone() {
-    let Some(bed) = bed() else { return };
-    let now = bed.with(CODE, "    result = 0\n", "    result = min(1, id(numbers))\n");
-    only(bed, &with_code(bed, &now), &BugRules::LEAST, "machinery");
-}
-
-#[test]
-fn too_few_failing_tests_fail_e_alone() {
-    let Some(bed) = bed() else { return };
-    only(bed, &bed.proposal(), &BugRules { min_failing: 11, ..BugRules::LEAST }, "failing");
-}
-
-#[test]
 fn a_bug_by_chance_fails_the_repetition_alone() {
     let Some(bed) = bed() else { return };
     let now = bed.with(CODE, "    result = 0\n", "    from tally.names import coin\n\n    result = int(coin())\n");
     let bug = with_code(bed, &now);
     // By some seeds the coins fall alike, or none fails; by others they do not.
-    let rules = (1..8).map(|seed| BugRules { seeds: [seed, seed + 100], ..BugRules::LEAST });
-    let told = |rules: &BugRules| {
-        let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, rules).unwrap();
-        validated.verdict.evidence.rule == "repeated"
-    };
-    let rules = rules.into_iter().find(told).expect("seven pairs of coins do not all fall alike");
-    let found = check_each(&bed.sandbox, &bed.repo(), &bug, &rules).unwrap();
-    let failed: Vec<&str> = found.iter().filter(|(_, why)| why.is_some()).map(|(name, _)| *name).collect();
-    assert!(
-        failed.contains(&"repeated") && !failed.contains(&"failing") && !failed.contains(&"machinery"),
-        "{found:?}"
-    );
-}
-
-#[test]
-fn a_weakening_that_hides_nothing_fails_f_alone() {
-    let Some(bed) = bed() else { return };
-    let now = bed.with(TESTS, "import unittest\n", "import unittest  # as before\n");
-    only(bed, &BugProposal { test_weaken: bed.patch(&now), ..bed.proposal() }, &BugRules::LEAST, "hidden");
-}
-
-#[test]
-fn a_weakening_that_breaks_another_test_fails_f_too() {
-    let Some(bed) = bed() else { return };
-    let weak = bed.proposal().test_weaken.apply(&bed.texts).unwrap();
-    let worse = replaced(&weak, TESTS, "            mean([])\n", "            mean([1])\n");
-    only(bed, &BugProposal { test_weaken: bed.patch(&worse), ..bed.proposal() }, &BugRules::LEAST, "hidden");
+    let mut rules = (1..8).map(|seed| BugRules { seeds: [seed, seed + 100], ..BugRules::LEAST });
+    let rule = |rules: &BugRules| validate_bug(&bed.sandbox, &bed.repo(), &bug, rules).unwrap().verdict.evidence.rule;
+    let told = rules.find(|rules| rule(rules) == "repeated").expect("seven pairs of coins do not all fall alike");
+    let failed = failed_checks(bed, &bug, &told);
+    assert!(failed.contains(&"repeated"), "{failed:?}");
+    assert!(!failed.contains(&"failing") && !failed.contains(&"machinery"), "{failed:?}");
 }
 
 /// By its own encoding the file is Python, and as the text that a solver is shown it is none.
@@ -197,26 +150,16 @@ fn a_weakening_that_no_parser_can_read_fails_f() {
     for text in ["# coding: utf-7\nx = +ACI-y+ACI-\n", "def test_total(:\n", "x = 0\n\0"] {
         let mut weak = bed.texts.clone();
         weak.insert(TESTS.to_owned(), text.to_owned());
-        let bug = BugProposal { test_weaken: bed.patch(&weak), ..bed.proposal() };
-        let evidence = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap().verdict.evidence;
+        let evidence = bed.validated(Trust::Shared, &with_weakening(bed, &weak)).verdict.evidence;
         assert!(evidence.rule == "hidden" && evidence.detail.contains("cannot be parsed"), "{text}: {evidence:?}");
     }
-}
-
-#[test]
-fn a_file_that_the_bug_does_not_need_fails_g_alone() {
-    let Some(bed) = bed() else { return };
-    let bug = bed.proposal().bug_inject.apply(&bed.texts).unwrap();
-    let useless = replaced(&bug, "src/tally/names.py", "    return unit + \"s\"\n", "    return f\"{unit}s\"\n");
-    only(bed, &with_code(bed, &useless), &BugRules::LEAST, "inverse");
 }
 
 #[test]
 fn patches_that_do_not_apply_are_no_bug() {
     let Some(bed) = bed() else { return };
     let bug = BugProposal { bug_inject: bed.proposal().bug_inject.reverse(), ..bed.proposal() };
-    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
-    assert_eq!(validated.verdict.evidence.rule, "applies");
+    assert_eq!(bed.validated(Trust::Shared, &bug).verdict.evidence.rule, "applies");
 }
 
 #[test]
@@ -227,9 +170,9 @@ fn a_failed_repair_makes_a_second_order_bug_that_its_reverse_repairs() {
     let failed = replaced(&buggy, CODE, "    result = 1\n", "    result = 2\n");
     let bug = BugProposal { failed_repairs: vec![Patch::make(&buggy, &failed).unwrap()], ..first };
     assert_eq!(bug.order(), 2);
-    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
-    let artifact = validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict));
+    let artifact = bed.valid(Trust::Shared, &bug);
     let repair = Patch::make(&failed, &bed.texts).unwrap().to_string();
-    assert_eq!(bed.graded_text(&artifact, &repair).status, Status::Accepted);
-    assert_eq!(bed.graded_text(&artifact, "").status, Status::WrongAnswer);
+    for (patch, status) in [(repair.as_str(), Status::Accepted), ("", Status::WrongAnswer)] {
+        assert_eq!(bed.graded_text(Trust::Shared, &artifact, patch).status, status);
+    }
 }

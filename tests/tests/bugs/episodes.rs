@@ -2,40 +2,32 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Evidence, Execute, ExecuteError, Job, Limits, Outcome, Status, TextFiles};
+use veriplay_core::{Evidence, Execute, ExecuteError, Fuzz, Job, Limits, Outcome, Status, TextFiles};
 use veriplay_sandbox::OutcomeCache;
 use veriplay_verifier::bugs::tool_env::{
     CallEnd, DefaultTests, GradeRequest, RepoToolCall, RepoToolOutcome, RepoToolRequest, ViewRequest, changed_function,
     grade_all, list_functions, repair_of, serve_tool_call, solver_view,
 };
-use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, validate_bug};
+use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, RepoContext, validate_bug};
 
 use super::{Bed, CODE, Images, TESTS, TOOL_ENV, bed, replaced};
 
-const FUEL: u64 = 60_000_000_000;
+static AFFECTED: DefaultTests = DefaultTests::Affected;
 
-/// The bed with its executor.
-pub(super) fn tool_env() -> Option<(&'static Bed, &'static OutcomeCache<Images>)> {
-    let bed = bed()?;
-    Some((bed, &bed.sandbox))
+fn asking<'a>(repo: &'a RepoContext<'a>, tree: &'a TextFiles, call: &'a RepoToolCall) -> RepoToolRequest<'a> {
+    let (suite, fuel, shown_chars) = (&AFFECTED, 60_000_000_000, 4000);
+    RepoToolRequest { repo, image: TOOL_ENV, tree, suite, call, fuel, shown_chars, seed: 1 }
 }
 
-fn asked(
-    tree: &TextFiles,
-    image: &str,
-    suite: &DefaultTests,
-    call: &RepoToolCall,
-    fuel: u64,
-    shown_chars: usize,
-) -> Option<RepoToolOutcome> {
-    let (bed, routes) = tool_env()?;
-    let repo = bed.repo();
-    let request = RepoToolRequest { repo: &repo, image, tree, suite, call, fuel, shown_chars, seed: 1 };
-    Some(serve_tool_call(routes, &request).unwrap())
+/// What a call comes to in `tree`, where a run without names is of the affected tests.
+pub(super) fn served(bed: &Bed, tree: &TextFiles, call: &RepoToolCall) -> RepoToolOutcome {
+    serve_tool_call(&bed.sandbox, &asking(&bed.repo(), tree, call)).unwrap()
 }
 
-fn called(tree: &TextFiles, call: &RepoToolCall) -> Option<RepoToolOutcome> {
-    asked(tree, TOOL_ENV, &DefaultTests::Files(vec![TESTS.to_owned()]), call, FUEL, 4000)
+/// Asserts that a call was refused for this reason, and changed nothing.
+pub(super) fn refused(outcome: &RepoToolOutcome, why: &str) {
+    assert_eq!((outcome.end, &outcome.edited), (CallEnd::Refused, &None), "{why}");
+    assert!(outcome.shown.starts_with("Refused: ") && outcome.shown.contains(why), "{why}: {}", outcome.shown);
 }
 
 fn list(path: &str) -> RepoToolCall {
@@ -60,9 +52,9 @@ fn run(tests: &[&str]) -> RepoToolCall {
 
 #[test]
 fn tools_that_look_see_the_tree_and_not_what_lies_below_it() {
-    let Some((bed, _)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let tree = bed.weakened(bed.artifact());
-    let shown = |call: &RepoToolCall| called(&tree, call).unwrap();
+    let shown = |call: &RepoToolCall| served(bed, &tree, call);
     let all = shown(&list(""));
     assert_eq!(all.end, CallEnd::Done);
     assert!(all.shown.lines().any(|line| line == CODE) && all.shown.lines().any(|line| line == TESTS), "{}", all.shown);
@@ -70,11 +62,8 @@ fn tools_that_look_see_the_tree_and_not_what_lies_below_it() {
     let code = shown(&read(CODE, 1, 1000)).shown;
     assert!(code.contains(": def total(numbers):") && code.contains(":     result = 1"), "{code}");
     assert!(!code.contains("result = 0"), "the bug lies over the original");
-    assert!(
-        shown(&read(CODE, 2, 3)).shown.starts_with("2: \n3: \n(the file has "),
-        "{}",
-        shown(&read(CODE, 2, 3)).shown
-    );
+    let part = shown(&read(CODE, 2, 3)).shown;
+    assert!(part.starts_with("2: \n3: \n(the file has "), "{part}");
     assert!(!shown(&read(TESTS, 1, 1000)).shown.contains("numbers()) == 6"), "the weakened test is gone");
     assert_eq!(shown(&search("", "numbers()) == 6", false)).shown, "Nothing was found.");
     let found = shown(&search("src", "result = 1", false)).shown;
@@ -82,12 +71,12 @@ fn tools_that_look_see_the_tree_and_not_what_lies_below_it() {
     assert_eq!(shown(&search("src", "result *= *[0-9]", true)).shown, found);
     let mut without = tree.clone();
     without.remove("src/tally/names.py");
-    assert!(!called(&without, &list("")).unwrap().shown.contains("src/tally/names.py"), "a deleted file is gone");
+    assert!(!served(bed, &without, &list("")).shown.contains("src/tally/names.py"), "a deleted file is gone");
 }
 
 #[test]
 fn what_cannot_be_looked_at_is_refused_in_words() {
-    let Some((bed, _)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     for (call, why) in [
         (read("src/tally/nothing.py", 1, 9), "there is no `src/tally/nothing.py`"),
         (read("src", 1, 9), "`src` is a directory; list it"),
@@ -96,36 +85,34 @@ fn what_cannot_be_looked_at_is_refused_in_words() {
         (list("/"), "no path in the repository"),
         (search("", "(", true), "the pattern is no regular expression"),
     ] {
-        let outcome = called(&bed.texts, &call).unwrap();
-        assert_eq!(outcome.end, CallEnd::Refused, "{call:?}");
-        assert!(outcome.shown.starts_with("Refused: ") && outcome.shown.contains(why), "{call:?}: {}", outcome.shown);
+        refused(&served(bed, &bed.texts, &call), why);
     }
 }
 
 #[test]
 fn a_hostile_pattern_ends_by_fuel_and_what_is_shown_is_bounded() {
-    let Some((bed, _)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let mut tree = bed.texts.clone();
     tree.insert("src/tally/long.py".to_owned(), format!("# {}!\n", "a".repeat(60)));
-    let hostile = search("src/tally/long.py", "(a|a|aa)+$", true);
-    let suite = DefaultTests::Affected;
-    let outcome = asked(&tree, TOOL_ENV, &suite, &hostile, 2_000_000_000, 4000).unwrap();
+    let (repo, hostile, long) = (bed.repo(), search("src/tally/long.py", "(a|a|aa)+$", true), read(CODE, 1, 1000));
+    let little = RepoToolRequest { fuel: 2_000_000_000, ..asking(&repo, &tree, &hostile) };
+    let outcome = serve_tool_call(&bed.sandbox, &little).unwrap();
     assert_eq!(outcome.end, CallEnd::Stopped(Status::FuelExceeded), "{}", outcome.shown);
     assert!(outcome.evidence.fuel >= 2_000_000_000);
-    let short = asked(&tree, TOOL_ENV, &suite, &read(CODE, 1, 1000), FUEL, 60).unwrap().shown;
+    let narrow = RepoToolRequest { shown_chars: 60, ..asking(&repo, &tree, &long) };
+    let short = serve_tool_call(&bed.sandbox, &narrow).unwrap().shown;
     assert!(short.contains('…') && short.chars().count() < 110, "{short}");
 }
 
 #[test]
 fn an_edit_is_exact_and_once() {
-    let Some((bed, _)) = tool_env() else { return };
-    let done = called(&bed.texts, &edit(CODE, "    result = 0\n", "    result = 5\n")).unwrap();
-    let (path, text) = done.edited.unwrap();
-    let text = text.unwrap();
-    assert_eq!((done.end, path.as_str()), (CallEnd::Done, CODE));
-    assert_eq!(text, bed.texts[CODE].replace("result = 0", "result = 5"));
+    let Some(bed) = bed() else { return };
+    let done = served(bed, &bed.texts, &edit(CODE, "    result = 0\n", "    result = 5\n"));
+    let text = bed.texts[CODE].replace("result = 0", "result = 5");
+    assert_eq!((done.end, done.edited), (CallEnd::Done, Some((CODE.to_owned(), Some(text)))));
     let mut overlapping = bed.texts.clone();
     overlapping.insert("setup.txt".to_owned(), "aaa".to_owned());
+    overlapping.insert("pyproject.toml".to_owned(), "x = 1\n".to_owned());
     for (call, why) in [
         (edit(CODE, "result = 9", "x"), "no such text"),
         (edit(CODE, "numbers", "x"), "more than once"),
@@ -133,24 +120,20 @@ fn an_edit_is_exact_and_once() {
         (edit(CODE, "", "x"), "is empty"),
         (edit(CODE, "result = 0", "result = 0"), "is the old one"),
         (edit("nothing.py", "a", "b"), "no text file"),
+        (edit("pyproject.toml", "x = 1", "x = 2"), "without being asked for"),
     ] {
-        let outcome = called(&overlapping, &call).unwrap();
-        assert_eq!((outcome.end, &outcome.edited), (CallEnd::Refused, &None), "{call:?}");
-        assert!(outcome.shown.contains(why), "{call:?}: {}", outcome.shown);
+        refused(&served(bed, &overlapping, &call), why);
     }
-    let mut tree = bed.texts.clone();
-    tree.insert("pyproject.toml".to_owned(), "x = 1\n".to_owned());
-    assert_eq!(called(&tree, &edit("pyproject.toml", "x = 1", "x = 2")).unwrap().end, CallEnd::Refused);
 }
 
 #[test]
 fn an_edit_keeps_the_line_ends_of_its_file() {
-    let Some((bed, _)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let mut tree = bed.texts.clone();
     let (carriage, mixed) = ("a = 1\r\nb = 2\r\nc = 3\r\n", "a = 1\r\nb = 2\nc = 3\r\n");
     tree.insert("carriage.py".to_owned(), carriage.to_owned());
     tree.insert("mixed.py".to_owned(), mixed.to_owned());
-    let text = |path, old, new| called(&tree, &edit(path, old, new)).unwrap().edited.and_then(|(_, text)| text);
+    let text = |path, old, new| served(bed, &tree, &edit(path, old, new)).edited.and_then(|(_, text)| text);
     let want = Some("a = 1\r\nd = 4\r\ne = 5\r\nc = 3\r\n".to_owned());
     assert_eq!(text("carriage.py", "b = 2\n", "d = 4\ne = 5\n"), want);
     assert_eq!(text("carriage.py", "b = 2\r\n", "d = 4\r\ne = 5\r\n"), want);
@@ -160,11 +143,11 @@ fn an_edit_keeps_the_line_ends_of_its_file() {
 
 #[test]
 fn tests_run_weakened_and_a_hidden_one_is_as_unknown_as_one_that_never_was() {
-    let Some((bed, routes)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let repo = bed.repo();
     let hidden: BTreeSet<String> = [format!("{TESTS}::test_total_of_ones")].into();
     let request = ViewRequest { repo: &repo, artifact: bed.artifact(), hidden: &hidden, with_function: true };
-    let seen = solver_view(routes, &request).unwrap();
+    let seen = solver_view(&bed.sandbox, &request).unwrap();
     assert_eq!(seen.hidden, hidden);
     let spec = seen.spec.to_string();
     assert!(spec.contains("+def test_total():") && !spec.contains("test_total_of_ones"), "{spec}");
@@ -172,46 +155,52 @@ fn tests_run_weakened_and_a_hidden_one_is_as_unknown_as_one_that_never_was() {
     assert!(!seen.tree[TESTS].contains("test_total_of_ones"));
     let (original, buggy) = seen.function.clone().unwrap();
     assert_eq!((original.name.as_str(), buggy.source.contains("result = 1")), ("total", true));
-    let shown = |call: &RepoToolCall| called(&seen.tree, call).unwrap().shown;
-    let (gone, never) =
-        (shown(&run(&[&format!("{TESTS}::test_total_of_ones")])), shown(&run(&[&format!("{TESTS}::x")])));
+    let suite = DefaultTests::Files(vec![TESTS.to_owned()]);
+    let shown = |tests: &[&str]| {
+        let call = run(tests);
+        let request = RepoToolRequest { suite: &suite, ..asking(&repo, &seen.tree, &call) };
+        serve_tool_call(&bed.sandbox, &request).unwrap().shown
+    };
+    let [gone, never] = ["test_total_of_ones", "x"].map(|name| shown(&[&format!("{TESTS}::{name}")]));
     assert_eq!(gone.replace("test_total_of_ones", "x"), never);
-    let all = shown(&run(&[]));
+    let all = shown(&[]);
     assert!(!all.contains("test_total_of_ones") && !all.contains("test_total "), "{all}");
     assert!(all.ends_with(" did not.") || all.contains("Failed:"), "{all}");
-    let named = shown(&run(&[&format!("{TESTS}::test_amount")]));
+    let named = shown(&[&format!("{TESTS}::test_amount")]);
     assert_eq!(named, "1 passed, 0 did not.");
 }
 
 #[test]
 fn a_failing_test_is_told_with_its_reason_and_an_injector_runs_what_it_affects() {
-    let Some((bed, _)) = tool_env() else { return };
-    let buggy = bed.with(CODE, "    result = 0\n", "    result = 1\n");
-    let outcome = asked(&buggy, TOOL_ENV, &DefaultTests::Affected, &run(&[]), FUEL, 4000).unwrap();
-    assert!(outcome.shown.contains(&format!("{TESTS}::test_total Failed: AssertionError")), "{}", outcome.shown);
-    assert!(outcome.shown.contains("3.5 != 3") && !outcome.shown.contains("test_label"), "{}", outcome.shown);
-    let broken = bed.with(CODE, "    result = 0\n", "    result = (\n");
-    let outcome = asked(&broken, TOOL_ENV, &DefaultTests::Affected, &run(&[]), FUEL, 4000).unwrap();
-    assert!(outcome.shown.contains("No test of") && outcome.evidence.fuel > 0, "{}", outcome.shown);
-    let loops = bed.with(CODE, "    result = 0\n", "    result = 0\n    while True:\n        pass\n");
-    let outcome = asked(&loops, TOOL_ENV, &DefaultTests::Affected, &run(&[]), 3_000_000_000, 4000).unwrap();
-    assert!(outcome.evidence.fuel >= 3_000_000_000 && outcome.shown.contains("Fuel"), "{}", outcome.shown);
+    let Some(bed) = bed() else { return };
+    let (repo, all) = (bed.repo(), run(&[]));
+    let ran = |new: &str, fuel| {
+        let tree = bed.with(CODE, "    result = 0\n", new);
+        serve_tool_call(&bed.sandbox, &RepoToolRequest { fuel, ..asking(&repo, &tree, &all) }).unwrap()
+    };
+    let shown = ran("    result = 1\n", 60_000_000_000).shown;
+    assert!(shown.contains(&format!("{TESTS}::test_total Failed: AssertionError")), "{shown}");
+    assert!(shown.contains("3.5 != 3") && !shown.contains("test_label"), "{shown}");
+    let broken = ran("    result = (\n", 60_000_000_000);
+    assert!(broken.shown.contains("No test of") && broken.evidence.fuel > 0, "{}", broken.shown);
+    let loops = ran("    result = 0\n    while True:\n        pass\n", 3_000_000_000);
+    assert!(loops.evidence.fuel >= 3_000_000_000 && loops.shown.contains("Fuel"), "{}", loops.shown);
 }
 
 /// The attack that the second image is for: code under test looks for the original's sources in the memory of the image.
 #[test]
 fn the_original_is_not_in_the_memory_of_a_tool_env() {
-    let Some((bed, _)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let thief = "    import importlib.machinery\n    kept = getattr(importlib.machinery.SourceFileLoader, \
                  '_veriplay_compiled', {})\n    raise ValueError([data for path, data in kept if b'result = 0' in data or \
                  b'numbers()) == 6' in data] or 'nothing')\n";
     let tree = replaced(&bed.weakened(bed.artifact()), CODE, "    result = 1\n", thief);
-    let tests = run(&[&format!("{TESTS}::MeanTests::test_mean")]);
-    let suite = DefaultTests::Affected;
-    let shown = |image| asked(&tree, image, &suite, &tests, FUEL, 4000).unwrap().shown;
-    let stolen = shown("python");
+    let (repo, tests) = (bed.repo(), run(&[&format!("{TESTS}::MeanTests::test_mean")]));
+    let [stolen, kept] = ["python", TOOL_ENV].map(|image| {
+        let request = RepoToolRequest { image, ..asking(&repo, &tree, &tests) };
+        serve_tool_call(&bed.sandbox, &request).unwrap().shown
+    });
     assert!(stolen.contains("Sums."), "the image repairs are graded in does hold it: {stolen}");
-    let kept = shown(TOOL_ENV);
     assert!(kept.contains("nothing") && !kept.contains("Sums."), "{kept}");
 }
 
@@ -239,22 +228,20 @@ const THIEF: &str = "    import os, shutil
 /// The tree's files lie over the layer's, and taking them away must not show what is below.
 #[test]
 fn no_way_of_moving_files_shows_what_lies_below_the_tree() {
-    let Some((bed, _)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let tests = run(&[&format!("{TESTS}::MeanTests::test_mean")]);
-    let shown = |tree| asked(&tree, TOOL_ENV, &DefaultTests::Affected, &tests, FUEL, 4000).unwrap().shown;
-    let hidden = shown(replaced(&bed.weakened(bed.artifact()), CODE, "    result = 1\n", THIEF));
+    let mut tree = replaced(&bed.weakened(bed.artifact()), CODE, "    result = 1\n", THIEF);
+    let hidden = served(bed, &tree, &tests).shown;
     assert!(hidden.contains("('seen', [])"), "{hidden}");
     // A file that is not changed is the layer's own, and is found: the thief works.
-    let kept = TextFiles::from([("src/tally/copy.py".to_owned(), "# numbers()) == 6\n".to_owned())]);
-    let told = shown(
-        replaced(&bed.weakened(bed.artifact()), CODE, "    result = 1\n", THIEF).into_iter().chain(kept).collect(),
-    );
+    tree.insert("src/tally/copy.py".to_owned(), "# numbers()) == 6\n".to_owned());
+    let told = served(bed, &tree, &tests).shown;
     assert!(told.contains("copy.py"), "{told}");
 }
 
 #[test]
 fn the_patch_of_a_solver_has_no_tests_in_it_and_equal_patches_are_graded_alike() {
-    let Some((bed, routes)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let (artifact, repo) = (bed.artifact(), bed.repo());
     let handed = bed.weakened(artifact);
     let mut now = replaced(&handed, CODE, "    result = 1\n", "    result = 0\n");
@@ -264,42 +251,39 @@ fn the_patch_of_a_solver_has_no_tests_in_it_and_equal_patches_are_graded_alike()
     let right = patch.to_string();
     let none = repair_of(&repo, &handed, &bed.texts).unwrap().to_string();
     assert_eq!(none, right, "tests are no part of it");
-    let ran = |count: usize| {
-        let repair = |patch| RepairRequest { artifact, patch, fuzz: veriplay_core::Fuzz::NONE, seed: 3 };
-        let requests: Vec<GradeRequest<'_>> = [right.as_str(), "", right.as_str()][..count]
-            .iter()
-            .map(|patch| GradeRequest { repo: &repo, repair: repair(patch) })
-            .collect();
-        grade_all(routes, &requests).into_iter().map(|verdict| verdict.unwrap().status).collect::<Vec<_>>()
-    };
-    assert_eq!(ran(3), [Status::Accepted, Status::WrongAnswer, Status::Accepted]);
+    let requests = [right.as_str(), "", right.as_str()].map(|patch| {
+        let repair = RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed: 3 };
+        GradeRequest { repo: &repo, repair }
+    });
+    let graded = grade_all(&bed.sandbox, &requests).into_iter().map(|verdict| verdict.unwrap().status);
+    let expected = [Status::Accepted, Status::WrongAnswer, Status::Accepted];
+    assert_eq!(graded.collect::<Vec<_>>(), expected);
 }
 
 #[test]
 fn functions_are_found_whole_replaced_and_emptied() {
-    let Some((bed, routes)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let repo = bed.repo();
-    let text = "class A:\n    @property\n    def f(self):\n        \"\"\"Says.\"\"\"\n        return (\n            1\n        )\n\n    def g(self): return 2\n\n\ndef h():\n    text = \"\"\"\nat the margin\n\"\"\"\n    def inner():\n        return 1\n    return text\n";
+    let text = include_str!("functions.py.txt");
     let mut texts = bed.texts.clone();
     texts.insert("src/tally/sample.py".to_owned(), text.to_owned());
-    let found = list_functions(routes, &repo, &texts, &["src/tally/sample.py", "tests/helper.py"]).unwrap();
-    let names: Vec<&str> = found[0].iter().map(|function| function.name.as_str()).collect();
+    let found = list_functions(&bed.sandbox, &repo, &texts, "src/tally/sample.py").unwrap();
+    let names: Vec<&str> = found.iter().map(|function| function.name.as_str()).collect();
     assert_eq!(names, ["A.f", "A.g", "h"]);
-    let f = &found[0][0];
+    let f = &found[0];
     assert_eq!(f.source, "@property\ndef f(self):\n    \"\"\"Says.\"\"\"\n    return (\n        1\n    )");
     assert_eq!(f.replaced(text, &f.source).unwrap(), text);
     let changed = f.replaced(text, "def f(self):\n    return 3\n").unwrap();
     assert!(changed.contains("class A:\n    def f(self):\n        return 3\n\n    def g"), "{changed}");
     assert!(f.emptied(text).unwrap().contains("\"\"\"Says.\"\"\"\n        raise NotImplementedError\n\n    def g"));
-    assert_eq!(found[0][1].emptied(text), None, "it shares its line with its head");
-    assert_eq!(found[1][0].name, "numbers");
+    assert_eq!(found[1].emptied(text), None, "it shares its line with its head");
     let mut now = texts.clone();
     let one = text.replace("return text", "return 0");
     now.insert("src/tally/sample.py".to_owned(), one.clone());
-    let (_, changed) = changed_function(routes, &repo, &texts, &now).unwrap().unwrap();
+    let (_, changed) = changed_function(&bed.sandbox, &repo, &texts, &now).unwrap().unwrap();
     assert_eq!(changed.name, "h");
     now.insert("src/tally/sample.py".to_owned(), one.replace("return 2", "return 3"));
-    assert_eq!(changed_function(routes, &repo, &texts, &now).unwrap(), None, "two functions are not one");
+    assert_eq!(changed_function(&bed.sandbox, &repo, &texts, &now).unwrap(), None, "two functions are not one");
 }
 
 /// The bed's sandbox, in which the parser that finds functions and takes tests out uses up its fuel on any text.
@@ -317,8 +301,8 @@ impl Execute for StopsParser<'_> {
 
 #[test]
 fn a_text_that_stops_the_parser_refuses_a_bug_and_drops_no_solver() {
-    let Some((bed, routes)) = tool_env() else { return };
-    let (repo, stops) = (bed.repo(), StopsParser(routes));
+    let Some(bed) = bed() else { return };
+    let (repo, stops) = (bed.repo(), StopsParser(&bed.sandbox));
     let validated = validate_bug(&stops, &repo, &bed.proposal(), &BugRules::LEAST).unwrap();
     let Evidence { rule, detail, .. } = validated.verdict.evidence;
     assert!(rule == "hidden" && detail.contains(&format!("`{TESTS}` cannot be parsed")), "{rule}: {detail}");
@@ -326,15 +310,15 @@ fn a_text_that_stops_the_parser_refuses_a_bug_and_drops_no_solver() {
     let request = ViewRequest { repo: &repo, artifact: bed.artifact(), hidden: &hidden, with_function: true };
     let seen = solver_view(&stops, &request).unwrap();
     assert!(seen.hidden.is_empty() && seen.function.is_none() && seen.spec.to_string().contains("test_total"));
-    assert_eq!(solver_view(routes, &request).unwrap().hidden, hidden);
+    assert_eq!(solver_view(&bed.sandbox, &request).unwrap().hidden, hidden);
 }
 
 #[test]
 fn a_bug_that_does_not_fit_the_repository_is_a_fault_of_the_host() {
-    let Some((bed, routes)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let mut artifact: BugArtifact = bed.artifact().clone();
     artifact.bug.bug_inject = artifact.bug.bug_inject.reverse();
     let (repo, hidden) = (bed.repo(), BTreeSet::new());
     let request = ViewRequest { repo: &repo, artifact: &artifact, hidden: &hidden, with_function: false };
-    assert!(solver_view(routes, &request).is_err());
+    assert!(solver_view(&bed.sandbox, &request).is_err());
 }

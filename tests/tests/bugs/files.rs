@@ -1,15 +1,12 @@
 //! Files made and deleted: bugs that take a module away, repairs that make it again, and the tools that do either.
 
-use veriplay_core::{FileChange, Fuzz, Patch, Status, TextFiles};
-use veriplay_verifier::bugs::tool_env::{
-    CallEnd, DefaultTests, RepoToolCall, RepoToolOutcome, RepoToolRequest, ViewRequest, propose_all, repair_of,
-    serve_tool_call, solver_view,
-};
-use veriplay_verifier::bugs::{
-    BugArtifact, BugProposal, BugRules, RepairRequest, TreeRequest, Weakening, check_each, grade_repair, validate_bug,
-};
+use veriplay_core::{FileChange, Patch, Status, TextFiles, Trust};
+use veriplay_verifier::bugs::tool_env::{CallEnd, RepoToolCall, ViewRequest, repair_of, solver_view};
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, TreeRequest, Weakening, propose_tree};
 
-use super::{Bed, CODE, TOOL_ENV, bed, replaced};
+use super::checks::failed_checks;
+use super::episodes::{refused, served};
+use super::{Bed, CODE, bed, replaced};
 
 const NAMES: &str = "src/tally/names.py";
 const INIT: &str = "src/tally/__init__.py";
@@ -37,20 +34,13 @@ fn proposed(bed: &Bed, now: &TextFiles) -> Result<BugProposal, &'static str> {
         seeds: (0, 1),
         test_command: None,
     };
-    propose_all(&bed.sandbox, &[request]).remove(0).unwrap().map_err(|rejection| rejection.check)
-}
-
-fn valid(bed: &Bed, bug: &BugProposal) -> BugArtifact {
-    let validated = validate_bug(&bed.sandbox, &bed.repo(), bug, &BugRules::LEAST).unwrap();
-    validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
+    propose_tree(&bed.sandbox, &request).unwrap().map_err(|rejection| rejection.check)
 }
 
 /// The verdict on the repair that leaves `after`, by the patch that an episode makes of it.
 fn graded(bed: &Bed, artifact: &BugArtifact, after: &TextFiles) -> (Status, String) {
-    let (repo, handed) = (bed.repo(), bed.weakened(artifact));
-    let patch = repair_of(&repo, &handed, after).unwrap().to_string();
-    let request = RepairRequest { artifact, patch: &patch, fuzz: Fuzz::NONE, seed: 0 };
-    let verdict = grade_repair(&bed.sandbox, &repo, &request).unwrap();
+    let patch = repair_of(&bed.repo(), &bed.weakened(artifact), after).unwrap().to_string();
+    let verdict = bed.graded_text(Trust::Shared, artifact, &patch);
     (verdict.status, verdict.evidence.rule)
 }
 
@@ -61,16 +51,12 @@ fn a_bug_that_takes_a_module_away_is_valid_and_a_repair_makes_the_module_again()
     // No test of a file that cannot be collected is left, so the weakening takes the whole file.
     assert_eq!(bug.test_weaken.touched().collect::<Vec<_>>(), [(NAMES_TESTS, FileChange::Deleted)]);
     assert_eq!(bug.test_files, [NAMES_TESTS]);
-    let found = check_each(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
-    assert!(found.iter().all(|(_, why)| why.is_none()), "{found:?}");
-    let artifact = valid(bed, &bug);
+    assert_eq!(failed_checks(bed, &bug, &BugRules::LEAST), [""; 0]);
+    let artifact = bed.valid(Trust::Shared, &bug);
     assert!(artifact.fail_to_pass.iter().all(|id| id.starts_with(NAMES_TESTS)), "{:?}", artifact.fail_to_pass);
     let (repo, hidden) = (bed.repo(), Default::default());
-    let view = solver_view(
-        &bed.sandbox,
-        &ViewRequest { repo: &repo, artifact: &artifact, hidden: &hidden, with_function: true },
-    )
-    .unwrap();
+    let request = ViewRequest { repo: &repo, artifact: &artifact, hidden: &hidden, with_function: true };
+    let view = solver_view(&bed.sandbox, &request).unwrap();
     assert!(view.function.is_none() && !view.tree.contains_key(NAMES) && !view.tree.contains_key(NAMES_TESTS));
     assert_eq!(view.spec.touched().collect::<Vec<_>>(), [(NAMES_TESTS, FileChange::Created)]);
     let handed = bed.weakened(&artifact);
@@ -80,16 +66,15 @@ fn a_bug_that_takes_a_module_away_is_valid_and_a_repair_makes_the_module_again()
         handed.clone().into_iter().chain(files).collect::<TextFiles>()
     };
     let names = bed.texts[NAMES].as_str();
-    assert_eq!(graded(bed, &artifact, &with(&[(NAMES, names)])).0, Status::Accepted);
-    let other = names.replace("unit + \"s\"", "f\"{unit}s\"");
-    assert_eq!(graded(bed, &artifact, &with(&[(NAMES, &other)])).0, Status::Accepted);
-    let wrong = names.replace("unit + \"s\"", "unit + \"z\"");
-    assert_eq!(graded(bed, &artifact, &with(&[(NAMES, &wrong)])).0, Status::WrongAnswer);
-    // What a repair makes of tests is no part of it.
-    assert_eq!(
-        graded(bed, &artifact, &with(&[(NAMES_TESTS, "def test_label():\n    pass\n")])).0,
-        Status::RuntimeError
-    );
+    for (path, text, status) in [
+        (NAMES, names.to_owned(), Status::Accepted),
+        (NAMES, names.replace("unit + \"s\"", "f\"{unit}s\""), Status::Accepted),
+        (NAMES, names.replace("unit + \"s\"", "unit + \"z\""), Status::WrongAnswer),
+        // What a repair makes of tests is no part of it.
+        (NAMES_TESTS, "def test_label():\n    pass\n".to_owned(), Status::RuntimeError),
+    ] {
+        assert_eq!(graded(bed, &artifact, &with(&[(path, &text)])).0, status, "{text}");
+    }
     for path in ["src/names.py", "names.py", "src/helper/__init__.py", "src/tally/conftest.py", "src/tally/new.txt"] {
         let cheat = with(&[(NAMES, names), (path, "x = 1\n")]);
         assert_eq!(graded(bed, &artifact, &cheat), (Status::Malformed, "paths".to_owned()), "{path}");
@@ -104,9 +89,7 @@ fn a_bug_that_takes_a_module_away_is_valid_and_a_repair_makes_the_module_again()
 fn a_bug_that_takes_a_module_away_must_need_each_of_its_changes() {
     let Some(bed) = bed() else { return };
     let more = replaced(&without_names(bed, true), CODE, "\"\"\"Sums.\"\"\"\n", "\"\"\"All sums.\"\"\"\n");
-    let bug = proposed(bed, &more).unwrap();
-    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
-    assert_eq!(validated.verdict.evidence.rule, "inverse", "{:?}", validated.verdict);
+    assert_eq!(refused_by(bed, &proposed(bed, &more).unwrap()).0, "inverse");
     // A file that stops the interpreter, or one that cannot be read, is no module taken away.
     let exits = replaced(&without_names(bed, true), CODE, "\"\"\"Sums.\"\"\"\n", "import os\nos._exit(0)\n");
     assert_eq!(proposed(bed, &exits).err(), Some("records"));
@@ -114,28 +97,26 @@ fn a_bug_that_takes_a_module_away_must_need_each_of_its_changes() {
     assert_eq!(proposed(bed, &broken).err(), Some("records"));
     let mut package = without_names(bed, true);
     package.remove(INIT);
-    let bug = BugProposal {
-        bug_inject: Patch::make(&bed.texts, &package).unwrap(),
-        ..proposed(bed, &without_names(bed, true)).unwrap()
-    };
-    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
-    assert_eq!(validated.verdict.evidence.rule, "paths", "{:?}", validated.verdict);
+    let bug_inject = Patch::make(&bed.texts, &package).unwrap();
+    let bug = BugProposal { bug_inject, ..proposed(bed, &without_names(bed, true)).unwrap() };
+    assert_eq!(refused_by(bed, &bug).0, "paths");
 }
 
-fn refused_by(bed: &Bed, now: &TextFiles) -> (String, String) {
-    let bug = proposed(bed, now).unwrap();
-    let evidence = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap().verdict.evidence;
-    (evidence.rule, evidence.detail)
+/// The check that refuses a bug, and why.
+fn refused_by(bed: &Bed, bug: &BugProposal) -> (String, String) {
+    let verdict = bed.validated(Trust::Shared, bug).verdict;
+    assert_eq!(verdict.status, Status::Invalid, "{verdict:?}");
+    (verdict.evidence.rule, verdict.evidence.detail)
 }
 
 #[test]
 fn a_deleted_module_excuses_no_test_file_that_another_change_keeps_from_being_collected() {
     let Some(bed) = bed() else { return };
     // What imports the module is as before, so no test file can be collected.
-    let (rule, why) = refused_by(bed, &without_names(bed, false));
+    let (rule, why) = refused_by(bed, &proposed(bed, &without_names(bed, false)).unwrap());
     assert!(rule == "records" && why.contains("no test file can be collected"), "{rule}: {why}");
     let crash = replaced(&without_names(bed, true), STEPS, "    yield name\n", "    yield (\n");
-    let (rule, why) = refused_by(bed, &crash);
+    let (rule, why) = refused_by(bed, &proposed(bed, &crash).unwrap());
     assert!(rule == "records" && why.contains("the modules that it deletes"), "{rule}: {why}");
 }
 
@@ -156,7 +137,7 @@ fn a_deleted_module_excuses_no_test_file_that_did_not_need_it() {
     let mut by_a_new_module = importing(&bare(&bed.texts), "import contextlib\n\nfrom tally import made\n");
     by_a_new_module.insert("src/tally/made.py".to_owned(), "from tally import trace\n".to_owned());
     for (name, now) in [("direct", direct), ("beside another", beside_another), ("new module", by_a_new_module)] {
-        let (rule, why) = refused_by(bed, &now);
+        let (rule, why) = refused_by(bed, &proposed(bed, &now).unwrap());
         let found = rule == "records" && why.contains("tests/test_steps.py") && why.contains(TRACE);
         assert!(found, "{name}: {rule}: {why}");
     }
@@ -167,9 +148,7 @@ fn two_deleted_modules_excuse_the_test_files_that_need_one_of_them() {
     let Some(bed) = bed() else { return };
     let mut both = without_names(bed, true);
     both.remove(TRACE);
-    let bug = proposed(bed, &both).unwrap();
-    let found = check_each(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
-    assert!(found.iter().all(|(_, why)| why.is_none()), "{found:?}");
+    assert_eq!(failed_checks(bed, &proposed(bed, &both).unwrap(), &BugRules::LEAST), [""; 0]);
 }
 
 #[test]
@@ -177,17 +156,7 @@ fn changes_beside_a_deleted_module_that_need_only_each_other_are_refused() {
     let Some(bed) = bed() else { return };
     let one = replaced(&without_names(bed, true), CODE, "def mean(numbers):\n", "def average(numbers):\n");
     let pair = replaced(&one, INIT, "import Amount, mean, total\n", "import Amount, average as mean, total\n");
-    let bug = proposed(bed, &pair).unwrap();
-    let found = check_each(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
-    assert!(found.iter().any(|(name, why)| *name == "inverse" && why.is_some()), "{found:?}");
-}
-
-fn served(bed: &Bed, tree: &TextFiles, call: &RepoToolCall) -> RepoToolOutcome {
-    let (repo, suite) = (bed.repo(), DefaultTests::Affected);
-    let (fuel, shown_chars) = (60_000_000_000, 4000);
-    let request =
-        RepoToolRequest { repo: &repo, image: TOOL_ENV, tree, suite: &suite, call, fuel, shown_chars, seed: 1 };
-    serve_tool_call(&bed.sandbox, &request).unwrap()
+    assert!(failed_checks(bed, &proposed(bed, &pair).unwrap(), &BugRules::LEAST).contains(&"inverse"));
 }
 
 #[test]
@@ -219,9 +188,7 @@ fn tools_make_and_delete_what_a_patch_may_and_say_why_not() {
         (delete("src/tally/nothing.py"), "there is no text file"),
         (delete(INIT), "makes a package of its directory"),
     ] {
-        let outcome = served(bed, &tree, &call);
-        assert_eq!((outcome.end, &outcome.edited), (CallEnd::Refused, &None), "{call:?}");
-        assert!(outcome.shown.contains(why), "{call:?}: {}", outcome.shown);
+        refused(&served(bed, &tree, &call), why);
     }
     let run = RepoToolCall::Run { tests: vec![NAMES_TESTS.to_owned()] };
     let shown = served(bed, &tree, &run).shown;

@@ -24,7 +24,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use veriplay_core::{
-    Digest, Execute, ExecuteError, Fuzz, Job, Layer, Limits, Outcome, Patch, TextFiles, Trust, Verdict, content_hash,
+    Digest, Execute, ExecuteError, Fuzz, Job, Layer, Limits, Outcome, Patch, SCHEMA_VERSION, Status, TextFiles, Trust,
+    Verdict,
 };
 use veriplay_corpus::repository::{PYTEST_WHEELS, PytestWheel, RepositoryLayout, wheel_layer};
 use veriplay_sandbox::OutcomeCache;
@@ -32,7 +33,7 @@ use veriplay_sandbox::{Layers, Sandbox, SandboxOptions, default_cache_dir};
 use veriplay_tests::external::report_without_pip;
 use veriplay_tests::python_image;
 use veriplay_verifier::bugs::{
-    BugArtifact, BugProposal, BugRules, OwnNames, RepairRequest, RepoContext, TestMap, grade_repair, own_modules,
+    BugArtifact, BugProposal, BugRules, BugValidation, RepairRequest, RepoContext, TestMap, grade_repair, own_modules,
     validate_bug,
 };
 use veriplay_verifier::repository::{Baseline, PytestSettings, Repository, baseline_of, run_file, warming};
@@ -74,7 +75,12 @@ struct Bed {
 }
 
 impl Bed {
+    /// Most attempts of the corpus are on tests beside the package; `trust.rs` has the others.
     fn repo(&self) -> RepoContext<'_> {
+        self.under(Trust::Shared)
+    }
+
+    fn under(&self, trust: Trust) -> RepoContext<'_> {
         RepoContext {
             image: "python",
             split_image: TOOL_ENV,
@@ -85,8 +91,27 @@ impl Bed {
             map: &self.map,
             limits: LIMITS,
             max_jobs: 0,
-            // Most attempts of the corpus are on tests beside the package; `trust.rs` has the others.
-            trust: Trust::Shared,
+            trust,
+        }
+    }
+
+    /// The repository with `files` over it, whose own top-level modules are `own`.
+    fn repository<'a>(&'a self, own: &'a [String], files: &'a [(String, Vec<u8>)]) -> Repository<'a> {
+        Repository {
+            image: "python",
+            split_image: TOOL_ENV,
+            pytest: &self.pytest,
+            package: &self.baseline.package,
+            dependencies: None,
+            roots: &self.baseline.roots,
+            own,
+            tests: &[],
+            settings: &self.baseline.settings,
+            files,
+            without: &[],
+            limits: LIMITS,
+            seed: 5,
+            max_jobs: 0,
         }
     }
 
@@ -99,42 +124,58 @@ impl Bed {
         Patch::make(&self.texts, now).unwrap()
     }
 
+    /// The bug that makes `buggy` of the original, and `weakened` of its tests in `tests`.
+    fn bug(&self, buggy: &TextFiles, weakened: &TextFiles, tests: &str) -> BugProposal {
+        BugProposal::first_order(self.patch(buggy), self.patch(weakened), [tests], "by hand", 0)
+    }
+
     /// The one-line bug that most tests are about.
     fn proposal(&self) -> BugProposal {
         let buggy = self.with(CODE, "    result = 0\n", "    result = 1\n");
         let weakened = self.with(TESTS, "def test_total():\n    assert total(numbers()) == 6\n\n\n", "");
-        BugProposal {
-            bug_inject: self.patch(&buggy),
-            test_weaken: self.patch(&weakened),
-            test_files: vec![TESTS.to_owned()],
-            injector: "by hand".to_owned(),
-            seed: 0,
-            test_command: None,
-            failed_repairs: Vec::new(),
-        }
+        self.bug(&buggy, &weakened, TESTS)
+    }
+
+    fn validated(&self, trust: Trust, bug: &BugProposal) -> BugValidation {
+        validate_bug(&self.sandbox, &self.under(trust), bug, &BugRules::LEAST).unwrap()
+    }
+
+    fn valid(&self, trust: Trust, bug: &BugProposal) -> BugArtifact {
+        let validated = self.validated(trust, bug);
+        validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
     }
 
     fn artifact(&self) -> &BugArtifact {
-        self.artifact.get_or_init(|| {
-            let validated = validate_bug(&self.sandbox, &self.repo(), &self.proposal(), &BugRules::LEAST).unwrap();
-            validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
-        })
+        self.artifact.get_or_init(|| self.valid(Trust::Shared, &self.proposal()))
     }
 
     /// The verdict on the patch that makes `after` of the buggy, weakened repository.
-    fn graded(&self, artifact: &BugArtifact, after: &TextFiles) -> Verdict {
-        let patch = Patch::make(&self.weakened(artifact), after).unwrap().to_string();
-        self.graded_text(artifact, &patch)
+    fn graded(&self, trust: Trust, artifact: &BugArtifact, after: &TextFiles) -> Verdict {
+        let patch = Patch::make(&self.weakened(artifact), after).unwrap();
+        self.graded_text(trust, artifact, &patch.to_string())
     }
 
-    fn graded_text(&self, artifact: &BugArtifact, patch: &str) -> Verdict {
-        grade_repair(&self.sandbox, &self.repo(), &RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed: 0 })
-            .unwrap()
+    fn graded_text(&self, trust: Trust, artifact: &BugArtifact, patch: &str) -> Verdict {
+        let request = RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed: 0 };
+        grade_repair(&self.sandbox, &self.under(trust), &request).unwrap()
     }
 
     fn weakened(&self, artifact: &BugArtifact) -> TextFiles {
         artifact.bug.test_weaken.apply(&artifact.bug.bug_inject.apply(&self.texts).unwrap()).unwrap()
     }
+}
+
+/// A host that fails the jobs that `F` names.
+pub(crate) struct FaultyHost<'a, F: Fn(&Job) -> bool>(pub(crate) &'a dyn Execute, pub(crate) F);
+
+impl<F: Fn(&Job) -> bool + Send + Sync> Execute for FaultyHost<'_, F> {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        if self.1(job) { Err(ExecuteError::Host("the machine is on fire".to_owned())) } else { self.0.execute(job) }
+    }
+}
+
+fn ending(verdict: &Verdict) -> (Status, &str) {
+    (verdict.status, verdict.evidence.rule.as_str())
 }
 
 fn replaced(texts: &TextFiles, path: &str, old: &str, new: &str) -> TextFiles {
@@ -183,63 +224,42 @@ fn downloaded() -> Option<Vec<Vec<u8>>> {
 fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {
     let package = Layer::new(files_under(directory, "")).unwrap();
     let image = python_image();
-    let image_digest = image.digest().clone();
     let layout = RepositoryLayout::detect(package.files().keys().map(String::as_str));
-    let (texts, binaries) = (package.texts(), package.binaries());
+    let (texts, binaries, nothing) = (package.texts(), package.binaries(), Layer::new([]).unwrap());
     let own = own_modules(texts.keys().map(String::as_str), &layout.roots, &layout.test_files);
-    let (pytest_digest, package_digest) = (pytest.digest().clone(), package.digest().clone());
-    let nothing = Layer::new([]).unwrap();
-    let nothing_digest = nothing.digest().clone();
+    let [pytest_digest, package_digest, nothing_digest] =
+        [&pytest, &package, &nothing].map(|layer| layer.digest().clone());
     let layers: Layers = [package, pytest, nothing].into_iter().collect();
     // As the command line does it: pytest is imported once, in each image.
-    let warmed = |name: &str, package: &Digest| {
+    let images = [("python", &package_digest), (TOOL_ENV, &nothing_digest)].map(|(name, package)| {
         let warm = warming("python", &pytest_digest, package, None, &[], LIMITS);
         let image = image.warm_up(name, &warm, &layers).unwrap();
         Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers.clone())
-    };
-    let sandbox = Images([warmed("python", &package_digest), warmed(TOOL_ENV, &nothing_digest)]);
-    let run = |file: &str, seed| {
-        let (pytest, package) = (&pytest_digest, &package_digest);
-        let roots = &layout.roots;
-        let repository = Repository {
-            image: "python",
-            split_image: TOOL_ENV,
-            pytest,
-            package,
-            dependencies: None,
-            roots,
-            own: &own,
-            tests: &[],
-            settings: &PytestSettings::default(),
-            files: &[],
-            without: &[],
-            limits: LIMITS,
-            seed,
-            max_jobs: 40,
-        };
-        run_file(&sandbox, &repository, file).unwrap()
-    };
-    let files = layout.test_files.iter().map(|file| baseline_of(file, &run(file, 1), &run(file, 2))).collect();
+    });
     let baseline = Baseline {
-        schema_version: Baseline::SCHEMA_VERSION,
+        schema_version: SCHEMA_VERSION,
         name: name.to_owned(),
         version: "1.0".to_owned(),
-        package: package_digest,
+        package: package_digest.clone(),
         pytest: pytest_digest.clone(),
-        image: image_digest,
+        image: image.digest().clone(),
         limits: LIMITS,
         seeds: [1, 2],
         dependencies: None,
-        roots: layout.roots.clone(),
+        roots: layout.roots,
         settings: PytestSettings::default(),
         library: Vec::new(),
         notes: Vec::new(),
-        files,
+        files: Vec::new(),
     };
-    let nothing =
-        TestMap { schema_version: 1, package: content_hash(&0), files: Vec::new(), names: OwnNames::default() };
-    let (sandbox, artifact) = (OutcomeCache::new(sandbox, 4096), OnceLock::new());
-    let mut bed = Bed { sandbox, artifact, pytest: pytest_digest, texts, binaries, baseline, map: nothing };
+    let (sandbox, artifact) = (OutcomeCache::new(Images(images), 4096), OnceLock::new());
+    let map = TestMap::unmeasured(package_digest);
+    let mut bed = Bed { sandbox, artifact, pytest: pytest_digest, texts, binaries, baseline, map };
+    let run = |file: &str, seed| {
+        let repository = Repository { seed, max_jobs: 40, ..bed.repository(&own, &[]) };
+        run_file(&bed.sandbox, &repository, file).unwrap()
+    };
+    bed.baseline.files = layout.test_files.iter().map(|file| baseline_of(file, &run(file, 1), &run(file, 2))).collect();
     bed.map = TestMap::measure(&bed.sandbox, &bed.repo()).unwrap();
     bed
 }

@@ -1,20 +1,16 @@
 //! The game `bug_repair` on the real sandbox, with scripted policies: every way a bug can be made or refused, every way a repair can
 //! go, and the reward of each.
 
-mod cheating;
 mod making;
 mod splits;
 
 use std::collections::BTreeMap;
 
 use veriplay_bug_repair::{
-    BugOrigin, BugRepair, BugRepairConfig, BugRepairSettings, BugTask, InjectionMode, RepairDetail, RepoBudget,
-    Repositories, Repository, TestCommandSource,
+    BugOrigin, BugRepair, BugRepairConfig, BugTask, InjectionMode, InjectionRequest, RepairDetail, RepoBudget,
+    Repositories, Repository,
 };
-use veriplay_core::{
-    Digest, Execute, ExecuteError, Job, Outcome, Patch, PromptContent, Role, ScriptedPolicy, ScriptedRequest, Status,
-    Trust,
-};
+use veriplay_core::{Digest, Execute, Job, PromptContent, Role, ScriptedPolicy, ScriptedRequest, Status, Trust};
 use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::game_state::GameState;
@@ -22,18 +18,10 @@ use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
 use veriplay_selfplay::records::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
 use veriplay_selfplay::settings::{Aggregation, SharedSettings};
 use veriplay_selfplay::task_pool::{PoolEntry, Source};
-use veriplay_verifier::bugs::{
-    BugArtifact, BugProposal, BugRules, Commit, PastChange, Weakening, validate_bug, weaken_tests,
-};
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, Commit, PastChange, weaken_tests};
 
-use super::TOOL_ENV;
-use super::episodes::tool_env;
-use super::{Bed, CODE, LIMITS, TESTS};
+use super::{Bed, CODE, FaultyHost, LIMITS, TESTS, TOOL_ENV, bed};
 use crate::exercise;
-
-fn budget(turns: usize) -> RepoBudget {
-    RepoBudget { turns, fuel: 100_000_000_000, test_runs: 2, shown_chars: 2000, prompt_chars: 40_000 }
-}
 
 fn config(format: &str) -> BugRepairConfig {
     BugRepairConfig {
@@ -45,28 +33,7 @@ fn config(format: &str) -> BugRepairConfig {
             solver_max_tokens: 4000,
             ..exercise::settings()
         },
-        own: BugRepairSettings {
-            tasks_per_step: 1,
-            injections_per_step: 0,
-            injection_share: 0.0,
-            modes: Vec::new(),
-            trust: Trust::Shared,
-            weakening: Weakening::Derived,
-            test_command: TestCommandSource::Veriplay,
-            mutants_per_step: 0,
-            mutant_share: 0.0,
-            operators: Vec::new(),
-            higher_order_per_step: 0,
-            higher_order_share: 0.0,
-            hidden_share: 0.0,
-            min_passing: 0,
-            min_changed_files: 1,
-            min_failing: 1,
-            grade_unfinished: true,
-            sft_bugs: 0,
-            solver_budget: budget(4),
-            injector_budget: budget(3),
-        },
+        own: toml::from_str(include_str!("play/settings.toml")).unwrap(),
     }
 }
 
@@ -97,6 +64,10 @@ fn past_change(bed: &Bed) -> PastChange {
 type Game = SelfPlay<BugRepair>;
 type State = GameState<BugTask>;
 type Record = records::Record<BugRepair>;
+type Steps = Output<BugRepair>;
+type Repair = AttemptRecord<RepairDetail>;
+/// What a policy writes in the turns of an episode before it submits.
+type Plan = Vec<String>;
 
 fn game(bed: &Bed, config: BugRepairConfig, training: &[BugArtifact]) -> Game {
     let repositories = Repositories { training: vec![repository(bed)], ..Repositories::default() };
@@ -106,16 +77,8 @@ fn game(bed: &Bed, config: BugRepairConfig, training: &[BugArtifact]) -> Game {
 /// The state before step 0 of a game that makes no supervised examples.
 fn begun(game: &Game) -> State {
     let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| panic!("nobody is asked: {}", turn.prompt.text()));
-    game.init(&StepContext { policy: &policy, execute: &Nobody, seed: 7 }).unwrap()
-}
-
-/// A host on which nothing runs.
-struct Nobody;
-
-impl Execute for Nobody {
-    fn execute(&self, _: &Job) -> Result<Outcome, ExecuteError> {
-        Err(ExecuteError::Host("gone".to_owned()))
-    }
+    game.init(&StepContext { policy: &policy, execute: &FaultyHost(crate::sol_ver::python(), |_: &Job| true), seed: 7 })
+        .unwrap()
 }
 
 /// The bugs that were made in play, as the pool has them.
@@ -138,7 +101,17 @@ fn step(game: &Game, policy: &ScriptedPolicy, execute: &dyn Execute, state: &mut
     game.step(&StepContext { policy, execute, seed: 7 }, state, step).unwrap()
 }
 
-type Steps = Output<BugRepair>;
+/// The first step of a game, and the state after it.
+fn first_step(bed: &Bed, game: &Game, policy: &ScriptedPolicy) -> (Steps, State) {
+    let mut state = begun(game);
+    (step(game, policy, &bed.sandbox, &mut state, 0), state)
+}
+
+/// Asserts that what was logged is judged again to the same.
+fn same_again(bed: &Bed, game: &Game, played: &Steps) {
+    let again = game.replay(&bed.sandbox, &played.records).unwrap();
+    assert!(again.verdicts > 0 && again.same == again.verdicts, "{again:?}");
+}
 
 /// An edit of whole lines, as the fenced format writes it.
 fn edit(path: &str, old: &str, new: &str) -> String {
@@ -148,7 +121,7 @@ fn edit(path: &str, old: &str, new: &str) -> String {
 const SUBMIT: &str = "```submit\n```";
 
 /// Responds with the plan's lines, one a turn, and then submits. The first response identifies a plan, and later prompts contain it.
-fn planned(prompt: &str, first: usize, plans: &[Vec<String>]) -> String {
+fn planned(prompt: &str, first: usize, plans: &[Plan]) -> String {
     let of = |plan: &usize| prompt.contains(&format!("My plan is number {plan}."));
     let plan = (0..plans.len()).find(of).unwrap_or(first % plans.len());
     let said = prompt.matches("My plan is number").count();
@@ -156,15 +129,39 @@ fn planned(prompt: &str, first: usize, plans: &[Vec<String>]) -> String {
     format!("My plan is number {plan}.\n{block}")
 }
 
-fn solver(plans: Vec<Vec<String>>) -> ScriptedPolicy {
+fn solver(plans: Vec<Plan>) -> ScriptedPolicy {
     ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| planned(&turn.prompt.text(), turn.sample, &plans))
 }
 
-fn right() -> Vec<String> {
+/// Solvers and injectors by plans, a solver's by its sample and an injector's by its place.
+fn players(solvers: Vec<Plan>, injectors: Vec<Plan>) -> ScriptedPolicy {
+    ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
+        Role::SOLVER => planned(&turn.prompt.text(), turn.sample, &solvers),
+        _ => planned(&turn.prompt.text(), turn.index, &injectors),
+    })
+}
+
+/// Solvers by plans, and injectors that keep to their mode.
+fn with_injectors(solvers: Vec<Plan>) -> ScriptedPolicy {
+    ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
+        Role::SOLVER => planned(&turn.prompt.text(), turn.sample, &solvers),
+        _ => injected(&turn.prompt.text()),
+    })
+}
+
+/// The repair of the bed's bug.
+fn right() -> Plan {
     vec![edit(CODE, "    result = 1\n", "    result = 0\n")]
 }
 
-type Repair = AttemptRecord<RepairDetail>;
+/// A bug, and its repair.
+fn breaks() -> Plan {
+    vec![edit(CODE, "        result += number\n", "        result -= number\n")]
+}
+
+fn mends() -> Plan {
+    vec![edit(CODE, "        result -= number\n", "        result += number\n")]
+}
 
 fn tasks(played: &Steps) -> Vec<&TaskRecord<BugTask, RepairDetail>> {
     let mut tasks = Vec::new();
@@ -188,10 +185,15 @@ fn total_reward(record: &EpisodeRecord) -> f64 {
     record.reward.as_ref().unwrap().total()
 }
 
+/// The first proposal of a step.
+fn injection(played: &Steps) -> &records::ProposalRecord<InjectionRequest, BugTask, ()> {
+    let LogRecord::Proposal(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+    record
+}
+
 #[test]
 fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
-    let Some((bed, routes)) = tool_env() else { return };
-    let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
+    let Some(bed) = bed() else { return };
     let plans = vec![
         vec![
             "```read src/tally/core.py\n20-26\n```".to_owned(),
@@ -199,7 +201,7 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
             "```run\n```".to_owned(),
         ],
         vec!["I see nothing.".to_owned(), edit(TESTS, "import unittest\n", "import unittest  # mine\n")],
-        wrong,
+        vec![edit(CODE, "    result = 1\n", "    result = 2\n")],
         vec!["```search src\ndef total\n```".to_owned(); 9],
     ];
     let config = config("think").with(|c| {
@@ -207,8 +209,7 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
         c.own.higher_order_share = 1.0;
     });
     let game = game(bed, config, &[bed.artifact().clone()]);
-    let (policy, mut state) = (solver(plans), begun(&game));
-    let played = step(&game, &policy, routes, &mut state, 0);
+    let (played, mut state) = first_step(bed, &game, &solver(plans));
     assert_eq!(statuses(&played), [Status::Accepted, Status::WrongAnswer, Status::WrongAnswer, Status::WrongAnswer]);
     let ends: Vec<&str> = repairs(&played).iter().filter_map(|repair| repair.episode.end.as_deref()).collect();
     assert_eq!(ends, ["submitted", "submitted", "submitted", "out_of_turns"]);
@@ -236,47 +237,38 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     assert_eq!((yields.tried, yields.valid), (1, 1), "{yields:?}");
     assert_eq!(made(&state)[0].task.bug.order(), 2);
     let mut again = state.clone();
-    let second =
-        step(&game, &solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 0\n")]]), routes, &mut state, 1);
+    let repairs_it = solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 0\n")]]);
+    let second = step(&game, &repairs_it, &bed.sandbox, &mut state, 1);
     assert_eq!((second.metrics.tasks[&BugOrigin::HigherOrder], statuses(&second)), (1, vec![Status::Accepted; 4]));
     assert!(second.batches.is_empty(), "a bug that everybody repairs teaches nothing");
     assert_eq!(second.metrics.higher_order.tried, 0);
     // A state that was saved plays on as if it had not been.
     again = serde_json::from_str(&serde_json::to_string(&again).unwrap()).unwrap();
-    let third = solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 0\n")]]);
-    assert_eq!((step(&game, &third, routes, &mut again, 1), &again), (second, &state));
+    assert_eq!((step(&game, &repairs_it, &bed.sandbox, &mut again, 1), &again), (second, &state));
     // And no bug of the third order is made of that.
     let fails = solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 3\n")]]);
-    let last = step(&game, &fails, routes, &mut state, 2);
+    let last = step(&game, &fails, &bed.sandbox, &mut state, 2);
     assert_eq!((statuses(&last), last.metrics.higher_order.tried), (vec![Status::WrongAnswer; 4], 0));
 }
 
 #[test]
 fn what_was_logged_is_judged_again_and_comes_out_the_same() {
-    let Some((bed, routes)) = tool_env() else { return };
-    let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
+    let Some(bed) = bed() else { return };
     let config = injecting(2, &InjectionMode::ALL).with(|c| {
         c.own.higher_order_per_step = 1;
         c.own.mutants_per_step = 2;
         c.own.injection_share = 0.0;
     });
     let game = game(bed, config, &[bed.artifact().clone()]);
-    let plans = vec![right(), wrong];
-    let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
-        Role::SOLVER => planned(&turn.prompt.text(), turn.sample, &plans),
-        _ => injected(&turn.prompt.text()),
-    });
-    let played = step(&game, &policy, routes, &mut begun(&game), 3);
+    let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
+    let policy = with_injectors(vec![right(), wrong]);
+    let played = step(&game, &policy, &bed.sandbox, &mut begun(&game), 3);
     let text = serde_json::to_string(&played.records).unwrap();
     let mut records: Vec<Record> = serde_json::from_str(&text).unwrap();
     assert_eq!(records, played.records);
-    let verdicts = |record: &Record| if let LogRecord::Task(task) = record { task.attempts.len() as u64 } else { 1 };
-    let count = records.iter().map(verdicts).sum();
-    let differs = |record: &&Record| game.replay(routes, std::slice::from_ref(*record)).unwrap().same == 0;
-    assert_eq!(records.iter().filter(differs).collect::<Vec<_>>(), Vec::<&Record>::new());
-    let again = game.replay(routes, &records).unwrap();
-    assert_eq!(again, ReplayReport { verdicts: count, same: count, ..ReplayReport::default() });
-    let mut altered = 0;
+    let again = game.replay(&bed.sandbox, &records).unwrap();
+    assert_eq!(again, ReplayReport { verdicts: again.verdicts, same: again.verdicts, ..ReplayReport::default() });
+    let (mut count, mut altered) = (0, 0);
     for record in &mut records {
         match record {
             LogRecord::Task(task) => {
@@ -287,10 +279,12 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
                 injection.episode.turns[0].text = SUBMIT.to_owned();
                 altered += 1;
             }
-            LogRecord::Derived(_) => {}
+            LogRecord::Derived(_) => count += 1,
         }
     }
-    let other = game.replay(routes, &records).unwrap();
+    count += altered;
+    assert_eq!(again.verdicts, count);
+    let other = game.replay(&bed.sandbox, &records).unwrap();
     assert_eq!((other.verdicts, other.same), (count, count - altered));
 }
 
@@ -320,26 +314,26 @@ fn injected(prompt: &str) -> String {
 
 #[test]
 fn unfinished_work_is_graded_or_not_as_the_config_says() {
-    let Some((bed, routes)) = tool_env() else { return };
-    let plan = vec![right()[0].clone(), "```run\n```".to_owned(), "```list\n```".to_owned(), "```list\n```".to_owned()];
-    let small = RepoBudget { fuel: 10_000, ..budget(9) };
-    let wide = config("think").with(|c| {
-        c.own.solver_budget = budget(9);
-        c.shared.group_size = 2;
-    });
-    let wide = game(bed, wide, &[bed.artifact().clone()]);
-    let long = step(&wide, &solver(vec![plan.clone()]), routes, &mut begun(&wide), 0);
-    let third = repairs(&long)[0].episode.turns[2].prompt.chars().count();
-    let narrow = RepoBudget { prompt_chars: third - 1, ..budget(9) };
-    for (budget, end) in [(budget(3), "out_of_turns"), (small, "out_of_fuel"), (narrow, "out_of_room")] {
+    let Some(bed) = bed() else { return };
+    let list = "```list\n```".to_owned();
+    let policy = solver(vec![[right(), vec!["```run\n```".to_owned(), list.clone(), list]].concat()]);
+    let played = |budget: RepoBudget, grade_unfinished: bool| {
+        let config = config("think").with(|c| {
+            c.own.solver_budget = budget;
+            c.own.grade_unfinished = grade_unfinished;
+            c.shared.group_size = 2;
+        });
+        first_step(bed, &game(bed, config, &[bed.artifact().clone()]), &policy).0
+    };
+    let wide = RepoBudget { turns: 9, ..config("think").own.solver_budget };
+    let third = repairs(&played(wide, true))[0].episode.turns[2].prompt.chars().count();
+    for (budget, end) in [
+        (RepoBudget { turns: 3, ..wide }, "out_of_turns"),
+        (RepoBudget { fuel: 10_000, ..wide }, "out_of_fuel"),
+        (RepoBudget { prompt_chars: third - 1, ..wide }, "out_of_room"),
+    ] {
         for (grade_unfinished, status) in [(true, Status::Accepted), (false, Status::Malformed)] {
-            let config = config("think").with(|c| {
-                c.own.solver_budget = budget;
-                c.own.grade_unfinished = grade_unfinished;
-                c.shared.group_size = 2;
-            });
-            let game = game(bed, config, &[bed.artifact().clone()]);
-            let played = step(&game, &solver(vec![plan.clone()]), routes, &mut begun(&game), 0);
+            let played = played(budget, grade_unfinished);
             let first = repairs(&played)[0];
             let ended = first.episode.end.as_deref();
             assert_eq!((ended, statuses(&played)[0]), (Some(end), status), "{}", first.episode.turns.len());
@@ -347,45 +341,32 @@ fn unfinished_work_is_graded_or_not_as_the_config_says() {
     }
 }
 
-/// Fails where the wanted image is asked for.
-struct Faulty<'a>(&'a dyn Execute, &'static str);
-
-impl Execute for Faulty<'_> {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        // Tests with the package in another instance run in the image of tools, too.
-        if job.image == self.1 && job.callee.is_none() {
-            Err(ExecuteError::Host("gone".to_owned()))
-        } else {
-            self.0.execute(job)
-        }
-    }
+/// Fails the jobs of an image. Tests with the package in another instance run in the image of tools, too.
+fn without_image<'a>(bed: &'a Bed, image: &'static str) -> impl Execute + 'a {
+    FaultyHost(&bed.sandbox, move |job: &Job| job.image == image && job.callee.is_none())
 }
 
 #[test]
 fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
-    let Some((bed, routes)) = tool_env() else { return };
-    let looks = vec!["```list\n```".to_owned()];
+    let Some(bed) = bed() else { return };
     let config = config("think").with(|c| {
         c.own.injections_per_step = 1;
         c.own.modes = vec![InjectionMode::Direct];
     });
     let measured = measuring(bed, config.clone(), &[bed_second(bed)]);
     let game = game(bed, config, &[bed.artifact().clone()]);
-    let policy = || {
-        let plans = [right(), looks.clone()];
-        ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| planned(&turn.prompt.text(), turn.sample, &plans))
-    };
+    let policy = solver(vec![right(), vec!["```list\n```".to_owned()]]);
     let mut state = begun(&game);
-    let played = step(&game, &policy(), &Faulty(routes, TOOL_ENV), &mut state, 0);
+    let played = step(&game, &policy, &without_image(bed, TOOL_ENV), &mut state, 0);
     // An edit needs no job, so the right repairs go on; what looked is gone.
     let judged: Vec<bool> = repairs(&played).iter().map(|repair| repair.judged.verdict.is_ok()).collect();
     assert_eq!(judged, [true, false, true, false]);
     assert_eq!((played.counts.attempts, played.counts.accepted), (2, 2));
     assert!(repairs(&played)[1].episode.reward.is_none() && repairs(&played)[1].episode.end.is_none());
-    assert_eq!(game.replay(routes, &played.records).unwrap().dropped, played.counts.dropped);
-    let lost = step(&game, &policy(), &Faulty(routes, "python"), &mut state, 1);
+    assert_eq!(game.replay(&bed.sandbox, &played.records).unwrap().dropped, played.counts.dropped);
+    let lost = step(&game, &policy, &without_image(bed, "python"), &mut state, 1);
     assert_eq!((lost.counts.attempts, lost.batches.len()), (0, 0));
-    let context = StepContext { policy: &policy(), execute: &Faulty(routes, "python"), seed: 1 };
+    let context = StepContext { policy: &policy, execute: &without_image(bed, "python"), seed: 1 };
     assert!(matches!(measured.evaluate(&context), Err(PlayError::Host(_))), "a number with holes is no number");
 }
 
@@ -393,22 +374,14 @@ fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
 fn bed_second(bed: &Bed) -> BugArtifact {
     let buggy = bed.with("src/tally/names.py", "    if count == 1:\n", "    if count == 2:\n");
     let failing = ["tests/test_names.py::test_label".to_owned()].into();
-    let bug = BugProposal {
-        bug_inject: Patch::make(&bed.texts, &buggy).unwrap(),
-        test_weaken: weaken_tests(&bed.sandbox, &bed.repo(), &failing).unwrap().unwrap(),
-        test_files: vec!["tests/test_names.py".to_owned()],
-        injector: "flip_operator".to_owned(),
-        seed: 0,
-        test_command: None,
-        failed_repairs: Vec::new(),
-    };
-    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
-    validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
+    let weakening = weaken_tests(&bed.sandbox, &bed.repo(), &failing).unwrap().unwrap();
+    let tests = ["tests/test_names.py"];
+    bed.valid(Trust::Shared, &BugProposal::first_order(bed.patch(&buggy), weakening, tests, "flip_operator", 0))
 }
 
 #[test]
 fn the_compact_format_plays_whole_functions_and_is_taught_by_what_it_would_say() {
-    let Some((bed, routes)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let config = config("compact").with(|c| {
         c.shared.group_size = 2;
         c.own.injections_per_step = 1;
@@ -421,7 +394,7 @@ fn the_compact_format_plays_whole_functions_and_is_taught_by_what_it_would_say()
     });
     let heldout = vec![bed_second(bed)];
     let prompt = |bugs: &[BugArtifact]| {
-        let prompts = game(bed, config.clone(), bugs).preview(routes).unwrap();
+        let prompts = game(bed, config.clone(), bugs).preview(&bed.sandbox).unwrap();
         prompts.into_iter().find(|(what, _)| what == "solver").unwrap().1.text().into_owned()
     };
     let (prompt, measured_prompt) = (prompt(&[bed.artifact().clone()]), prompt(&heldout));
@@ -439,7 +412,7 @@ fn the_compact_format_plays_whole_functions_and_is_taught_by_what_it_would_say()
         (Role::SOLVER, _) => answers.get(&*turn.prompt.text()).cloned().unwrap_or_else(|| "<BUG>".to_owned()),
         _ => format!("{}\n    return None", turn.prompt.text()[6..].lines().next().unwrap().replace("<INJECT>", "")),
     });
-    let context = StepContext { policy: &policy, execute: routes, seed: 10 };
+    let context = StepContext { policy: &policy, execute: &bed.sandbox, seed: 10 };
     let mut state = game.init(&context).unwrap();
     assert_eq!(state.sft_examples.len(), 2, "one of two repaired the training bug, and the injector made a bug");
     let played = game.step(&context, &mut state, 0).unwrap();
@@ -447,23 +420,20 @@ fn the_compact_format_plays_whole_functions_and_is_taught_by_what_it_would_say()
     let by_training: Vec<Status> =
         given.flat_map(|task| &task.attempts).map(|repair| repair.judged.verdict.as_ref().unwrap().status).collect();
     assert_eq!(by_training, [Status::Accepted, Status::WrongAnswer], "{:?}", played.metrics);
-    assert!(
-        played
-            .batches
-            .iter()
-            .any(|batch| matches!(batch, Batch::Samples(batch) if batch.samples.iter().any(|sample| sample.imitate)))
-    );
+    let imitates =
+        |batch: &Batch| matches!(batch, Batch::Samples(batch) if batch.samples.iter().any(|one| one.imitate));
+    assert!(played.batches.iter().any(imitates));
     let held = measured.evaluate(&context).unwrap();
     let row = EvalRow { row: "swe_smith".to_owned(), tasks: 1, pass1: 7.0 / 8.0, greedy: 1.0, pass8: 1.0 };
     assert_eq!(held.rows, [row]);
     assert_eq!(held.mean, EvalNumbers { pass1: 7.0 / 8.0, greedy: 1.0, pass8: 1.0 });
-    let examples: Vec<String> = game.preview(routes).unwrap().into_iter().map(|(what, _)| what).collect();
+    let examples: Vec<String> = game.preview(&bed.sandbox).unwrap().into_iter().map(|(what, _)| what).collect();
     assert_eq!(examples, ["injector, direct", "solver"]);
 }
 
 #[test]
 fn a_direct_prompt_shows_another_bug_and_its_repair_is_judged_again_the_same() {
-    let Some((bed, routes)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let config = config("direct").with(|c| {
         c.shared.examples = 1;
         c.own.tasks_per_step = 2;
@@ -474,7 +444,7 @@ fn a_direct_prompt_shows_another_bug_and_its_repair_is_judged_again_the_same() {
     let training = [bed.artifact().clone(), bed_second(bed)];
     let new = |training: &[BugArtifact]| {
         let repositories = Repositories { training: vec![repository(bed)], ..Repositories::default() };
-        BugRepair::new(config.clone(), repositories, training, &[]).unwrap().with_examples(routes)
+        BugRepair::new(config.clone(), repositories, training, &[]).unwrap().with_examples(&bed.sandbox)
     };
     let refused = new(&training[..1]).err().unwrap().to_string();
     assert!(refused.contains("`examples` is `1`") && refused.contains("which is `1`"), "{refused}");
@@ -492,11 +462,11 @@ fn a_direct_prompt_shows_another_bug_and_its_repair_is_judged_again_the_same() {
             _ => "The count is wrong.".to_owned(),
         }
     });
-    let played = step(&game, &policy, routes, &mut begun(&game), 0);
+    let (played, _) = first_step(bed, &game, &policy);
     let mut found = statuses(&played);
     found.sort_by_key(|status| *status == Status::Malformed);
     assert_eq!(found, [[Status::Accepted; 4], [Status::Malformed; 4]].concat());
     assert_eq!(played.metrics.injections["direct"].refused["unfinished"], 1);
-    let again = game.replay(routes, &played.records).unwrap();
+    let again = game.replay(&bed.sandbox, &played.records).unwrap();
     assert_eq!(again, ReplayReport { verdicts: 9, same: 9, ..ReplayReport::default() });
 }

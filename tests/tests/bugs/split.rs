@@ -1,31 +1,11 @@
 //! Tests in one instance and the package in another: which can be judged so, and that code which forges every record beside
 //! pytest forges none from there. The scan has no part in it.
 
-use veriplay_core::Status;
-use veriplay_verifier::bugs::{BugProposal, BugRules, validate_bug};
-use veriplay_verifier::repository::{FileRun, Repository, TestResult, run_split, run_tests};
+use veriplay_core::{Status, Trust};
+use veriplay_verifier::repository::{FileRun, TestResult, run_split, run_tests};
 
 use super::cheats::cheats;
-use super::{Bed, CODE, LIMITS, TESTS, TOOL_ENV, bed};
-
-pub(super) fn repository<'a>(bed: &'a Bed, own: &'a [String], files: &'a [(String, Vec<u8>)]) -> Repository<'a> {
-    Repository {
-        image: "python",
-        split_image: TOOL_ENV,
-        pytest: &bed.pytest,
-        package: &bed.baseline.package,
-        dependencies: None,
-        roots: &bed.baseline.roots,
-        own,
-        tests: &[],
-        settings: &bed.baseline.settings,
-        files,
-        without: &[],
-        limits: LIMITS,
-        seed: 5,
-        max_jobs: 0,
-    }
-}
+use super::{CODE, TESTS, bed, ending};
 
 fn passed(run: &FileRun) -> usize {
     run.tests.iter().filter(|test| test.result == TestResult::Passed).count()
@@ -49,18 +29,11 @@ fn a_verdict_on_tests_that_are_all_split_says_so() {
     let Some(bed) = bed() else { return };
     let buggy = bed.with("src/tally/names.py", "    return unit + \"s\"\n", "    return unit + \"z\"\n");
     let line = "    assert label(\"metre\", 2) == \"metres\"\n";
-    let weakened = bed.with("tests/test_names.py", line, "");
-    let bug = BugProposal {
-        bug_inject: bed.patch(&buggy),
-        test_weaken: bed.patch(&weakened),
-        test_files: vec!["tests/test_names.py".to_owned()],
-        ..bed.proposal()
-    };
-    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
-    let artifact = validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict));
-    let verdict = bed.graded_text(&artifact, &bug.bug_inject.reverse().to_string());
-    assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Accepted, "split"), "{:?}", verdict.evidence);
-    assert_eq!(bed.graded_text(&artifact, "").status, Status::WrongAnswer);
+    let bug = bed.bug(&buggy, &bed.with("tests/test_names.py", line, ""), "tests/test_names.py");
+    let artifact = bed.valid(Trust::Shared, &bug);
+    let verdict = bed.graded_text(Trust::Shared, &artifact, &bug.bug_inject.reverse().to_string());
+    assert_eq!(ending(&verdict), (Status::Accepted, "split"), "{:?}", verdict.evidence);
+    assert_eq!(bed.graded_text(Trust::Shared, &artifact, "").status, Status::WrongAnswer);
 }
 
 #[test]
@@ -71,17 +44,15 @@ fn what_forges_every_record_beside_pytest_forges_none_from_another_instance() {
     let (mut forgers, mut forged) = (0, Vec::new());
     // These repair what these tests ask for.
     let right = ["context_that_swallows", "one_test_repaired_one_broken"];
-    let cheats: Vec<_> = cheats().into_iter().filter(|cheat| !right.contains(&cheat.name.as_str())).collect();
-    for cheat in
-        cheats.iter().filter(|cheat| cheat.files.iter().any(|(path, _)| path == CODE || path.ends_with("trace.py")))
-    {
+    let cheats = cheats().into_iter().filter(|cheat| !right.contains(&cheat.name.as_str()));
+    let buggy = bed.with(CODE, "    result = 0\n", "    result = 1\n");
+    for cheat in cheats.filter(|cheat| cheat.files.iter().any(|(path, _)| path == CODE || path.ends_with("trace.py"))) {
         let mut files: Vec<(String, Vec<u8>)> =
             cheat.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
         if files.iter().all(|(path, _)| path != CODE) {
-            let buggy = bed.with(CODE, "    result = 0\n", "    result = 1\n");
             files.push((CODE.to_owned(), buggy[CODE].clone().into_bytes()));
         }
-        let repository = repository(bed, &own, &files);
+        let repository = bed.repository(&own, &files);
         let beside = run_tests(&bed.sandbox, &repository, TESTS, &wanted).unwrap();
         if passed(&beside) < wanted.len() {
             continue;

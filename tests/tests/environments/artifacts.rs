@@ -2,17 +2,29 @@
 
 use std::collections::BTreeSet;
 use std::io::Read;
+use std::sync::Mutex;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::ZlibDecoder;
 use rayon::prelude::*;
-use veriplay_core::{CodeTask, Entry, Status, Value};
+use veriplay_core::{Entry, Execute, ExecuteError, Job, Outcome, Status, Value};
 use veriplay_corpus::HandWrittenTask;
 use veriplay_verifier::environments::rules;
-use veriplay_verifier::environments::{ArtifactRequest, RuleViolation, describe_environment, judge_artifact};
+use veriplay_verifier::environments::{ArtifactRequest, describe_environment, examine_artifact};
 
-use super::{LIMITS, Watched, corpus, environment, gate, inspected, judged, python, task};
+use super::{LIMITS, corpus, environment, examined, gate, judged, python, task};
+
+/// Keeps every job that is run.
+#[derive(Default)]
+struct Watched(Mutex<Vec<Job>>);
+
+impl Execute for Watched {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.0.lock().unwrap().push(job.clone());
+        python().execute(job)
+    }
+}
 
 fn all() -> Vec<&'static HandWrittenTask> {
     corpus().iter().flat_map(|one| &one.tasks).collect()
@@ -23,10 +35,9 @@ fn every_hand_written_task_passes_the_gate() {
     assert!(corpus().len() >= 5 && corpus().iter().all(|one| one.tasks.len() >= 4));
     let faults: Vec<String> = all()
         .par_iter()
-        .flat_map_iter(|hand| {
-            let told = |found: RuleViolation| format!("{}: {}: {}", hand.task.task_id, found.rule, found.detail);
-            inspected(&gate(), &hand.task).into_iter().map(told).collect::<Vec<_>>()
-        })
+        .map(|hand| (&hand.task.task_id, examined(&gate(), &hand.task)))
+        .filter(|(_, report)| report.verdict.status != Status::Valid || !report.rules.is_empty())
+        .map(|(task_id, report)| format!("{task_id}: {report:?}"))
         .collect();
     assert!(faults.is_empty(), "{faults:#?}");
 }
@@ -51,36 +62,35 @@ fn faults_of(hand: &HandWrittenTask) -> Vec<String> {
 fn an_artifact_is_judged_the_same_again_and_a_known_one_is_a_duplicate() {
     let task = task("orders/ship_to_kiel");
     let request = ArtifactRequest { environment: environment("orders"), task, known: false };
-    let first = judge_artifact(python(), &gate(), &request).unwrap();
-    assert_eq!((first.status, first.evidence.rule.as_str()), (Status::Valid, ""));
-    assert!(first.evidence.fuel > 0 && first.evidence.jobs.len() > 20);
-    assert_eq!(judge_artifact(python(), &gate(), &request).unwrap(), first);
-    let known = judge_artifact(python(), &gate(), &ArtifactRequest { known: true, ..request }).unwrap();
-    assert_eq!((known.status, known.evidence.rule.as_str()), (Status::Invalid, rules::DUPLICATE));
-    assert!(known.evidence.jobs.is_empty(), "a duplicate costs nothing");
+    let judged = |request| examine_artifact(python(), &gate(), &request).unwrap();
+    let first = judged(request);
+    assert_eq!((first.verdict.status, first.verdict.evidence.rule.as_str()), (Status::Valid, ""));
+    assert!(first.verdict.evidence.fuel > 0 && first.verdict.evidence.jobs.len() > 20);
+    assert_eq!(judged(request), first);
+    let known = judged(ArtifactRequest { known: true, ..request });
+    assert_eq!((known.verdict.status, known.rules), (Status::Invalid, vec![rules::DUPLICATE]));
+    assert!(known.verdict.evidence.jobs.is_empty(), "a duplicate costs nothing");
 }
 
 #[test]
 fn an_artifact_about_another_environment_is_dropped() {
     let request =
         ArtifactRequest { environment: environment("files"), task: task("orders/ship_to_kiel"), known: false };
-    let dropped = judge_artifact(python(), &gate(), &request).unwrap_err();
+    let dropped = examine_artifact(python(), &gate(), &request).unwrap_err();
     assert!(dropped.why.contains("`orders`") && dropped.why.contains("`files`"), "{}", dropped.why);
 }
 
 #[test]
 fn no_instance_holds_what_another_must_not_see() {
-    let marked = CodeTask {
-        verify: "MARK_OF_VERIFY = 1\n".to_owned() + &task("orders/ship_to_kiel").verify,
-        solution: "MARK_OF_SOLUTION = 1\n".to_owned() + &task("orders/ship_to_kiel").solution,
-        ..task("orders/ship_to_kiel").clone()
-    };
-    let watched = Watched::new();
+    let mut marked = task("orders/ship_to_kiel").clone();
+    marked.verify.insert_str(0, "MARK_OF_VERIFY = 1\n");
+    marked.solution.insert_str(0, "MARK_OF_SOLUTION = 1\n");
+    let watched = Watched::default();
     let request = ArtifactRequest { environment: environment("orders"), task: &marked, known: false };
-    assert_eq!(judge_artifact(&watched, &gate(), &request).unwrap().status, Status::Valid);
+    assert_eq!(examine_artifact(&watched, &gate(), &request).unwrap().verdict.status, Status::Valid);
     assert_eq!(judged(&watched, &marked, &marked.solution).status, Status::Accepted);
     let (mut seen, mut with_code) = (BTreeSet::new(), 0);
-    for job in watched.jobs.into_inner().unwrap() {
+    for job in watched.0.into_inner().unwrap() {
         let Entry::Calls { arguments, .. } = &job.entry else { panic!("a job of another kind") };
         let arguments = Value::List(arguments.concat()).to_string();
         let own = [job.program.as_str(), arguments.as_str()].concat();
@@ -119,11 +129,8 @@ fn an_environment_says_what_it_is_and_what_its_tools_are() {
         let about = describe_environment(python(), &one.environment, "python", LIMITS).unwrap();
         assert!(about.text.len() > 50 && about.tools.len() >= 8, "{about:?}");
         for tool in &about.tools {
-            assert!(
-                tool.signature.starts_with(&format!("{}(", tool.name)) && tool.signature.contains(" -> "),
-                "{tool:?}"
-            );
-            assert!(!tool.documentation.is_empty(), "{tool:?}");
+            let is_typed = tool.signature.starts_with(&format!("{}(", tool.name)) && tool.signature.contains(" -> ");
+            assert!(is_typed && !tool.documentation.is_empty(), "{tool:?}");
         }
     }
 }

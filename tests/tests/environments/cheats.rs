@@ -7,7 +7,7 @@ use veriplay_core::{CodeTask, Status};
 use veriplay_corpus::environments::cheats::{Cheat, CheatKind, built_in_cheats};
 use veriplay_verifier::environments::{ArtifactGate, rules};
 
-use super::{gate, inspected, judged, python, task};
+use super::{examined, gate, judged, python, task};
 
 /// What is wrong with how a cheat ended, if anything is.
 fn fault(cheat: &Cheat) -> Option<String> {
@@ -19,10 +19,10 @@ fn fault(cheat: &Cheat) -> Option<String> {
         }
         CheatKind::Artifact { rule, alone, max_changed_lines } => {
             let gate = ArtifactGate { max_changed_lines: *max_changed_lines, ..gate() };
-            let found: Vec<String> =
-                inspected(&gate, &cheat.task).into_iter().map(|one| format!("{}: {}", one.rule, one.detail)).collect();
-            let first = found.first().is_some_and(|first| first.starts_with(&format!("{rule}: ")));
-            (!first || (*alone && found.len() > 1)).then(|| format!("{rule} expected (alone: {alone}), got {found:?}"))
+            let found = examined(&gate, &cheat.task);
+            let is_first = found.rules.first().is_some_and(|first| first == rule);
+            let as_told = is_first && !(*alone && found.rules.len() > 1);
+            (!as_told).then(|| format!("{rule} expected (alone: {alone}), got {found:?}"))
         }
     };
     what.map(|what| format!("{}: {what}", cheat.name))
@@ -38,7 +38,8 @@ fn every_cheat_ends_as_its_file_says_and_none_is_accepted() {
 
 #[test]
 fn honest_codes_and_artifacts_pass_where_cheats_do_not() {
-    let attacked: BTreeSet<String> = built_in_cheats().into_iter().filter_map(base).collect();
+    let of_codes = built_in_cheats().into_iter().filter(|cheat| matches!(cheat.kind, CheatKind::Code { .. }));
+    let attacked: BTreeSet<String> = of_codes.map(|cheat| cheat.task.task_id).collect();
     assert!(attacked.len() >= 4, "{attacked:?}");
     for task_id in attacked {
         let task = task(&task_id);
@@ -46,25 +47,13 @@ fn honest_codes_and_artifacts_pass_where_cheats_do_not() {
     }
 }
 
-fn base(cheat: Cheat) -> Option<String> {
-    matches!(cheat.kind, CheatKind::Code { .. }).then_some(cheat.task.task_id)
-}
-
 #[test]
 fn every_rule_of_the_gate_refuses_something_that_no_other_rule_does() {
-    let alone: BTreeSet<String> = built_in_cheats()
-        .into_iter()
-        .filter_map(|cheat| match cheat.kind {
-            CheatKind::Artifact { rule, alone: true, .. } => Some(rule),
-            _ => None,
-        })
-        .collect();
-    let missing: Vec<&str> = rules::RULES.into_iter().filter(|rule| !alone.contains(*rule)).collect();
-    assert_eq!(
-        missing,
-        [rules::DUPLICATE],
-        "a file with `alone = true` shows what a rule is for; duplicates have a test of their own"
-    );
+    let is_alone = |kind: &CheatKind, wanted: &&str| matches!(kind, CheatKind::Artifact { rule, alone: true, .. } if rule == wanted);
+    let (cheats, mut missing) = (built_in_cheats(), rules::RULES.to_vec());
+    missing.retain(|rule| !cheats.iter().any(|cheat| is_alone(&cheat.kind, rule)));
+    // A file with `alone = true` shows what a rule is for; duplicates have a test of their own.
+    assert_eq!(missing, [rules::DUPLICATE]);
 }
 
 /// A search that could find nothing anywhere would show nothing.
@@ -74,9 +63,8 @@ fn the_cheats_that_search_would_find_what_they_look_for() {
     let of = |name: &str| all.iter().find(|cheat| cheat.name == name).expect("a cheat");
     let reader = &of("verifier_reads_the_solution").task;
     let planted = CodeTask { verify: format!("PLANTED = 'find_customer()'\n{}", reader.verify), ..reader.clone() };
-    let rules = |task: &CodeTask| inspected(&gate(), task).into_iter().map(|one| one.rule).collect::<Vec<_>>();
-    assert_eq!(rules(reader), [rules::SOLUTION_REFUSED]);
-    assert_eq!(rules(&planted), [rules::FAILURE_ACCEPTED, rules::NOTHING_ACCEPTED]);
+    assert_eq!(examined(&gate(), reader).rules, [rules::SOLUTION_REFUSED]);
+    assert_eq!(examined(&gate(), &planted).rules, [rules::FAILURE_ACCEPTED, rules::NOTHING_ACCEPTED]);
 
     let searcher = of("verification_searched");
     let CheatKind::Code { code, .. } = &searcher.kind else { panic!("{searcher:?}") };
@@ -87,11 +75,15 @@ fn the_cheats_that_search_would_find_what_they_look_for() {
 
 #[test]
 fn a_rule_that_is_off_lets_its_cheat_through() {
-    let of = |name: &str| built_in_cheats().into_iter().find(|cheat| cheat.name == name).expect("a cheat").task;
-    let found = |gate: ArtifactGate, task: &CodeTask| inspected(&gate, task).len();
-    assert_eq!(found(ArtifactGate { distinct_outcomes: false, ..gate() }, &of("failures_alike")), 0);
-    assert_eq!(found(ArtifactGate { min_calls: 0, ..gate() }, &of("solution_without_tools")), 0);
-    assert_eq!(found(ArtifactGate { canned_answers: Vec::new(), ..gate() }, &of("verifier_likes_done")), 0);
-    assert_eq!(found(ArtifactGate { failures: 2, ..gate() }, &of("failures_missing")), 0);
-    assert_eq!(found(gate(), &of("failures_far_away")), 0);
+    let cheats = built_in_cheats();
+    for (gate, name) in [
+        (ArtifactGate { distinct_outcomes: false, ..gate() }, "failures_alike"),
+        (ArtifactGate { min_calls: 0, ..gate() }, "solution_without_tools"),
+        (ArtifactGate { canned_answers: Vec::new(), ..gate() }, "verifier_likes_done"),
+        (ArtifactGate { failures: 2, ..gate() }, "failures_missing"),
+        (gate(), "failures_far_away"),
+    ] {
+        let cheat = cheats.iter().find(|cheat| cheat.name == name).expect("a cheat");
+        assert_eq!(examined(&gate, &cheat.task).rules, [""; 0], "{name}");
+    }
 }

@@ -1,12 +1,12 @@
 //! Whole episodes of the game on the real sandbox, with responses written down beforehand.
 
-use veriplay_core::{FinishReason, Limits, Role, Status};
+use veriplay_core::{CodeTask, FinishReason, Limits, Role, Status};
 use veriplay_self_challenge::prompts::{self, ChallengeFormat};
 use veriplay_self_challenge::{ANSWERED, ChallengeRequest, PROPOSED, ToolBudget, ToolEpisode, ToolGoal, ToolWorkspace};
 use veriplay_selfplay::multi_turn::{EpisodeEnd, NextAction};
 use veriplay_selfplay::rollout::Episode as _;
 use veriplay_verifier::environments::{
-    ArtifactRequest, CodeRequest, EpisodeRequest, describe_environment, judge_artifact, judge_episode, run_code,
+    ArtifactRequest, CodeRequest, EpisodeRequest, describe_environment, examine_artifact, judge_episode, run_code,
 };
 
 use super::{LIMITS, environment, gate, python, task};
@@ -28,9 +28,9 @@ fn executor(budget: ToolBudget) -> ToolEpisode {
     open(ToolGoal::Execute { environment: "orders".to_owned(), instruction }, budget)
 }
 
-fn challenger() -> ToolEpisode {
+fn challenger(budget: ToolBudget) -> ToolEpisode {
     let (task_id, environment, tool) = ("proposed/1".to_owned(), "orders".to_owned(), "refund".to_owned());
-    open(ToolGoal::Challenge(ChallengeRequest { task_id, environment, tool }), BUDGET)
+    open(ToolGoal::Challenge(ChallengeRequest { task_id, environment, tool }), budget)
 }
 
 /// Plays `responses` until it is over or they are; the prompts it asked with.
@@ -134,29 +134,16 @@ fn an_executor_out_of_turns_or_fuel_is_judged_by_what_it_has_done() {
     assert_eq!((prompts.len(), episode.workspace().calls().len()), (2, 1), "what was stopped has called nothing");
 }
 
-#[test]
-fn outputs_are_shown_up_to_the_budget() {
-    let mut episode = executor(BUDGET);
-    let prompts = play(&mut episode, &python_turns(&["print('x' * 1000)"]));
-    assert!(prompts[1].contains(&format!("{}… (800 more characters)", "x".repeat(200))), "{}", prompts[1]);
-}
-
 fn proposal() -> String {
-    let task = task("orders/ship_to_kiel");
-    let failures: String = task.failures.iter().map(|code| think("failure", code)).collect();
-    [
-        "So:\n",
-        &think("instruction", &task.instruction),
-        &think("verify", &task.verify),
-        &think("solution", &task.solution),
-        &failures,
-    ]
-    .concat()
+    let CodeTask { instruction, verify, solution, failures, .. } = task("orders/ship_to_kiel");
+    let parts = [("instruction", instruction), ("verify", verify), ("solution", solution)];
+    let all = parts.into_iter().chain(failures.iter().map(|code| ("failure", code)));
+    format!("So:\n{}", all.map(|(kind, text)| think(kind, text)).collect::<String>())
 }
 
 #[test]
 fn a_challenger_explores_and_proposes_what_the_gate_takes() {
-    let mut episode = challenger();
+    let mut episode = challenger(BUDGET);
     let responses = [python_turns(&["print(list_customers())"]), vec![proposal()]].concat();
     let prompts = play(&mut episode, &responses);
     assert!(
@@ -167,13 +154,13 @@ fn a_challenger_explores_and_proposes_what_the_gate_takes() {
     assert_eq!((proposed.task_id.as_str(), proposed.environment.as_str()), ("proposed/1", "orders"));
     assert_eq!(proposed.instruction, task("orders/ship_to_kiel").instruction);
     let request = ArtifactRequest { environment: environment("orders"), task: proposed, known: false };
-    assert_eq!(judge_artifact(python(), &gate(), &request).unwrap().status, Status::Valid);
+    assert_eq!(examine_artifact(python(), &gate(), &request).unwrap().verdict.status, Status::Valid);
     assert_eq!(episode.workspace().goal().role(), Role::PROPOSER);
 }
 
 #[test]
 fn a_challenger_that_does_not_propose_in_its_last_turn_has_proposed_nothing() {
-    let mut episode = challenger();
+    let mut episode = challenger(BUDGET);
     let prompts = play(&mut episode, &python_turns(&["pass", "pass", "print(1)"]));
     assert!(prompts[2].contains("propose the task now"), "{}", prompts[2]);
     assert_eq!((prompts.len(), end(&episode)), (3, EpisodeEnd::OutOfTurns));
@@ -181,17 +168,15 @@ fn a_challenger_that_does_not_propose_in_its_last_turn_has_proposed_nothing() {
 
 #[test]
 fn a_challenger_that_must_explore_proposes_after_that() {
-    let (task_id, environment, tool) = ("proposed/1".to_owned(), "orders".to_owned(), "refund".to_owned());
-    let goal = ToolGoal::Challenge(ChallengeRequest { task_id, environment, tool });
     let budget = ToolBudget { explore_turns: 3, min_explore_turns: 1, ..BUDGET };
-    let mut episode = open(goal.clone(), budget);
+    let mut episode = challenger(budget);
     let idle =
         [vec![proposal()], python_turns(&["print(1)"]), vec![proposal()], python_turns(&["list_customers()"])].concat();
     let prompts = play(&mut episode, &idle);
     assert!(prompts[1].contains("Explore by calling tools in 1 more turns"), "{}", prompts[1]);
     assert!(prompts[3].contains("Explore by calling tools"), "code without a call is no exploring: {}", prompts[3]);
     assert_eq!(end(&episode), EpisodeEnd::OutOfTurns);
-    let mut episode = open(goal, budget);
+    let mut episode = challenger(budget);
     play(&mut episode, &[python_turns(&["list_customers()"]), vec![proposal()]].concat());
     assert_eq!(end(&episode), PROPOSED);
     let bad = ToolBudget { min_explore_turns: 4, ..budget };
@@ -200,7 +185,7 @@ fn a_challenger_that_must_explore_proposes_after_that() {
 
 #[test]
 fn a_proposal_that_lacks_something_costs_a_turn_and_is_told() {
-    let mut episode = challenger();
+    let mut episode = challenger(BUDGET);
     let without = proposal().replace("```verify", "```other");
     let twice = [proposal(), think("solution", "pass")].concat();
     let prompts = play(&mut episode, &[without, twice, proposal()]);
@@ -219,6 +204,4 @@ fn what_is_said_out_of_turn_changes_nothing() {
     assert_eq!((episode.next_action(), episode.turns().len()), (NextAction::Call(&"pass\n".to_owned()), 0));
     episode.out_of_room();
     assert_eq!(episode.next_action(), NextAction::Call(&"pass\n".to_owned()));
-    let bad = ToolBudget { shown_chars: 0, ..BUDGET };
-    assert!(BUDGET.check().is_ok() && bad.check().unwrap_err().to_string().contains("`shown_chars` is `0`"));
 }

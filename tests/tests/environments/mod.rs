@@ -10,13 +10,11 @@ mod random_calls;
 
 use std::sync::OnceLock;
 
-use veriplay_core::{
-    Checks, CodeTask, Environment, EnvironmentChecks, Execute, ExecuteError, Job, Limits, Outcome, Problem, Value,
-    Verdict,
-};
+use veriplay_core::{Checks, CodeTask, Environment, EnvironmentChecks, Execute, Limits, Problem, Value, Verdict};
 use veriplay_corpus::{EnvironmentCorpus, built_in_environments};
+use veriplay_sandbox::{OutcomeCache, Sandbox};
 use veriplay_tests::python_sandbox as python;
-use veriplay_verifier::environments::{ArtifactGate, ArtifactRequest, RuleViolation, inspect_artifact};
+use veriplay_verifier::environments::{ArtifactGate, ArtifactReport, ArtifactRequest, examine_artifact};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
 const LIMITS: Limits = Limits {
@@ -67,26 +65,13 @@ fn judged(execute: &dyn Execute, task: &CodeTask, code: &str) -> Verdict {
     judge_program(execute, &request).unwrap()
 }
 
-/// All that the gate has against an artifact.
-fn inspected(gate: &ArtifactGate, task: &CodeTask) -> Vec<RuleViolation> {
+fn examined(gate: &ArtifactGate, task: &CodeTask) -> ArtifactReport {
     let request = ArtifactRequest { environment: environment(&task.environment), task, known: false };
-    inspect_artifact(python(), gate, &request).unwrap()
+    examine_artifact(remembered(), gate, &request).unwrap()
 }
 
-/// Keeps every job that is run.
-struct Watched {
-    jobs: std::sync::Mutex<Vec<Job>>,
-}
-
-impl Watched {
-    fn new() -> Self {
-        Self { jobs: std::sync::Mutex::new(Vec::new()) }
-    }
-}
-
-impl Execute for Watched {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        self.jobs.lock().unwrap().push(job.clone());
-        python().execute(job)
-    }
+/// Jobs of these tests, each run once.
+pub(crate) fn remembered() -> &'static OutcomeCache<&'static Sandbox> {
+    static MEMO: OnceLock<OutcomeCache<&'static Sandbox>> = OnceLock::new();
+    MEMO.get_or_init(|| OutcomeCache::new(python(), 100_000))
 }

@@ -4,11 +4,9 @@
 mod paying;
 mod proposals;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use veriplay_core::{CodeTask, Execute, Role, ScriptedPolicy, ScriptedRequest, Status};
-use veriplay_sandbox::OutcomeCache;
-use veriplay_sandbox::Sandbox;
 use veriplay_self_challenge::{
     ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeMetrics, SelfChallengeSettings, ToolBudget,
     ToolEnvironment, ToolTask,
@@ -18,19 +16,16 @@ use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::game_state::GameState;
 use veriplay_selfplay::play::{StepContext, StepOutput};
 use veriplay_selfplay::records;
-use veriplay_selfplay::settings::{LearnFrom, ProposerMode, SharedSettings};
+use veriplay_selfplay::settings::{LearnFrom, SharedSettings};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::task_pool::Source;
 use veriplay_verifier::environments::{ArtifactGate, describe_environment};
 
-use super::{LIMITS, environment, gate, python, task};
+use super::{LIMITS, environment, gate, remembered as sandbox, task};
 use crate::exercise;
 
-/// Jobs of these tests, each run once.
-fn sandbox() -> &'static OutcomeCache<&'static Sandbox> {
-    static MEMO: OnceLock<OutcomeCache<&'static Sandbox>> = OnceLock::new();
-    MEMO.get_or_init(|| OutcomeCache::new(python(), 100_000))
-}
+const BUDGET: ToolBudget =
+    ToolBudget { explore_turns: 1, min_explore_turns: 0, executor_turns: 3, fuel: 20_000_000_000, shown_chars: 400 };
 
 fn config(format: &str) -> SelfChallengeConfig {
     SelfChallengeConfig {
@@ -40,24 +35,15 @@ fn config(format: &str) -> SelfChallengeConfig {
             tasks_per_step: 1,
             fresh_share: 1.0,
             sft_challenges: 0,
-            budget: ToolBudget {
-                explore_turns: 1,
-                min_explore_turns: 0,
-                executor_turns: 3,
-                fuel: 20_000_000_000,
-                shown_chars: 400,
-            },
+            budget: BUDGET,
         },
     }
 }
 
 fn worlds() -> Vec<ToolEnvironment> {
-    let world = |name| {
-        let environment = environment(name).clone();
-        let about = Arc::new(describe_environment(sandbox(), &environment, "python", LIMITS).unwrap());
-        ToolEnvironment { environment, about }
-    };
-    vec![world("orders")]
+    let environment = environment("orders").clone();
+    let about = Arc::new(describe_environment(sandbox(), &environment, "python", LIMITS).unwrap());
+    vec![ToolEnvironment { environment, about }]
 }
 
 fn evaluation() -> Vec<EvalTask<ToolTask>> {
@@ -115,19 +101,13 @@ fn policy(proposals: &[&str], codes: &[&str]) -> ScriptedPolicy {
 }
 
 fn challenges(played: &Step) -> Vec<&ChallengeRecord> {
-    played
-        .records
-        .iter()
-        .filter_map(|record| if let Record::Proposal(one) = record { Some(&**one) } else { None })
-        .collect()
+    let records = played.records.iter();
+    records.filter_map(|record| if let Record::Proposal(one) = record { Some(&**one) } else { None }).collect()
 }
 
 fn tasks(played: &Step) -> Vec<&TaskRecord> {
-    played
-        .records
-        .iter()
-        .filter_map(|record| if let Record::Task(one) = record { Some(&**one) } else { None })
-        .collect()
+    let records = played.records.iter();
+    records.filter_map(|record| if let Record::Task(one) = record { Some(&**one) } else { None }).collect()
 }
 
 fn statuses(record: &TaskRecord) -> Vec<Status> {

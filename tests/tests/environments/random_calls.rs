@@ -1,69 +1,23 @@
 //! Environments hold what their README says under random calls: invariants, refusals that change nothing, one state from
 //! one list of calls, and plain values alone.
 
-use veriplay_core::{Execute, Exit, Job, Value};
+use veriplay_core::{CallResult, EncodeCaps, Execute, Exit, Job, Limits, Value};
 use veriplay_verifier::environments::{CodeRequest, run_code};
 
 use super::{LIMITS, corpus, environment, python};
 
 /// Calls tools with arguments drawn from what has been seen; returns (made, refused, names of tools that returned once).
-const DRIVER: &str = r#"
-def drive(source, seed, count):
-    import copy, inspect, random, sys, types, typing
-    module = sys.modules["environment"] = types.ModuleType("environment")
-    exec(compile(source, "<environment>", "exec", 0, True), module.__dict__)
-    draw, pool, made, refused, worked = random.Random(seed), {str: ["", "x", "a/b", "Zz"], int: [0, 1, -1, 2, 600, 10 ** 9]}, 0, 0, set()
-
-    def learn(value, depth=0):
-        if depth < 5 and type(value) in pool and len(pool[type(value)]) < 400:
-            pool[type(value)].append(value)
-        elif depth < 5 and type(value) in (list, tuple):
-            [learn(item, depth + 1) for item in value]
-        elif depth < 5 and type(value) is dict:
-            [(learn(key, depth + 1), learn(item, depth + 1)) for key, item in value.items()]
-
-    def make(wanted):
-        origin, inner = typing.get_origin(wanted), typing.get_args(wanted)
-        if origin is list:
-            return [make(inner[0]) for _ in range(draw.randrange(4))]
-        if origin is dict:
-            return {make(inner[0]): make(inner[1]) for _ in range(draw.randrange(3))}
-        if wanted == int | None:
-            return draw.choice([None, make(int)])
-        return draw.choice(pool[wanted])
-
-    module.check()
-    learn(module.dump())
-    for _ in range(count):
-        tool = draw.choice(module.TOOLS)
-        arguments = [make(parameter.annotation) for parameter in inspect.signature(tool).parameters.values()]
-        before = copy.deepcopy(module.dump())
-        try:
-            learn(tool(*copy.deepcopy(arguments)))
-            made += 1
-            worked.add(tool.__name__)
-        except (KeyError, ValueError, OSError):
-            refused += 1
-            assert module.dump() == before, f"{tool.__name__}{arguments} was refused and changed the state"
-        module.check()
-    return made, refused, sorted(worked)
-"#;
+const DRIVER: &str = include_str!("driver.py");
 
 fn drive(source: &str, seeds: std::ops::Range<i64>) -> Vec<Value> {
     let arguments = seeds.map(|seed| vec![Value::str(source), Value::int(seed), Value::int(250)]);
-    let job = Job {
-        limits: veriplay_core::Limits { fuel: 20_000_000_000, ..LIMITS },
-        seed: 1,
-        ..Job::calls(DRIVER, "drive", arguments)
-    };
+    let job = Job::calls(DRIVER, "drive", arguments);
+    let job = Job { limits: Limits { fuel: 20_000_000_000, ..LIMITS }, seed: 1, ..job };
     let outcome = python().execute(&job).unwrap();
     assert_eq!(outcome.exit, Exit::Returned, "{:?}", outcome.error);
-    let value = |call: &veriplay_core::CallResult| match call {
-        veriplay_core::CallResult::Returned(bytes) => {
-            Value::decode(bytes, veriplay_core::EncodeCaps::with_bytes(1 << 20)).unwrap()
-        }
-        veriplay_core::CallResult::Raised(error) => panic!("{}: {}", error.kind, error.message),
-        veriplay_core::CallResult::Unencodable(what) => panic!("{what}"),
+    let value = |call: &CallResult| match call {
+        CallResult::Returned(bytes) => Value::decode(bytes, EncodeCaps::with_bytes(1 << 20)).unwrap(),
+        other => panic!("{other:?}"),
     };
     outcome.calls.iter().map(value).collect()
 }

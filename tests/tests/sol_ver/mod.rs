@@ -1,11 +1,10 @@
 //! Sol-Ver on the real sandbox: agreement, its guards and the attempts to cheat them, and whole steps of the game.
 
-mod agreement;
 mod cheats;
 mod play;
 mod rounds;
 
-use veriplay_core::{Limits, Value};
+use veriplay_core::{CallCase, Limits, Value};
 pub(crate) use veriplay_tests::python_sandbox as python;
 use veriplay_verifier::agreement::{
     AgreementRequest, AgreementRules, CountCodes, GUARDS, Guard, RoundJudgement, SuiteAttempt, SuiteTest, TestSuite,
@@ -19,6 +18,10 @@ const LIMITS: Limits = Limits {
     file_bytes: 1 << 16,
     deadline_ns: 300_000_000_000,
 };
+
+const DOUBLE: &str = "def f(x):\n    return x * 2";
+const ADDED: &str = "def f(x):\n    return x + x";
+const SQUARE: &str = "def f(x):\n    return x * x";
 
 fn rules() -> AgreementRules {
     AgreementRules {
@@ -51,10 +54,10 @@ struct Written {
 
 fn suite(lines: &str) -> TestSuite {
     let test = |line: &str| match line.split_once(" => ") {
-        Some((input, expected)) if !line.starts_with("assert") => SuiteTest::Case(veriplay_core::CallCase::new(
-            Value::parse_arguments(input).unwrap(),
-            Value::parse_repr(expected).unwrap(),
-        )),
+        Some((input, expected)) if !line.starts_with("assert") => {
+            let (input, expected) = (Value::parse_arguments(input).unwrap(), Value::parse_repr(expected).unwrap());
+            SuiteTest::Case(CallCase::new(input, expected))
+        }
         _ => SuiteTest::Assert(line.to_owned()),
     };
     TestSuite { tests: lines.lines().filter(|line| !line.trim().is_empty()).map(test).collect() }

@@ -4,17 +4,15 @@ mod cheating;
 mod evaluation;
 mod refusals;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{
-    CallCase, Execute, ExecuteError, Job, Outcome, PreferenceBatch, PreferencePair, Role, ScriptedPolicy,
-    ScriptedRequest, Status, TrainBatch, Value,
+    CallCase, Job, PreferenceBatch, PreferencePair, Role, ScriptedPolicy, ScriptedRequest, Status, TrainBatch, Value,
 };
-use veriplay_sandbox::OutcomeCache;
 use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::game_state::GameState;
-use veriplay_selfplay::metrics::FilterCount;
+use veriplay_selfplay::metrics::{FilterCount, FilterYield};
 use veriplay_selfplay::play::{Batch, StepContext};
 use veriplay_selfplay::preferences::UpdateSchedule;
 use veriplay_selfplay::records::{self, LogRecord};
@@ -24,26 +22,23 @@ use veriplay_selfplay::task_pool::Source;
 use veriplay_sol_ver::prompts::{SolVerFormat, by_name};
 use veriplay_sol_ver::{
     AgreementRound, DpoReference, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection,
-    SnippetRequest, SolVer, SolVerConfig, SolVerMetrics, SolVerSettings, TrainFrom,
+    SnippetRequest, SolVer, SolVerConfig, SolVerMetrics, TrainFrom,
 };
 use veriplay_verifier::agreement::{AgreementRules, SuiteQuality, TestSuite};
 
 use super::cheats::{Cheat, Target, cheats};
-use super::{python, rules, suite};
+use super::{ADDED, DOUBLE, SQUARE, rules, suite};
+use crate::environments::remembered as sandbox;
 use crate::exercise;
 
-const DOUBLE: &str = "def f(x):\n    return x * 2";
 /// What is right for the problem that is measured: no code of a step is it.
 const TWICE: &str = "def f(x):\n    return 2 * x";
-const ADDED: &str = "def f(x):\n    return x + x";
-const SQUARE: &str = "def f(x):\n    return x * x";
 const GOOD: &str = "3 => 6\n5 => 10";
 const BAD: &str = "3 => 9\n5 => 10";
 const SNIPPETS: [&str; 3] =
     ["def f(a):\n    return a - 1", "def f(b):\n    return b - 2", "def f(c):\n    return c - 3"];
 
 fn config() -> SolVerConfig {
-    let schedule = UpdateSchedule { batch: 4, epochs: 1, max_updates: 8 };
     SolVerConfig {
         shared: SharedSettings {
             reward: None,
@@ -53,29 +48,7 @@ fn config() -> SolVerConfig {
             buffer_capacity: 64,
             ..exercise::settings()
         },
-        own: SolVerSettings {
-            selection: Selection::Consensus,
-            objective: LearningObjective::SftDpo,
-            problems: 1,
-            candidates: 2,
-            suites: 2,
-            tests: 2,
-            earlier_problems: 0,
-            sft_codes: 2,
-            sft_suites: 2,
-            code_pairs: 2,
-            test_pairs: 2,
-            margin: 0.5,
-            code_weight: 1.0,
-            test_weight: 0.5,
-            dpo_reference: DpoReference::Sampler,
-            train_from: TrainFrom::Previous,
-            sft: schedule,
-            dpo: schedule,
-            verifier_temperature: 1.0,
-            verifier_max_tokens: 2000,
-            eval_candidate: EvalCandidate::Reference,
-        },
+        own: toml::from_str(include_str!("play/settings.toml")).unwrap(),
     }
 }
 
@@ -99,11 +72,6 @@ fn game_with(config: SolVerConfig, rules: AgreementRules, snippets: &[&str]) -> 
 
 fn game(config: SolVerConfig) -> Game {
     game_with(config, rules(), &SNIPPETS)
-}
-
-fn sandbox() -> &'static OutcomeCache<&'static veriplay_sandbox::Sandbox> {
-    static MEMO: std::sync::OnceLock<OutcomeCache<&'static veriplay_sandbox::Sandbox>> = std::sync::OnceLock::new();
-    MEMO.get_or_init(|| OutcomeCache::new(python(), 100_000))
 }
 
 fn played(game: &Game, policy: &ScriptedPolicy, state: &mut State, step: u64) -> Step {
@@ -133,6 +101,11 @@ fn statement(turn: &ScriptedRequest<'_>) -> String {
     format!("double x in the {} way", names[place])
 }
 
+/// Two codes of four are right, and one suite of two.
+fn usual() -> ScriptedPolicy {
+    policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD])
+}
+
 /// A suite as the compact format has it; other texts as they are.
 fn written(lines: &str) -> String {
     if lines.contains("=>") { compact().suite_response(&suite(lines)) } else { lines.to_owned() }
@@ -147,17 +120,15 @@ fn samples(step: &Step) -> Vec<&TrainBatch> {
 }
 
 fn pairs(step: &Step) -> Vec<&PreferenceBatch> {
-    step.batches
-        .iter()
-        .filter_map(|batch| if let Batch::Preferences(batch) = batch { Some(batch) } else { None })
-        .collect()
+    let batches = step.batches.iter();
+    batches.filter_map(|batch| if let Batch::Preferences(batch) = batch { Some(batch) } else { None }).collect()
 }
 
 /// Texts of what is imitated, and of both sides of the pairs; each sorted.
 fn learned(step: &Step) -> (Vec<String>, Vec<(String, String)>) {
     let mut examples: Vec<String> =
         samples(step).iter().flat_map(|batch| &batch.samples).map(|sample| text(&sample.response)).collect();
-    let pair = |pair: &veriplay_core::PreferencePair| (text(&pair.chosen), text(&pair.rejected));
+    let pair = |pair: &PreferencePair| (text(&pair.chosen), text(&pair.rejected));
     let mut pairs: Vec<(String, String)> = pairs(step).iter().flat_map(|batch| &batch.pairs).map(pair).collect();
     examples.sort();
     pairs.sort();
@@ -177,6 +148,16 @@ fn proposals(step: &Step) -> Vec<&ProposalRecord> {
     records.filter_map(|record| if let LogRecord::Proposal(one) = record { Some(&**one) } else { None }).collect()
 }
 
+/// How many codes, suites, pairs of codes and pairs of suites are learned from.
+fn amounts(metrics: &SolVerMetrics) -> [usize; 4] {
+    [metrics.sft_codes, metrics.sft_suites, metrics.code_pairs, metrics.test_pairs]
+}
+
+/// What a filter of a step did.
+fn filter<'a>(step: &'a Step, name: &str) -> &'a FilterYield {
+    step.metrics.filters.iter().find(|filter| filter.name == name).unwrap()
+}
+
 /// Why the first round that was refused was.
 fn rule(step: &Step) -> String {
     let refused = |task: &&TaskRecord| task.round.as_ref().and_then(|round| round.refused.clone());
@@ -192,24 +173,23 @@ fn what_codes_and_tests_agree_on_is_learned_and_nothing_else() {
     let test_pairs = [(good.clone(), bad.clone()), (good.clone(), bad)];
     assert_eq!(examples, [good.clone(), good, DOUBLE.to_owned(), ADDED.to_owned()]);
     assert_eq!(pairs, [test_pairs.to_vec(), code_pairs.to_vec()].concat());
-    let SolVerMetrics { problems, asked, decided, learned, sft_codes, sft_suites, code_pairs, test_pairs, .. } =
-        step.metrics;
+    let SolVerMetrics { problems, asked, decided, learned, .. } = step.metrics;
     assert_eq!((problems, asked, decided, learned), (1, 1, 1, 1));
-    assert_eq!((sft_codes, sft_suites, code_pairs, test_pairs), (2, 2, 2, 2));
+    assert_eq!(amounts(&step.metrics), [2, 2, 2, 2]);
     assert_eq!((step.metrics.code_pass_rate, step.metrics.test_accuracy), (Some(0.5), Some(0.5)));
     assert_eq!((step.metrics.false_positive_rate, step.metrics.best_cluster), (Some(0.0), Some(2.0)));
     assert!(step.metrics.mutation_score.unwrap() > 0.5);
     assert_eq!((step.counts.proposals, step.counts.valid_proposals), (1, 1));
     assert_eq!((step.counts.attempts, step.counts.accepted, step.counts.dropped), (8, 4, 0));
     let shares = [(Role::PROPOSER, Some(1.0)), (Role::SOLVER, Some(0.75)), (Role::VERIFIER, Some(1.0))];
-    assert_eq!(step.metrics.well_formed_share, std::collections::BTreeMap::from(shares));
-    let malformed = step.metrics.filters.iter().find(|filter| filter.name == "malformed_code").unwrap();
+    assert_eq!(step.metrics.well_formed_share, BTreeMap::from(shares));
+    let malformed = filter(&step, "malformed_code");
     assert_eq!((malformed.seen, malformed.count), (4, FilterCount::Refused(1)));
 }
 
 #[test]
 fn batches_are_imitation_first_then_preference_with_prompts_side_by_side() {
-    let step = once(config(), &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
+    let step = once(config(), &usual());
     let is_pairs: Vec<bool> = step.batches.iter().map(|batch| matches!(batch, Batch::Preferences(_))).collect();
     assert_eq!(is_pairs, [false, true]);
     let [batch] = samples(&step)[..] else { panic!("one batch of four") };
@@ -218,7 +198,7 @@ fn batches_are_imitation_first_then_preference_with_prompts_side_by_side() {
     assert!(batch.samples.iter().all(|sample| sample.imitate && sample.masked == 0 && sample.response.ends_with(&[0])));
     let mut prompts: Vec<&[u32]> = batch.samples.iter().map(|sample| &*sample.prompt).collect();
     prompts.dedup();
-    let distinct: std::collections::BTreeSet<&[u32]> = prompts.iter().copied().collect();
+    let distinct: BTreeSet<&[u32]> = prompts.iter().copied().collect();
     assert_eq!(prompts.len(), distinct.len(), "samples of one prompt stand side by side");
     for sample in &batch.samples {
         let is_code = text(&sample.response).starts_with("def");
@@ -231,13 +211,13 @@ fn batches_are_imitation_first_then_preference_with_prompts_side_by_side() {
     // At another temperature its log-probabilities are not the policy's own.
     let warm = config().with(|c| c.shared.solver_temperature = 0.9);
     assert!(needs_reference(&warm) && !needs_reference(&config()));
-    let step = once(warm, &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
+    let step = once(warm, &usual());
     assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none()));
 }
 
 #[test]
 fn the_start_model_is_trained_in_each_step_on_what_all_have_made() {
-    let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
+    let policy = usual();
     let own = |train_from| {
         let dpo_reference = DpoReference::Start;
         game(config().with(|c| (c.own.train_from, c.own.dpo_reference) = (train_from, dpo_reference)))
@@ -266,7 +246,7 @@ fn the_start_model_is_trained_in_each_step_on_what_all_have_made() {
 
 #[test]
 fn objectives_and_the_sizes_of_batches_are_options() {
-    let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
+    let policy = usual();
     let sft = once(config().with(|c| c.own.objective = LearningObjective::Sft), &policy);
     assert!(pairs(&sft).is_empty() && samples(&sft).len() == 1);
     let dpo = once(config().with(|c| c.own.objective = LearningObjective::Dpo), &policy);
@@ -290,7 +270,7 @@ fn objectives_and_the_sizes_of_batches_are_options() {
 
 #[test]
 fn examples_and_pairs_of_a_role_weigh_what_the_role_does() {
-    let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
+    let policy = usual();
     let weighed = |solver, verifier| {
         once(config().with(|c| (c.shared.solver_weight, c.shared.verifier_weight) = (solver, verifier)), &policy)
     };
@@ -321,7 +301,7 @@ fn problems_that_the_start_model_stated_are_enough_without_a_proposer() {
         (c.own.problems, c.own.earlier_problems) = (2, 2);
     });
     let seeded = game(alone.clone());
-    let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
+    let policy = usual();
     let mut state = seeded.init(&StepContext { policy: &policy, execute: sandbox(), seed: 5 }).unwrap();
     assert_eq!(state.pool.entries().len(), 3);
     let step = played(&seeded, &policy, &mut state, 0);
@@ -342,7 +322,7 @@ fn the_reference_of_pairs_is_an_option() {
     for reference in [DpoReference::Start, DpoReference::Sft] {
         assert!(needs_reference(&with(reference)));
         assert!(!needs_reference(&with(reference).with(|c| c.own.objective = LearningObjective::Sft)));
-        let step = once(with(reference), &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
+        let step = once(with(reference), &usual());
         assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none()), "the learner has it");
     }
 }
@@ -368,28 +348,13 @@ fn the_control_learns_as_much_of_each_kind_from_anything() {
     let mut wrong = false;
     for step in 0..6 {
         let control = played(&game, &policy, &mut State::default(), step);
-        let numbers =
-            |metrics: &SolVerMetrics| (metrics.sft_codes, metrics.sft_suites, metrics.code_pairs, metrics.test_pairs);
-        assert_eq!(numbers(&control.metrics), numbers(&honest.metrics));
+        assert_eq!(amounts(&control.metrics), amounts(&honest.metrics));
         assert_eq!(learned(&control).0.len(), learned(&honest).0.len());
         wrong |= learned(&control).0.contains(&SQUARE.to_owned())
             && learned(&control).1.iter().any(|(chosen, _)| chosen == SQUARE);
         assert!(pairs(&control).iter().flat_map(|batch| &batch.pairs).all(|pair| pair.chosen != pair.rejected));
     }
     assert!(wrong, "what is wrong is imitated and preferred as well");
-}
-
-#[test]
-fn a_resumed_run_is_an_uninterrupted_one() {
-    let policy = policy(&[DOUBLE, SQUARE, ADDED], &[GOOD, BAD]);
-    let game = game(config().with(|c| c.shared.buffer_capacity = 2));
-    let (mut state, mut resumed) = (State::default(), State::default());
-    for step in 0..4 {
-        let one = played(&game, &policy, &mut state, step);
-        resumed = serde_json::from_str(&serde_json::to_string(&resumed).unwrap()).unwrap();
-        assert_eq!(one, played(&game, &policy, &mut resumed, step));
-    }
-    assert_eq!(state, resumed);
 }
 
 #[test]
@@ -425,7 +390,7 @@ fn a_policy_gradient_rewards_what_was_decided_and_nothing_else() {
             c.shared.proposer_weight = proposer_weight;
         })
     };
-    let step = once(gradient(0.0), &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
+    let step = once(gradient(0.0), &usual());
     let [batch] = samples(&step)[..] else { panic!("one batch: {:?}", step.batches) };
     assert!(pairs(&step).is_empty() && batch.samples.iter().all(|sample| !sample.imitate));
     let positive: Vec<String> =

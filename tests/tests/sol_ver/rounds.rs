@@ -1,16 +1,13 @@
 //! Whole rounds: who is trusted, how the others fail, and what suites are worth.
 
-use veriplay_core::{Dropped, Execute, ExecuteError, Job, Outcome, Status};
+use veriplay_core::{Dropped, Job, Status};
 use veriplay_verifier::agreement::{
     AgreementRequest, AgreementRules, CountCodes, GUARDS, RoundJudgement, SuiteAttempt, SuiteExamination,
     examine_suites, judge_round,
 };
 
-use super::{Written, python, rules, suite};
-
-const DOUBLE: &str = "def f(x):\n    return x * 2";
-const ADDED: &str = "def f(x):\n    return x + x";
-const SQUARE: &str = "def f(x):\n    return x * x";
+use super::{ADDED, DOUBLE, SQUARE, Written, python, rules, suite};
+use crate::bugs::FaultyHost;
 
 fn statuses(judgement: &RoundJudgement) -> Vec<Status> {
     judgement.codes.iter().map(|code| code.status).collect()
@@ -22,6 +19,7 @@ fn suites(judgement: &RoundJudgement) -> Vec<(Status, &str)> {
 
 #[test]
 fn codes_that_agree_are_trusted_and_the_others_fail_as_they_do() {
+    use Status::{Accepted, CompileError, FuelExceeded, Malformed, RuntimeError, WrongAnswer};
     let loops = "def f(x):\n    while x == 3:\n        pass\n    return x * 2";
     let raises = "def f(x):\n    return x * 2 // (x - 3)";
     let broken = "def f(x) return x";
@@ -30,18 +28,8 @@ fn codes_that_agree_are_trusted_and_the_others_fail_as_they_do() {
     let tests = "3 => 6\n5 => 10\n2 => 4";
     let judged = Written::new(&codes, &[(0, tests), (1, tests)]).judged();
     assert_eq!(judged.refused, None, "{judged:?}");
-    let expected = [
-        Status::WrongAnswer,
-        Status::Accepted,
-        Status::FuelExceeded,
-        Status::Accepted,
-        Status::RuntimeError,
-        Status::CompileError,
-        Status::RuntimeError,
-        Status::Malformed,
-        Status::Accepted,
-    ];
-    assert_eq!(statuses(&judged), expected);
+    let expected = [WrongAnswer, Accepted, FuelExceeded, Accepted, RuntimeError, CompileError, RuntimeError, Malformed];
+    assert_eq!(statuses(&judged), [&expected[..], &[Accepted]].concat());
     assert_eq!(judged.codes[0].passed, 1, "of three tests a square passes that of 2");
     assert_eq!((judged.codes[2].passed, judged.codes[2].total), (2, 3), "fuel of one call is none of another's");
     assert_eq!(judged.reference, Some(1), "most of the trusted are of this text");
@@ -49,11 +37,8 @@ fn codes_that_agree_are_trusted_and_the_others_fail_as_they_do() {
     assert_eq!(suites(&judged), [(Status::Sound, ""), (Status::Sound, "")]);
     let quality = judged.suites[0].quality;
     assert_eq!((quality.tests, quality.accepted), (3, 3));
-    assert_eq!(
-        (quality.wrong, quality.rejected, quality.killed),
-        (5, 5, 2),
-        "what only crashes or loops is rejected, and killed by nothing"
-    );
+    // What only crashes or loops is rejected, and killed by nothing.
+    assert_eq!((quality.wrong, quality.rejected, quality.killed), (5, 5, 2));
     assert!(quality.mutants > 0 && quality.mutants_killed > 0, "{quality:?}");
 }
 
@@ -114,11 +99,8 @@ fn assertions_alone_can_carry_a_round() {
     assert_eq!(judged.suites[0].status, Status::Sound, "{judged:?}");
     let opaque = "assert (lambda g: g(3) == 6)(f)\nassert [f(n) for n in (2, 5)] == [4, 10]";
     let judged = Written::new(&[DOUBLE, SQUARE, ADDED], &[(0, opaque)]).judged();
-    assert_eq!(
-        (judged.inputs.0, judged.clusters.len()),
-        (0, 2),
-        "no input can be told, and what passes tells them apart"
-    );
+    // No input can be told, and what passes tells them apart.
+    assert_eq!((judged.inputs.0, judged.clusters.len()), (0, 2));
 }
 
 #[test]
@@ -145,18 +127,6 @@ fn the_order_of_codes_and_suites_changes_nothing() {
     assert_eq!(one, other);
 }
 
-/// The sandbox, with a host that fails jobs of one program.
-struct Faulty;
-
-impl Execute for Faulty {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        if job.program == SQUARE {
-            return Err(ExecuteError::Host("the machine is on fire".to_owned()));
-        }
-        python().execute(job)
-    }
-}
-
 #[test]
 fn a_host_fault_drops_the_round_and_fails_no_code() {
     let rules = rules();
@@ -164,7 +134,7 @@ fn a_host_fault_drops_the_round_and_fails_no_code() {
     let suites = [SuiteAttempt { candidate: 0, suite: Some(&tests) }];
     let judged = |codes: &[Option<&str>]| -> Result<RoundJudgement, Dropped> {
         let request = AgreementRequest { rules: &rules, guards: GUARDS, statement: "double x", codes, suites: &suites };
-        judge_round(&Faulty, &request)
+        judge_round(&FaultyHost(python(), |job: &Job| job.program == SQUARE), &request)
     };
     let dropped = judged(&[Some(DOUBLE), Some(ADDED), Some(SQUARE)]).unwrap_err();
     assert!(dropped.why.contains("on fire"), "{dropped:?}");
@@ -180,10 +150,8 @@ fn suites_are_measured_against_a_program_that_is_right() {
         wrong: vec![SQUARE, "def f(x):\n    return None"],
     };
     let found = examine_suites(python(), &rules(), &[request]).remove(0).unwrap();
-    assert_eq!(
-        found.iter().map(|one| one.status()).collect::<Vec<_>>(),
-        [Status::Sound, Status::Unsound, Status::Sound]
-    );
+    let statuses: Vec<Status> = found.iter().map(|one| one.status()).collect();
+    assert_eq!(statuses, [Status::Sound, Status::Unsound, Status::Sound]);
     assert_eq!(found.iter().map(|one| (one.wrong, one.rejected)).collect::<Vec<_>>(), [(2, 2), (2, 1), (2, 1)]);
     let score = |place: usize| found[place].mutation_score().unwrap();
     assert!(score(0) >= score(2) && score(0) > 0.5, "{found:?}");

@@ -14,8 +14,7 @@ use veriplay_console::progress::{self, counted};
 use veriplay_core::{Layer, SCHEMA_VERSION};
 use veriplay_corpus::Split;
 use veriplay_repository::{
-    BaselineRequest, CommitSource, DependencySource, RepositorySources, Requirement, StoredRepository, TableRequest,
-    TestSource,
+    BaselineRequest, CommitSource, DependencySource, RepositorySources, Requirement, StoredRepository, TestSource,
 };
 use veriplay_verifier::bugs::{History, INJECTORS, Injector};
 use veriplay_verifier::repository::Baseline;
@@ -33,8 +32,6 @@ pub(super) struct Arguments {
 enum CorpusCommand {
     /// Fetch a package's sources and record which of its tests pass in the sandbox
     AddRepo(AddRepo),
-    /// Record many packages and print the results of their tests as one table
-    TabulateRepos(TabulateRepos),
     /// Make bugs in a repository by operators over its syntax trees, and validate them by its tests
     InjectBugs(InjectBugs),
     /// Write a small repository of generated functions with tests
@@ -145,25 +142,6 @@ struct AddRepo {
     json: bool,
 }
 
-#[derive(Debug, Args)]
-struct TabulateRepos {
-    /// The list of packages; next to it a lock pins their files and dependencies
-    #[arg(long, value_name = "FILE", default_value = "task-corpus/repositories/packages.toml")]
-    list: PathBuf,
-    /// Markdown file for the table, which goes between its marks where the page has them [default: print it]
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Also run the tests of packages that are recorded already
-    #[arg(long)]
-    again: bool,
-    /// Where guests run
-    #[arg(long, value_enum, default_value = "thread")]
-    workers: Isolation,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
-}
-
 /// What `add-repo` prints.
 #[derive(Serialize)]
 struct AddRepoReport<'a> {
@@ -186,13 +164,6 @@ struct AddRepoReport<'a> {
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.action {
         CorpusCommand::AddRepo(args) => add_repo(&args),
-        CorpusCommand::TabulateRepos(args) => veriplay_repository::tabulate_repositories(&TableRequest {
-            list: &args.list,
-            out: args.out.as_deref(),
-            again: args.again,
-            json: args.json,
-            workers: args.workers,
-        }),
         CorpusCommand::InjectBugs(args) => inject_bugs(&args),
         CorpusCommand::GenerateRepo(args) => {
             generated::generate_repository(&args.out, args.split.into(), &args.mix, args.functions, args.seed)

@@ -47,24 +47,6 @@ impl RepositoryLayout {
         let test_files = found(TestSelection::default());
         Self { roots, ignored_selection: !test_files.is_empty(), test_files }
     }
-
-    /// Describes the layout in words, for a table.
-    pub fn shape(&self) -> String {
-        let package = match self.roots.first() {
-            Some(root) if !root.is_empty() => root.as_str(),
-            _ => "flat",
-        };
-        let folders: BTreeSet<&str> = self
-            .test_files
-            .iter()
-            .map(|path| match path.split_once('/') {
-                None => "the root",
-                Some((top, _)) if matches!(top, "tests" | "test" | "testing") => top,
-                Some(_) => "the package",
-            })
-            .collect();
-        format!("{package}, tests in {}", folders.into_iter().collect::<Vec<_>>().join(" and "))
-    }
 }
 
 /// The import roots: `src` or `lib` where the package is there, those of the configuration, and the root, from which tests import helpers.

@@ -212,15 +212,6 @@ fn the_configuration_names_tests_and_roots() {
     assert!(!selected(&["tests"], &[], &[]).ignored_selection);
 }
 
-#[test]
-fn the_shape_of_a_repository_is_told_in_words() {
-    assert_eq!(RepositoryLayout::detect(["src/pkg/a.py", "tests/test_a.py"]).shape(), "src, tests in tests");
-    assert_eq!(
-        RepositoryLayout::detect(["pkg/tests/test_a.py", "test_b.py"]).shape(),
-        "flat, tests in the package and the root"
-    );
-}
-
 /// A wheel of these modules, with the tags given.
 fn wheel(name: &str, tags: &[&str], files: &[(&str, &[u8])]) -> Vec<u8> {
     let metadata =

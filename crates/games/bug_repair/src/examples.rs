@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use veriplay_core::Execute;
 use veriplay_selfplay::play::PlayError;
-use veriplay_verifier::bugs::tool_env::{FunctionSource, SolverView, ViewRequest, view_all};
+use veriplay_verifier::bugs::tool_env::{FunctionSource, SolverView, ViewRequest, solver_view};
 
 use super::BugRepair;
 use super::prompts::{AnsweredBug, RepoGoal};
@@ -39,8 +39,7 @@ impl BugRepair {
                 (self.repositories[repository].context(), task.artifact(&self.repositories[repository]));
             let request =
                 ViewRequest { repo: &repo, artifact: &artifact, hidden: &BTreeSet::new(), with_function: true };
-            let SolverView { spec, function: Some((right, wrong)), .. } = view_all(execute, &[request]).remove(0)?
-            else {
+            let SolverView { spec, function: Some((right, wrong)), .. } = solver_view(execute, &request)? else {
                 continue;
             };
             if found.iter().any(|one| one.is_in(repository, &right) || one.bug.right == right.source) {

@@ -10,8 +10,9 @@ use veriplay_selfplay::environment::{JudgedProposalOf, ProposalBatch, Proposer, 
 use veriplay_selfplay::judgement::{Judging, run_undecided};
 use veriplay_selfplay::randomness::generator;
 use veriplay_selfplay::rollout::FinishedEpisode;
-use veriplay_verifier::bugs::tool_env::{DefaultTests, FunctionSource, functions_all, repair_of};
+use veriplay_verifier::bugs::tool_env::{DefaultTests, FunctionSource, list_functions, repair_of};
 use veriplay_verifier::bugs::{PastChange, RepoContext, has_less_code};
+use veriplay_verifier::on_all_cores;
 
 use super::BugRepair;
 use super::config::TestCommandSource;
@@ -109,7 +110,8 @@ impl BugRepair {
         let requests: Vec<(&RepoContext<'_>, &str)> =
             files.iter().map(|(repository, path)| (&repos[*repository], *path)).collect();
         // A file that the host failed on has no functions in this step.
-        let found = functions_all(execute, &requests).into_iter().map(Result::unwrap_or_default);
+        let found = on_all_cores(&requests, |(repo, path)| list_functions(execute, repo, repo.texts, path));
+        let found = found.into_iter().map(Result::unwrap_or_default);
         let found: BTreeMap<(usize, &str), Vec<FunctionSource>> = files.into_iter().zip(found).collect();
         let tested: BTreeSet<(usize, &str, &str)> = functions.iter().copied().collect();
         let site = |drawn: DrawnSite<'_>| {
@@ -167,7 +169,8 @@ impl BugRepair {
         request: &InjectionRequest,
     ) -> Result<Option<RepoEpisode>, Dropped> {
         let Some(repository) = self.repository_of(&request.package) else { return Ok(None) };
-        let found = functions_all(execute, &[(&self.repositories[repository].context(), &request.path)]).remove(0)?;
+        let repo = self.repositories[repository].context();
+        let found = list_functions(execute, &repo, repo.texts, &request.path)?;
         let function = found.into_iter().find(|function| function.name == request.function);
         let is_asked =
             |change: &&PastChange| request.commit.as_ref() == Some(&change.commit) && change.path() == request.path;

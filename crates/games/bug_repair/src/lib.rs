@@ -38,8 +38,9 @@ mod task;
 use std::sync::Arc;
 
 use veriplay_core::{Digest, Execute, Prompt, TextFiles};
-use veriplay_verifier::bugs::tool_env::{RepoToolRequest, serve_all};
+use veriplay_verifier::bugs::tool_env::{RepoToolRequest, serve_tool_call};
 use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
+use veriplay_verifier::on_all_cores;
 
 use examples::PlacedExample;
 use injection::InjectionSite;
@@ -252,7 +253,7 @@ impl Environment for BugRepair {
         let repos = self.repos();
         serve_calls(episodes, |waiting| {
             let requests = waiting.iter().filter_map(|episode| self.tool_request(&repos, seed, episode));
-            serve_all(execute, &requests.collect::<Vec<_>>())
+            on_all_cores(requests.collect::<Vec<_>>(), |request| serve_tool_call(execute, &request))
         });
     }
 

@@ -11,8 +11,11 @@ use veriplay_selfplay::judgement::{JudgedResponse, Judging, rule_verdict, run_un
 use veriplay_selfplay::randomness::{derive_seed, generator, weighted_sample};
 use veriplay_selfplay::step::{Attempts, Step};
 use veriplay_selfplay::task_pool::PoolTask;
-use veriplay_verifier::bugs::tool_env::{MutateRequest, ValidateRequest, mutate_all, propose_all, validate_all};
-use veriplay_verifier::bugs::{BugProposal, BugValidation, RepoContext, TestCommand, TreeRequest, Weakening};
+use veriplay_verifier::bugs::tool_env::{ValidateRequest, validate_all};
+use veriplay_verifier::bugs::{
+    BugProposal, BugValidation, RepoContext, TestCommand, TreeRequest, Weakening, make_mutants, propose_tree,
+};
+use veriplay_verifier::on_all_cores;
 
 use super::BugRepair;
 use super::repair::RepairDetail;
@@ -86,11 +89,12 @@ impl BugRepair {
     ) -> Vec<Mutant> {
         // More than one of each operator where files are few.
         let count = self.own.mutants_per_step.div_ceil(files.len().saturating_mul(self.injectors.len()).max(1));
-        let requests = files.iter().map(|(repository, path)| {
-            let seed = derive_seed(seed, step, &format!("mutants/{repository}/{path}"));
-            MutateRequest { repo: &repos[*repository], path, injectors: &self.injectors, seed, count }
+        let found = on_all_cores(files.iter().collect::<Vec<_>>(), |(repository, path)| {
+            let (repo, seed) = (&repos[*repository], derive_seed(seed, step, &format!("mutants/{repository}/{path}")));
+            let text = repo.texts.get(path).map_or("", String::as_str);
+            make_mutants(execute, repo, &self.injectors, text, seed, count)
         });
-        let found = mutate_all(execute, &requests.collect::<Vec<_>>()).into_iter().map(Result::unwrap_or_default);
+        let found = found.into_iter().map(Result::unwrap_or_default);
         let mut mutants = Vec::new();
         for ((repository, path), found) in files.iter().copied().zip(found) {
             for candidate in found.into_iter().flat_map(|found| found.candidates) {
@@ -195,7 +199,7 @@ impl BugRepair {
                 let EditedTree { repository, now, injector, test_command } = *tree;
                 TreeRequest { repo: &repos[repository], now, injector, weakening, seeds, test_command }
             });
-            let proposed = propose_all(execute, &requests.collect::<Vec<_>>());
+            let proposed = on_all_cores(requests.collect::<Vec<_>>(), |request| propose_tree(execute, &request));
             let bugs = trees.iter().zip(proposed).map(|(tree, proposed)| match proposed {
                 Err(dropped) => Judging::Decided(judgement(Err(dropped), None)),
                 Ok(Err(unfit)) => Judging::Decided(refusal(Status::Invalid, unfit.check, &unfit.why)),

@@ -11,9 +11,10 @@ use veriplay_selfplay::judgement::{JudgedResponse, Judging, rule_verdict, run_un
 use veriplay_selfplay::randomness::generator;
 use veriplay_selfplay::rollout::FinishedEpisode;
 use veriplay_verifier::bugs::tool_env::{
-    DefaultTests, GradeRequest, SolverView, ViewRequest, grade_all, repair_of, test_function, view_all,
+    DefaultTests, GradeRequest, SolverView, ViewRequest, grade_all, repair_of, solver_view, test_function,
 };
 use veriplay_verifier::bugs::{BugArtifact, RepairRequest, RepoContext};
+use veriplay_verifier::on_all_cores;
 
 use super::BugRepair;
 use super::episode::{Assignment, RepoEpisode, RepoWorkspace, SUBMITTED};
@@ -63,7 +64,7 @@ impl BugRepair {
                 let BugToRepair { repository, artifact, hidden } = bug;
                 ViewRequest { repo: &repos[*repository], artifact, hidden, with_function }
             });
-            let views = view_all(execute, &requests.collect::<Vec<_>>());
+            let views = on_all_cores(requests.collect::<Vec<_>>(), |request| solver_view(execute, &request));
             let episode = |(bug, view): (&BugToRepair, Result<SolverView, Dropped>)| {
                 let assignment = Arc::new(repair_assignment(bug.repository, view?));
                 let examples = self.examples_beside(bug.repository, &assignment.goal);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, content_hash};
+use veriplay_core::{Digest, SCHEMA_VERSION, content_hash};
 use veriplay_selfplay::task_pool::{PoolTask, Source};
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, INJECTORS, InjectorFamily};
 
@@ -45,7 +45,7 @@ impl BugTask {
     pub fn artifact(&self, repository: &Repository) -> BugArtifact {
         let failing: BTreeSet<&String> = self.fail_to_pass.iter().collect();
         BugArtifact {
-            schema_version: BugArtifact::SCHEMA_VERSION,
+            schema_version: SCHEMA_VERSION,
             task_id: self.task_id.clone(),
             name: repository.baseline.name.clone(),
             version: repository.baseline.version.clone(),

@@ -7,10 +7,8 @@ use veriplay_selfplay::judgement::{JudgedResponse, Judging, rule_verdict, run_un
 use veriplay_selfplay::multi_turn::EpisodeEnd;
 use veriplay_selfplay::rollout::FinishedEpisode;
 use veriplay_selfplay::splits::HELD_OUT;
-use veriplay_verifier::environments::{
-    ArtifactRequest, CompleteRequest, EpisodeRequest, complete, examine_artifacts, judge_episodes,
-};
-use veriplay_verifier::run_distinct;
+use veriplay_verifier::environments::{ArtifactRequest, EpisodeRequest, complete, examine_artifact, judge_episode};
+use veriplay_verifier::{on_all_cores, run_distinct};
 
 use super::episode::ToolEpisode;
 use super::{SelfChallenge, ToolEnvironment, task_key};
@@ -74,7 +72,9 @@ impl SelfChallenge {
             let (environment, known) = (&draft.environment.environment, draft.known);
             Judging::from(task.as_ref().map_err(Clone::clone).map(|task| ArtifactRequest { environment, task, known }))
         });
-        let examined = run_undecided(requests, |open| examine_artifacts(execute, &self.gate, open));
+        let examined = run_undecided(requests, |open| {
+            on_all_cores(open, |request| examine_artifact(execute, &self.gate, request))
+        });
         let all = drafts.iter().zip(whole).zip(examined);
         all.map(|((draft, task), examined)| {
             let rules = |rules: Vec<&str>| rules.into_iter().map(str::to_owned).collect();
@@ -87,10 +87,7 @@ impl SelfChallenge {
         if !self.format.is_single_turn() {
             return drafts.iter().map(|draft| Ok(draft.task.clone())).collect();
         }
-        let requests = drafts
-            .iter()
-            .map(|draft| CompleteRequest { environment: &draft.environment.environment, task: &draft.task });
-        complete(execute, &self.gate, &requests.collect::<Vec<_>>())
+        on_all_cores(drafts, |draft| complete(execute, &self.gate, &draft.environment.environment, &draft.task))
     }
 
     /// Judges executors by their calls and answers, whether or not they came to an end; what comes to the same calls and answer is judged
@@ -105,8 +102,9 @@ impl SelfChallenge {
             content_hash(&(&request.environment.name, request.verify, request.calls, request.answer))
         };
         let requests = solutions.iter().map(|(task, finished)| Judging::from(self.request(task, finished, seed)));
+        let judge = |request: &EpisodeRequest<'_>| judge_episode(execute, request);
         let verdicts =
-            run_undecided(requests, |open| run_distinct(open, key, |distinct| judge_episodes(execute, distinct)));
+            run_undecided(requests, |open| run_distinct(open, key, |distinct| on_all_cores(distinct, judge)));
         verdicts.into_iter().map(|verdict| JudgedResponse { verdict, detail: () }).collect()
     }
 

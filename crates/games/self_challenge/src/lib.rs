@@ -3,9 +3,9 @@
 //!
 //! # One step
 //! Challengers explore an environment for a number of turns and propose a Code-as-Task each. The artifact gate judges every proposal
-//! ([`veriplay_verifier::environments::examine_artifacts`]); [`FILTERS`] says what of it the paper's table tells. Executors do tasks of
+//! ([`veriplay_verifier::environments::examine_artifact`]); [`FILTERS`] says what of it the paper's table tells. Executors do tasks of
 //! challengers and given ones. An executor's last turn is the one whose code has called `answer` and come to its end;
-//! [`veriplay_verifier::environments::judge_episodes`] judges its calls and its answer. An executor out of turns or fuel is judged too, by
+//! [`veriplay_verifier::environments::judge_episode`] judges its calls and its answer. An executor out of turns or fuel is judged too, by
 //! what it has done so far: the paper rewards only the final state. [`veriplay_selfplay::driver`] has the rest.
 //!
 //! # Prompts
@@ -38,8 +38,8 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Digest, Dropped, Execute, Language, Limits, Prompt, content_hash};
 use veriplay_python::Python;
-use veriplay_verifier::environments::{ArtifactGate, CodeRequest, EnvironmentDescription, run_codes};
-use veriplay_verifier::run_distinct;
+use veriplay_verifier::environments::{ArtifactGate, CodeRequest, EnvironmentDescription, run_code};
+use veriplay_verifier::{on_all_cores, run_distinct};
 
 use prompts::ChallengeFormat;
 use std::ops::Deref;
@@ -251,7 +251,8 @@ impl Environment for SelfChallenge {
         };
         serve_calls(episodes, |waiting| {
             let requests = waiting.iter().filter_map(|episode| self.code_request(seed, episode));
-            run_distinct(&requests.collect::<Vec<_>>(), key, |distinct| run_codes(execute, distinct))
+            let run = |request: &CodeRequest<'_>| run_code(execute, request);
+            run_distinct(&requests.collect::<Vec<_>>(), key, |distinct| on_all_cores(distinct, run))
         });
     }
 

@@ -7,7 +7,7 @@
 //!    refuse some.
 //! 2. The solver answers each new problem by `codes` programs.
 //! 3. The verifier writes `suites` suites of tests for each of `candidates` of these programs, the problem and the program before it.
-//! 4. [`judge_rounds`] runs every program on every test and finds whom to trust. No snippet takes part: it says what a problem may
+//! 4. [`judge_round`] runs every program on every test and finds whom to trust. No snippet takes part: it says what a problem may
 //!    be about, not what its answer is.
 //! 5. What is trusted is imitated (code; sound suites), where some code fails it, and preferred: a trusted code over one that fails, a
 //!    sound suite over one that the trusted code fails, to one prompt each. Under `objective = "policy_gradient"` a code is rewarded for
@@ -29,7 +29,7 @@
 //! code ([`veriplay_selfplay::splits`]). No reference takes part in a step.
 //!
 //! [`check_statement`]: veriplay_verifier::agreement::check_statement
-//! [`judge_rounds`]: veriplay_verifier::agreement::judge_rounds
+//! [`judge_round`]: veriplay_verifier::agreement::judge_round
 
 mod config;
 mod metrics;

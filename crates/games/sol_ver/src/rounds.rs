@@ -11,8 +11,9 @@ use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
 use veriplay_verifier::agreement::{
     AgreementRequest, CodeDecision, GUARDS, GuardRefusal, RoundJudgement, SuiteAttempt, SuiteDecision,
-    SuiteExamination, SuiteQuality, TestSuite, examine_suites, judge_rounds,
+    SuiteExamination, SuiteQuality, TestSuite, examine_suites, judge_round,
 };
+use veriplay_verifier::on_all_cores;
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
 use super::{ProblemTask, SolVer};
@@ -143,7 +144,7 @@ impl SolVer {
             codes,
             suites,
         });
-        let judged = judge_rounds(execute, &requests.collect::<Vec<_>>());
+        let judged = on_all_cores(requests.collect::<Vec<_>>(), |request| judge_round(execute, &request));
         let judged = judged.into_iter().zip(rounds);
         judged
             .map(|(judged, (round, read))| match judged {

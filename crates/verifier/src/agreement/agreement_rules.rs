@@ -51,59 +51,38 @@ pub struct AgreementRules {
     pub min_mutation_score: f64,
 }
 
-/// Invalid rules.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum AgreementRulesError {
-    /// Equal seeds cannot reveal randomness.
-    #[error("`seeds` are both `{0}`: they must differ")]
-    SameSeeds(u64),
-    /// A value out of its range.
-    #[error("`{key}` is `{value}`: {allowed}")]
-    OutOfRange {
-        /// The key.
-        key: &'static str,
-        /// Its value.
-        value: String,
-        /// What it may be.
-        allowed: String,
-    },
-}
+/// What is wrong with rules: a key, its value and what it may be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct AgreementRulesError(String);
 
 impl AgreementRules {
     /// Checks the values. Call it once, where the rules are loaded.
-    ///
-    /// # Errors
-    /// The first invalid value.
     pub fn check(&self) -> Result<(), AgreementRulesError> {
-        if self.seeds[0] == self.seeds[1] {
-            return Err(AgreementRulesError::SameSeeds(self.seeds[0]));
+        self.invalid_value().map_or(Ok(()), |what| Err(AgreementRulesError(what)))
+    }
+
+    fn invalid_value(&self) -> Option<String> {
+        let [first, second] = self.seeds;
+        // Equal seeds cannot reveal randomness.
+        if first == second {
+            return Some(format!("`seeds` are both `{first}`: they must differ"));
         }
-        let least_one = [
-            ("min_codes", self.min_codes),
-            ("min_tests", self.min_tests),
-            ("min_statement_chars", self.min_statement_chars),
-            ("quote_chars", self.quote_chars),
-            ("min_suite_tests", self.min_suite_tests),
-            ("min_distinct_outputs", self.min_distinct_outputs),
-        ];
-        if let Some((key, value)) = least_one.into_iter().find(|(_, value)| *value == 0) {
-            return Err(out_of_range(key, value, "use at least `1`".to_owned()));
-        }
-        let ordered = [
+        let at_least = [
+            ("min_codes", self.min_codes, 1),
+            ("min_tests", self.min_tests, 1),
+            ("min_statement_chars", self.min_statement_chars, 1),
+            ("quote_chars", self.quote_chars, 1),
+            ("min_suite_tests", self.min_suite_tests, 1),
+            ("min_distinct_outputs", self.min_distinct_outputs, 1),
             ("max_statement_chars", self.max_statement_chars, self.min_statement_chars),
             ("max_suite_tests", self.max_suite_tests, self.min_suite_tests),
         ];
-        if let Some((key, value, least)) = ordered.into_iter().find(|(_, value, least)| value < least) {
-            return Err(out_of_range(key, value, format!("use at least `{least}`")));
+        if let Some((key, value, least)) = at_least.into_iter().find(|(_, value, least)| value < least) {
+            return Some(format!("`{key}` is `{value}`: use at least `{least}`"));
         }
-        if !(0.0..=1.0).contains(&self.min_mutation_score) {
-            let allowed = "use a number from `0` to `1`".to_owned();
-            return Err(out_of_range("min_mutation_score", self.min_mutation_score, allowed));
-        }
-        Ok(())
+        let score = self.min_mutation_score;
+        (!(0.0..=1.0).contains(&score))
+            .then(|| format!("`min_mutation_score` is `{score}`: use a number from `0` to `1`"))
     }
-}
-
-fn out_of_range(key: &'static str, value: impl ToString, allowed: String) -> AgreementRulesError {
-    AgreementRulesError::OutOfRange { key, value: value.to_string(), allowed }
 }

@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use veriplay_core::{
-    Checks, Dropped, Execute, Exit, Outcome, Problem, Status, TestCode, TestStyle, Trust, Value, Verdict,
+    CallResult, Checks, Dropped, Evidence, Execute, Exit, Problem, Status, TestCode, TestStyle, Trust, Value, Verdict,
 };
 
 use super::agreement_rules::AgreementRules;
 use super::clusters::CodeOutput;
 use super::test_suite::{SuiteTest, TestSuite};
 use crate::problems::{ProblemRequest, VACUOUS, judge_programs};
-use crate::runner::{self, NoValue, Runner, decode_call, job_failure, on_all_cores};
+use crate::runner::{NoValue, Runner, add_cost, decode_call, entry_job, job_failure, on_all_cores};
 
 /// The results of one program.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,10 +60,8 @@ pub(super) struct Grid<'a> {
     asserts: Vec<Problem>,
     assert_places: HashMap<String, usize>,
     results: HashMap<String, ProgramResults>,
-    /// Whether a job met its wall-clock deadline.
-    pub(super) deadline: bool,
-    /// Fuel of all jobs.
-    pub(super) fuel: u64,
+    /// What all jobs cost together.
+    pub(super) cost: Evidence,
 }
 
 impl<'a> Grid<'a> {
@@ -82,20 +80,10 @@ impl<'a> Grid<'a> {
         let assert_places = texts.iter().enumerate().map(|(place, text)| (text.clone(), place)).collect();
         let asserts = texts.into_iter().map(assertion_problem).collect();
         let inputs = inputs.into_values().collect();
-        Self {
-            execute,
-            rules,
-            inputs,
-            places,
-            asserts,
-            assert_places,
-            results: HashMap::new(),
-            deadline: false,
-            fuel: 0,
-        }
+        let (results, cost) = (HashMap::new(), Evidence::default());
+        Self { execute, rules, inputs, places, asserts, assert_places, results, cost }
     }
 
-    /// The inputs, in order.
     pub(super) fn inputs(&self) -> &[Vec<Value>] {
         &self.inputs
     }
@@ -118,9 +106,8 @@ impl<'a> Grid<'a> {
         let asserted = self.run_assertions(&new, mode)?;
         let ran: Vec<Result<InputRun, Dropped>> = on_all_cores(&new, |program| self.run_inputs(program, mode));
         for ((program, ran), asserts) in new.into_iter().zip(ran).zip(asserted) {
-            let InputRun { outputs, varies, fuel, deadline } = ran?;
-            self.fuel += fuel;
-            self.deadline |= deadline;
+            let InputRun { outputs, varies, cost } = ran?;
+            add_cost(&mut self.cost, [], cost.fuel, cost.met_deadline);
             self.results.insert(program.to_owned(), ProgramResults { outputs, asserts, varies });
         }
         Ok(())
@@ -151,20 +138,58 @@ impl<'a> Grid<'a> {
     }
 
     fn run_inputs(&self, program: &str, mode: RunMode) -> Result<InputRun, Dropped> {
-        let mut runs = InputRunner { grid: self, runner: Runner::new(self.execute), deadline: false };
-        if self.inputs.is_empty() {
-            return Ok(InputRun { outputs: Vec::new(), varies: None, fuel: 0, deadline: false });
+        let mut runner = Runner::new(self.execute);
+        let (mut outputs, mut varies) = (Vec::new(), None);
+        if !self.inputs.is_empty() {
+            let mut order: Vec<usize> = (0..self.inputs.len()).collect();
+            outputs = self.run_in_order(&mut runner, program, &order, self.rules.seeds[0], mode)?;
+            if mode == RunMode::Full {
+                order.reverse();
+                let mut again = self.run_in_order(&mut runner, program, &order, self.rules.seeds[1], mode)?;
+                again.reverse();
+                varies = self.difference(&outputs, &again);
+            }
         }
-        let order: Vec<usize> = (0..self.inputs.len()).collect();
-        let outputs = runs.run_in_order(program, &order, self.rules.seeds[0], mode)?;
-        let mut varies = None;
-        if mode == RunMode::Full {
-            let reversed: Vec<usize> = order.into_iter().rev().collect();
-            let mut again = runs.run_in_order(program, &reversed, self.rules.seeds[1], mode)?;
-            again.reverse();
-            varies = self.difference(&outputs, &again);
+        Ok(InputRun { outputs, varies, cost: runner.evidence })
+    }
+
+    /// The outputs at the inputs `order`, in that order. A job that is stopped leaves outputs only of the calls before its last.
+    fn run_in_order(
+        &self,
+        runner: &mut Runner<'_>,
+        program: &str,
+        order: &[usize],
+        seed: u64,
+        mode: RunMode,
+    ) -> Result<Vec<CodeOutput>, Dropped> {
+        let AgreementRules { image, limits, .. } = self.rules;
+        let arguments = order.iter().map(|place| self.inputs[*place].clone()).collect();
+        let outcome = runner.run(&entry_job(image, program, arguments, *limits, seed))?;
+        let mut outputs: Vec<CodeOutput> =
+            outcome.calls.iter().take(order.len()).map(|call| self.code_output(call)).collect();
+        let Some((status, detail)) = job_failure(&outcome) else {
+            let missing = || CodeOutput::Failed(Status::RuntimeError, "its result is missing".to_owned());
+            outputs.resize_with(order.len(), missing);
+            return Ok(outputs);
+        };
+        // A program that raises at module level reaches none of its calls.
+        let dead = order.len() == 1 || matches!(outcome.exit, Exit::Raised | Exit::CompileError | Exit::MissingEntry);
+        if mode == RunMode::Quick || dead {
+            outputs.truncate(order.len() - 1);
+            outputs.resize(order.len(), CodeOutput::Failed(status, detail));
+            return Ok(outputs);
         }
-        Ok(InputRun { outputs, varies, fuel: runs.runner.evidence.fuel, deadline: runs.deadline })
+        let alone = order.iter().map(|place| self.run_in_order(runner, program, &[*place], seed, mode));
+        Ok(alone.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    fn code_output(&self, call: &CallResult) -> CodeOutput {
+        match decode_call(call, &self.rules.limits) {
+            Ok(value) => CodeOutput::Value(value),
+            Err(NoValue::Raised(detail) | NoValue::NoPlainValue(detail)) => {
+                CodeOutput::Failed(Status::RuntimeError, detail)
+            }
+        }
     }
 
     /// Describes the first difference between two runs. Two failures are equal, whatever their kinds.
@@ -209,8 +234,7 @@ impl<'a> Grid<'a> {
         let mut statuses = Vec::with_capacity(requests.len());
         for verdict in judge_programs(self.execute, &requests) {
             let Verdict { status, evidence, .. } = verdict?;
-            self.deadline |= evidence.met_deadline;
-            self.fuel += evidence.fuel;
+            add_cost(&mut self.cost, [], evidence.fuel, evidence.met_deadline);
             // Every program passes a vacuous test; a guard refuses the suite for it.
             let vacuous = status == Status::Unjudgeable && evidence.rule == VACUOUS;
             statuses.push(if vacuous { Status::Accepted } else { status });
@@ -222,61 +246,7 @@ impl<'a> Grid<'a> {
 struct InputRun {
     outputs: Vec<CodeOutput>,
     varies: Option<String>,
-    fuel: u64,
-    deadline: bool,
-}
-
-/// Runs one program on the inputs of a grid.
-struct InputRunner<'g, 'a> {
-    grid: &'g Grid<'a>,
-    runner: Runner<'a>,
-    deadline: bool,
-}
-
-impl InputRunner<'_, '_> {
-    /// The outputs at the inputs `order`, in that order. A job that is stopped leaves outputs only of the calls before its last.
-    fn run_in_order(
-        &mut self,
-        program: &str,
-        order: &[usize],
-        seed: u64,
-        mode: RunMode,
-    ) -> Result<Vec<CodeOutput>, Dropped> {
-        let outcome = self.job(program, order, seed)?;
-        let mut outputs: Vec<CodeOutput> =
-            outcome.calls.iter().take(order.len()).map(|call| self.code_output(call)).collect();
-        let Some((status, detail)) = job_failure(&outcome) else {
-            let missing = || CodeOutput::Failed(Status::RuntimeError, "its result is missing".to_owned());
-            outputs.resize_with(order.len(), missing);
-            return Ok(outputs);
-        };
-        // A program that raises at module level reaches none of its calls.
-        let dead = order.len() == 1 || matches!(outcome.exit, Exit::Raised | Exit::CompileError | Exit::MissingEntry);
-        if mode == RunMode::Quick || dead {
-            outputs.truncate(order.len() - 1);
-            outputs.resize(order.len(), CodeOutput::Failed(status, detail));
-            return Ok(outputs);
-        }
-        let alone = order.iter().map(|place| self.run_in_order(program, &[*place], seed, mode));
-        Ok(alone.collect::<Result<Vec<_>, _>>()?.concat())
-    }
-
-    fn job(&mut self, program: &str, order: &[usize], seed: u64) -> Result<Outcome, Dropped> {
-        let AgreementRules { image, limits, .. } = self.grid.rules;
-        let arguments = order.iter().map(|place| self.grid.inputs[*place].clone()).collect();
-        let outcome = self.runner.run(&runner::entry_job(image, program, arguments, *limits, seed))?;
-        self.deadline |= outcome.met_deadline();
-        Ok(outcome)
-    }
-
-    fn code_output(&self, call: &veriplay_core::CallResult) -> CodeOutput {
-        match decode_call(call, &self.grid.rules.limits) {
-            Ok(value) => CodeOutput::Value(value),
-            Err(NoValue::Raised(detail) | NoValue::NoPlainValue(detail)) => {
-                CodeOutput::Failed(Status::RuntimeError, detail)
-            }
-        }
-    }
+    cost: Evidence,
 }
 
 fn input_key(input: &[Value]) -> Vec<u8> {

@@ -44,8 +44,8 @@ pub enum GuardCheck {
     Suite(fn(&SuiteFacts<'_>) -> GuardResult),
     /// On a round with a best cluster. Refused rounds are excluded from training.
     Round(fn(&RoundFacts<'_>) -> GuardResult),
-    /// On a code of the trusted cluster. Refused codes are excluded from training.
-    TrustedCode(fn(&TrustedFacts<'_>) -> GuardResult),
+    /// On a code of the trusted cluster: what it does at the probes that the majority does not. Refused codes are excluded from training.
+    TrustedCode(fn(Option<&str>) -> GuardResult),
     /// On a suite, against the trusted code. Refused suites are excluded from training.
     TrustedSuite(fn(&SuiteFacts<'_>) -> GuardResult),
 }
@@ -98,19 +98,12 @@ pub struct RoundFacts<'a> {
     pub(super) split: bool,
 }
 
-/// The facts about a code of the trusted cluster.
-#[derive(Debug, Clone, Copy)]
-pub struct TrustedFacts<'a> {
-    /// Set when its outputs at the probes differ from the majority of its cluster.
-    pub(super) odd: Option<&'a str>,
-}
-
 /// All guards.
 pub const GUARDS: &[Guard] = &[
     Guard {
         name: "duplicate",
         what: "the problem has not been stated before",
-        check: GuardCheck::Statement(duplicate),
+        check: GuardCheck::Statement(|problem| refuse_if(problem.known, "the same problem has been stated before")),
     },
     Guard {
         name: "statement",
@@ -120,28 +113,28 @@ pub const GUARDS: &[Guard] = &[
     Guard {
         name: "quotes_snippet",
         what: "a problem's text quotes no line of the program it was made from",
-        check: GuardCheck::Statement(quotes_snippet),
+        check: GuardCheck::Statement(|problem| no_quote(problem.statement, problem.snippet, problem.rules)),
     },
     Guard {
         name: "nondeterministic",
         what: "a code gives the same under another seed, clock and order of calls",
-        check: GuardCheck::Code(nondeterministic),
+        check: GuardCheck::Code(|code| require_none(code.varies)),
     },
     Guard {
         name: "code_reaches",
         what: "a code reaches for no source text, frame, module table or file",
-        check: GuardCheck::Code(code_reaches),
+        check: GuardCheck::Code(|code| require_none(code.reaches)),
     },
     Guard { name: "short_suite", what: "a suite has enough different tests", check: GuardCheck::Suite(short_suite) },
     Guard {
         name: "test_reaches",
         what: "an assertion reaches for no source text, frame, module table or test runner",
-        check: GuardCheck::Suite(test_reaches),
+        check: GuardCheck::Suite(|suite| require_none(suite.reaches)),
     },
     Guard {
         name: "random_tests",
         what: "a test says the same under another seed",
-        check: GuardCheck::Suite(random_tests),
+        check: GuardCheck::Suite(|suite| require_none(suite.varies.map(|test| format!("`{test}` gave two results")))),
     },
     Guard { name: "few_codes", what: "enough codes agree", check: GuardCheck::Round(few_codes) },
     Guard { name: "few_tests", what: "the codes that agree pass enough tests", check: GuardCheck::Round(few_tests) },
@@ -154,22 +147,24 @@ pub const GUARDS: &[Guard] = &[
     Guard {
         name: "easy",
         what: "some code is outside the trusted cluster, or it fails some test: else there is nothing to learn",
-        check: GuardCheck::Round(easy),
+        check: GuardCheck::Round(|round| refuse_if(round.nothing_failed, "all codes agree and pass all tests")),
     },
     Guard {
         name: "quotes_solution",
         what: "a problem's text quotes no line of the trusted code",
-        check: GuardCheck::Round(quotes_solution),
+        check: GuardCheck::Round(|round| no_quote(round.statement, round.program, round.rules)),
     },
     Guard {
         name: "split",
         what: "most codes of the trusted cluster agree at inputs that no test names",
-        check: GuardCheck::Round(split),
+        check: GuardCheck::Round(|round| {
+            refuse_if(round.split, "the codes that agree on the tests' inputs do not on others")
+        }),
     },
     Guard {
         name: "special_case",
         what: "a trusted code gives what most of its cluster do at inputs that no test names",
-        check: GuardCheck::TrustedCode(special_case),
+        check: GuardCheck::TrustedCode(|odd| odd.map_or(Ok(()), |what| Err(what.to_owned()))),
     },
     Guard {
         name: "unsound",
@@ -179,12 +174,16 @@ pub const GUARDS: &[Guard] = &[
     Guard {
         name: "own_candidate",
         what: "some code passes a suite beside the one it was written for",
-        check: GuardCheck::TrustedSuite(own_candidate),
+        check: GuardCheck::TrustedSuite(|suite| {
+            refuse_if(suite.witnesses == 0, "only the code it was written for passes it")
+        }),
     },
     Guard {
         name: "vacuous",
         what: "a suite kills a wrong code or a mutant of the trusted one",
-        check: GuardCheck::TrustedSuite(vacuous),
+        check: GuardCheck::TrustedSuite(|suite| {
+            refuse_if(suite.quality.kills_nothing(), "it kills no wrong code and no mutant")
+        }),
     },
     Guard {
         name: "weak",
@@ -214,12 +213,12 @@ fn require(condition: bool, why: impl FnOnce() -> String) -> GuardResult {
     if condition { Ok(()) } else { Err(why()) }
 }
 
-fn require_none(found: Option<impl ToString>) -> GuardResult {
-    found.map_or(Ok(()), |found| Err(found.to_string()))
+fn refuse_if(condition: bool, why: &str) -> GuardResult {
+    require(!condition, || why.to_owned())
 }
 
-fn duplicate(proposed: &ProposedProblem<'_>) -> GuardResult {
-    require(!proposed.known, || "the same problem has been stated before".to_owned())
+fn require_none(found: Option<impl ToString>) -> GuardResult {
+    found.map_or(Ok(()), |found| Err(found.to_string()))
 }
 
 fn statement(proposed: &ProposedProblem<'_>) -> GuardResult {
@@ -228,35 +227,14 @@ fn statement(proposed: &ProposedProblem<'_>) -> GuardResult {
     require((least..=most).contains(&found), || format!("{found} characters, `{least}` to `{most}` allowed"))
 }
 
-fn quotes_snippet(proposed: &ProposedProblem<'_>) -> GuardResult {
-    no_quote(proposed.statement, proposed.snippet, proposed.rules)
-}
-
 fn no_quote(statement: &str, program: &str, rules: &AgreementRules) -> GuardResult {
-    require_none(
-        quoted_line(statement, program, rules.quote_chars).map(|line| format!("the text quotes `{}`", line.trim())),
-    )
-}
-
-fn nondeterministic(code: &CodeFacts<'_>) -> GuardResult {
-    require_none(code.varies)
-}
-
-fn code_reaches(code: &CodeFacts<'_>) -> GuardResult {
-    require_none(code.reaches)
+    let quoted = quoted_line(statement, program, rules.quote_chars);
+    require_none(quoted.map(|line| format!("the text quotes `{}`", line.trim())))
 }
 
 fn short_suite(suite: &SuiteFacts<'_>) -> GuardResult {
     let least = suite.rules.min_suite_tests;
     require(suite.tests >= least, || format!("{} different tests, `{least}` wanted", suite.tests))
-}
-
-fn test_reaches(suite: &SuiteFacts<'_>) -> GuardResult {
-    require_none(suite.reaches)
-}
-
-fn random_tests(suite: &SuiteFacts<'_>) -> GuardResult {
-    require_none(suite.varies.map(|test| format!("`{test}` gave two results")))
 }
 
 fn few_codes(round: &RoundFacts<'_>) -> GuardResult {
@@ -275,30 +253,9 @@ fn tie(round: &RoundFacts<'_>) -> GuardResult {
 
 /// Tests without literal inputs give no outputs to compare.
 fn constant(round: &RoundFacts<'_>) -> GuardResult {
-    let mut distinct: Vec<&Value> = Vec::new();
-    for output in round.outputs {
-        if !distinct.contains(output) {
-            distinct.push(output);
-        }
-    }
-    let (found, least) = (distinct.len(), round.rules.min_distinct_outputs);
+    let is_first = |(at, output): &(usize, &&Value)| !round.outputs[..*at].contains(output);
+    let (found, least) = (round.outputs.iter().enumerate().filter(is_first).count(), round.rules.min_distinct_outputs);
     require(round.outputs.is_empty() || found >= least, || format!("{found} different outputs, `{least}` wanted"))
-}
-
-fn easy(round: &RoundFacts<'_>) -> GuardResult {
-    require(!round.nothing_failed, || "all codes agree and pass all tests".to_owned())
-}
-
-fn quotes_solution(round: &RoundFacts<'_>) -> GuardResult {
-    no_quote(round.statement, round.program, round.rules)
-}
-
-fn split(round: &RoundFacts<'_>) -> GuardResult {
-    require(!round.split, || "the codes that agree on the tests' inputs do not on others".to_owned())
-}
-
-fn special_case(code: &TrustedFacts<'_>) -> GuardResult {
-    require_none(code.odd)
 }
 
 fn unsound(suite: &SuiteFacts<'_>) -> GuardResult {
@@ -306,15 +263,6 @@ fn unsound(suite: &SuiteFacts<'_>) -> GuardResult {
     require(suite.quality.status() != Status::Unsound, || {
         format!("the trusted code passes {accepted} of {tests} tests")
     })
-}
-
-fn own_candidate(suite: &SuiteFacts<'_>) -> GuardResult {
-    require(suite.witnesses > 0, || "only the code it was written for passes it".to_owned())
-}
-
-fn vacuous(suite: &SuiteFacts<'_>) -> GuardResult {
-    let kills = suite.quality.killed > 0 || suite.quality.mutants_killed > 0;
-    require(kills, || "it kills no wrong code and no mutant".to_owned())
 }
 
 fn weak(suite: &SuiteFacts<'_>) -> GuardResult {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use veriplay_core::{CallResult, Digest, Dropped, Execute, Exit, Job, Value, program_hash};
+use veriplay_core::{CallResult, Digest, Dropped, Evidence, Execute, Exit, Job, Value, program_hash};
 use veriplay_image_python::programs::agreement::REACH;
 
 use super::agreement_rules::{AgreementRules, CountCodes};
@@ -13,10 +13,9 @@ use super::suite_quality::{
     SuiteQuality, as_strs, distinguishable_mutants, draw_mutants, measure_suite, passes, similar_inputs,
 };
 use super::test_suite::{SuiteTest, TestSuite};
-use crate::runner::{NoValue, Runner, configure_job, decode_call};
+use crate::runner::{NoValue, Runner, add_cost, configure_job, decode_call};
 
-/// Finds uses of introspection in source text with Python's own parser, in the sandbox. It never runs the text.
-/// Harmless uses. `compile` is an attribute of `re`; access to the module of builtins is a finding of its own.
+/// Harmless uses of introspection. `compile` is an attribute of `re`; access to the module of builtins is a finding of its own.
 const PLAIN: [&str; 1] = ["attribute compile"];
 /// Seeds the scan, which draws nothing.
 const REACH_SEED: u64 = 0;
@@ -48,9 +47,7 @@ pub struct SuiteAttempt<'a> {
 /// Whether a response has a vote.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum VotingStatus {
-    /// It has a vote.
     Votes,
-    /// A guard refused it.
     Refused(GuardRefusal),
     /// It could not be parsed.
     Malformed,
@@ -62,23 +59,18 @@ impl From<Result<(), GuardRefusal>> for VotingStatus {
     }
 }
 
-/// A round in progress.
 pub(super) struct Round<'a> {
     execute: &'a dyn Execute,
     pub(super) request: &'a AgreementRequest<'a>,
     pub(super) grid: Grid<'a>,
-    /// The voting status of each code.
     pub(super) codes: Vec<VotingStatus>,
-    /// The voting status of each suite.
     pub(super) suites: Vec<VotingStatus>,
     /// The first forbidden use in each text that has one.
     reaches: BTreeMap<String, String>,
     /// The number of mutants, and of those that differ from the reference.
     pub(super) mutant_counts: (usize, usize),
-    /// Fuel of jobs outside `grid`.
-    pub(super) fuel: u64,
-    /// Whether a job outside `grid` met its deadline.
-    pub(super) deadline: bool,
+    /// What jobs outside `grid` cost.
+    pub(super) cost: Evidence,
 }
 
 /// The agreement of the trusted cluster at probes: inputs that no test has.
@@ -96,10 +88,9 @@ impl<'a> Round<'a> {
     /// Runs every code on every input and assertion, and finds which codes and suites have a vote.
     pub(super) fn run(execute: &'a dyn Execute, request: &'a AgreementRequest<'a>) -> Result<Self, Dropped> {
         let written: Vec<&TestSuite> = request.suites.iter().filter_map(|suite| suite.suite).collect();
-        let (codes, suites, reaches) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let (codes, suites, reaches, cost) = (Vec::new(), Vec::new(), BTreeMap::new(), Evidence::default());
         let grid = Grid::new(execute, request.rules, &written, []);
-        let mut round =
-            Self { execute, request, grid, codes, suites, reaches, mutant_counts: (0, 0), fuel: 0, deadline: false };
+        let mut round = Self { execute, request, grid, codes, suites, reaches, mutant_counts: (0, 0), cost };
         let programs = round.programs();
         round.grid.run(&programs, RunMode::Full)?;
         let mut read: BTreeSet<&str> = programs.iter().copied().collect();
@@ -156,7 +147,6 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// The suites that vote.
     fn voting_suites(&self) -> impl Iterator<Item = &'a TestSuite> {
         let suites = self.request.suites.iter().zip(&self.suites);
         suites.filter(|(_, standing)| **standing == VotingStatus::Votes).filter_map(|(attempt, _)| attempt.suite)
@@ -206,7 +196,7 @@ impl<'a> Round<'a> {
         let mut grid = Grid::new(self.execute, self.request.rules, &[], inputs.clone());
         let programs: Vec<&str> = trusted.codes.iter().map(|code| self.program(*code)).collect();
         grid.run(&programs, RunMode::Full)?;
-        self.add_cost(&grid);
+        add_cost(&mut self.cost, [], grid.cost.fuel, grid.cost.met_deadline);
         let weights = self.weights();
         let voter = |code: &usize| {
             let outputs = grid.results(self.program(*code)).outputs.clone();
@@ -230,11 +220,6 @@ impl<'a> Round<'a> {
         made.into_iter().filter(|input| self.grid.place(input).is_none()).collect()
     }
 
-    fn add_cost(&mut self, grid: &Grid<'_>) {
-        self.fuel += grid.fuel;
-        self.deadline |= grid.deadline;
-    }
-
     /// The code that represents `codes`: one with the most frequent text, the shortest of these.
     fn reference(&self, codes: &[usize]) -> usize {
         let times = |code: usize| codes.iter().filter(|other| self.program(**other) == self.program(code)).count();
@@ -249,7 +234,7 @@ impl<'a> Round<'a> {
         let mut elsewhere = Grid::new(self.execute, self.request.rules, &[], probed.inputs.clone());
         elsewhere.run(&[right], RunMode::Quick)?;
         elsewhere.run(&as_strs(&made), RunMode::Quick)?;
-        self.add_cost(&elsewhere);
+        add_cost(&mut self.cost, [], elsewhere.cost.fuel, elsewhere.cost.met_deadline);
         self.grid.run(&as_strs(&made), RunMode::Quick)?;
         let differ: Vec<String> =
             distinguishable_mutants(&[&self.grid, &elsewhere], right, &made).into_iter().map(str::to_owned).collect();
@@ -338,20 +323,15 @@ fn scan_texts(
     let reach = Job::calls(REACH, "reach", arguments);
     let outcome = Runner::new(execute).run(&configure_job(&rules.image, rules.tool_limits, REACH_SEED, reach))?;
     if outcome.exit == Exit::Returned && outcome.calls.len() == texts.len() {
-        let read = texts
-            .iter()
-            .zip(&outcome.calls)
-            .filter_map(|(text, call)| Some(((*text).to_owned(), forbidden_use(call, rules)?)));
-        found.extend(read);
-        return Ok(found);
-    }
-    match texts {
+        for (text, call) in texts.iter().zip(&outcome.calls) {
+            found.extend(forbidden_use(call, rules).map(|why| ((*text).to_owned(), why)));
+        }
+    } else if let [text] = texts {
         // A text that cannot be parsed within the limits is not trusted.
-        [text] => drop(found.insert((*text).to_owned(), "it cannot be read".to_owned())),
-        _ => {
-            for text in texts {
-                found.extend(scan_texts(execute, rules, &[*text])?);
-            }
+        found.insert((*text).to_owned(), "it cannot be read".to_owned());
+    } else {
+        for text in texts {
+            found.extend(scan_texts(execute, rules, &[*text])?);
         }
     }
     Ok(found)
@@ -359,12 +339,12 @@ fn scan_texts(
 
 fn forbidden_use(call: &CallResult, rules: &AgreementRules) -> Option<String> {
     match decode_call(call, &rules.tool_limits) {
-        Ok(Value::List(uses)) => uses.iter().map(value_text).find(|text| !PLAIN.contains(&text.as_str())),
+        Ok(Value::List(uses)) => uses.iter().map(use_text).find(|text| !PLAIN.contains(&text.as_str())),
         Ok(other) => Some(format!("`{other}` is no list of uses")),
         Err(NoValue::Raised(text) | NoValue::NoPlainValue(text)) => Some(format!("it cannot be read: {text}")),
     }
 }
 
-fn value_text(value: &Value) -> String {
+fn use_text(value: &Value) -> String {
     if let Value::Str(text) = value { text.clone() } else { value.to_string() }
 }

@@ -8,7 +8,7 @@ use veriplay_core::{Digest, Dropped, Execute, Status, Value, program_hash};
 use super::agreement_rules::AgreementRules;
 use super::grid::{Grid, RunMode};
 use super::test_suite::{SuiteTest, TestSuite};
-use crate::bugs::Mutants;
+use crate::bugs::mutate_program;
 use crate::probes::probes;
 use crate::runner::{on_all_cores, saturating_u32};
 
@@ -43,9 +43,13 @@ impl SuiteQuality {
     pub fn status(&self) -> Status {
         match self {
             SuiteQuality { tests, accepted, .. } if *tests == 0 || accepted < tests => Status::Unsound,
-            SuiteQuality { killed: 0, mutants_killed: 0, .. } => Status::Vacuous,
+            _ if self.kills_nothing() => Status::Vacuous,
             _ => Status::Sound,
         }
+    }
+
+    pub(super) fn kills_nothing(&self) -> bool {
+        self.killed == 0 && self.mutants_killed == 0
     }
 
     /// Whether the trusted program passes every test.
@@ -183,7 +187,7 @@ pub(super) fn draw_mutants(
     if rules.max_mutants == 0 {
         return Ok(Vec::new());
     }
-    let made = Mutants::of_program(execute, &rules.image, rules.tool_limits, program, MUTANT_SEED, MUTANTS_EACH)?;
+    let made = mutate_program(execute, &rules.image, rules.tool_limits, program, MUTANT_SEED, MUTANTS_EACH)?;
     let mut seen = BTreeSet::from([program_hash(program)]);
     let texts = made.into_iter().flat_map(|mutants| mutants.candidates).map(|candidate| candidate.text);
     let mut texts: Vec<String> = texts.filter(|text| seen.insert(program_hash(text))).collect();

@@ -9,7 +9,7 @@ use super::{BugProposal, RepoContext};
 use crate::repository::Repository;
 
 /// The changes of a state relative to the layer: files over the layer's, and deleted files.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Default)]
 pub(crate) struct Overlay {
     pub(crate) files: Vec<(String, Vec<u8>)>,
     pub(crate) without: Vec<String>,
@@ -51,8 +51,6 @@ impl Overlay {
     }
 }
 
-/// The states of a bug.
-#[derive(Debug, Clone)]
 pub(crate) struct BugStates {
     /// With `bug_inject` and the failed repairs applied; the oracle tests are complete.
     pub(crate) buggy: TextFiles,
@@ -63,9 +61,9 @@ pub(crate) struct BugStates {
 impl BugStates {
     /// Applies the proposal's patches, strictly.
     pub(crate) fn apply(base: &TextFiles, bug: &BugProposal) -> Result<Self, PatchError> {
-        let mut buggy = bug.bug_inject.apply(base)?;
-        for repair in &bug.failed_repairs {
-            buggy = repair.apply(&buggy)?;
+        let mut buggy = base.clone();
+        for patch in bug.code_patches() {
+            buggy = patch.apply(&buggy)?;
         }
         let weakened = bug.test_weaken.apply(&buggy)?;
         Ok(Self { buggy, weakened })
@@ -77,7 +75,6 @@ pub(crate) fn deleted_modules<'a>(base: &'a TextFiles, now: &TextFiles) -> BTree
     base.keys().map(String::as_str).filter(|path| path.ends_with(".py") && !now.contains_key(*path)).collect()
 }
 
-/// Whether `now` lacks a module of `base`.
 pub(crate) fn lacks_module(base: &TextFiles, now: &TextFiles) -> bool {
     !deleted_modules(base, now).is_empty()
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Verdict, content_hash};
+use veriplay_core::{Dropped, Execute, Fuzz, SCHEMA_VERSION, Status, TextFiles, Trust, Verdict, content_hash};
 
 use super::bug_states::{BugStates, deleted_modules, lacks_module, restore_files, restore_modules};
 use super::characters::new_character;
@@ -68,9 +68,10 @@ impl<'a> CheckContext<'a> {
 
     /// Tests that pass in the original and fail with the bug.
     fn failing_tests(&mut self) -> Result<BTreeSet<String>, Dropped> {
-        let affected = self.affected.clone();
+        let mut failing = self.affected.clone();
         let results = self.buggy_results(0)?;
-        Ok(affected.into_iter().filter(|id| !results.passed(id)).collect())
+        failing.retain(|id| !results.passed(id));
+        Ok(failing)
     }
 
     fn original(&self) -> &TextFiles {
@@ -79,9 +80,7 @@ impl<'a> CheckContext<'a> {
 
     /// The files that the bug changes.
     fn changed_paths(&self) -> BTreeSet<&'a str> {
-        let bug = self.bug;
-        let patches = std::iter::once(&bug.bug_inject).chain(&bug.failed_repairs);
-        patches.flat_map(|patch| patch.touched().map(|(path, _)| path)).collect()
+        self.bug.code_patches().flat_map(|patch| patch.touched().map(|(path, _)| path)).collect()
     }
 
     /// The artifact of a proposal that has passed every check.
@@ -91,7 +90,7 @@ impl<'a> CheckContext<'a> {
         let baseline = repo.baseline;
         let digest = content_hash(&(&baseline.package, &bug.bug_inject, &bug.test_weaken, &bug.failed_repairs));
         Ok(BugArtifact {
-            schema_version: BugArtifact::SCHEMA_VERSION,
+            schema_version: SCHEMA_VERSION,
             task_id: format!("{}-{}-{}", baseline.name, baseline.version, digest.short()),
             name: baseline.name.clone(),
             version: baseline.version.clone(),
@@ -103,11 +102,19 @@ impl<'a> CheckContext<'a> {
     }
 }
 
-/// `Err` inside says why the check fails.
-type CheckResult = Result<Result<(), String>, Dropped>;
+/// Why a check has no result, or fails.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CheckError {
+    #[error(transparent)]
+    Host(#[from] Dropped),
+    #[error("{0}")]
+    Fails(String),
+}
+
+type CheckResult = Result<(), CheckError>;
 
 /// A check of proposed bugs.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct BugCheck {
     /// Its name, and the rule of verdicts on bugs that fail it.
     pub name: &'static str,
@@ -116,9 +123,14 @@ pub struct BugCheck {
     pub(crate) holds: fn(&mut CheckContext<'_>) -> CheckResult,
 }
 
-impl std::fmt::Debug for BugCheck {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
+impl BugCheck {
+    /// Why a proposal fails it; `None` where it passes.
+    fn objection(&self, context: &mut CheckContext<'_>) -> Result<Option<String>, Dropped> {
+        match (self.holds)(context) {
+            Ok(()) => Ok(None),
+            Err(CheckError::Fails(why)) => Ok(Some(why)),
+            Err(CheckError::Host(dropped)) => Err(dropped),
+        }
     }
 }
 
@@ -167,28 +179,31 @@ pub const CHECKS: &[BugCheck] = &[
     BugCheck { name: "empty_repair", what: "an empty patch is no repair of it", holds: empty_repair },
 ];
 
+fn fail(why: impl Into<String>) -> CheckResult {
+    Err(CheckError::Fails(why.into()))
+}
+
 fn require(condition: bool, why: impl FnOnce() -> String) -> CheckResult {
-    Ok(if condition { Ok(()) } else { Err(why()) })
+    if condition { Ok(()) } else { fail(why()) }
 }
 
 fn require_none(why: Option<String>) -> CheckResult {
-    Ok(why.map_or(Ok(()), Err))
+    why.map_or(Ok(()), fail)
 }
 
 fn paths(context: &mut CheckContext<'_>) -> CheckResult {
     let (bug, repo) = (context.bug, context.tests.repo);
-    let code = std::iter::once(&bug.bug_inject).chain(&bug.failed_repairs);
-    // A repair may have to undo the whole patch, and repairs have the same limit.
-    let large = |patch: &Patch| {
+    for patch in bug.code_patches() {
+        require_none(forbidden_change(repo, patch, PatchPurpose::Code))?;
+        // A repair may have to undo the whole patch, and repairs have the same limit.
         let size = patch.to_string().len();
-        (size > MAX_PATCH_BYTES).then(|| format!("a patch of the bug has {size} bytes, and may have {MAX_PATCH_BYTES}"))
-    };
-    let why =
-        code.into_iter().find_map(|patch| forbidden_change(repo, patch, PatchPurpose::Code).or_else(|| large(patch)));
+        require(size <= MAX_PATCH_BYTES, || {
+            format!("a patch of the bug has {size} bytes, and may have {MAX_PATCH_BYTES}")
+        })?;
+    }
     // Check `test_files` compares the weakening with the list of test files; this one requires test files only.
     let outside = bug.test_weaken.touched().map(|(path, _)| path).find(|path| !is_test(repo, path));
-    let why = why.or_else(|| outside.map(|path| format!("the weakening touches `{path}`, which is no test")));
-    require_none(why)
+    require_none(outside.map(|path| format!("the weakening touches `{path}`, which is no test")))
 }
 
 fn characters(context: &mut CheckContext<'_>) -> CheckResult {
@@ -205,77 +220,63 @@ fn test_files(context: &mut CheckContext<'_>) -> CheckResult {
     let (bug, repo) = (context.bug, context.tests.repo);
     let known = |path: &String| repo.baseline.files.iter().any(|file| file.path == *path);
     if let Some(path) = bug.test_files.iter().find(|path| !known(path)) {
-        return Ok(Err(format!("`{path}` is no test file of the original")));
+        return fail(format!("`{path}` is no test file of the original"));
     }
-    let why = forbidden_change(repo, &bug.test_weaken, PatchPurpose::Weaken(&bug.test_files));
-    require_none(why)
+    require_none(forbidden_change(repo, &bug.test_weaken, PatchPurpose::Weaken(&bug.test_files)))
 }
 
 fn records(context: &mut CheckContext<'_>) -> CheckResult {
     let (bug, repo) = (context.bug, context.tests.repo);
-    let mapped = |path: &String| repo.map.files.iter().any(|file| file.path == *path);
-    if let Some(path) = bug.test_files.iter().find(|path| !mapped(path)) {
-        return Ok(Err(format!("`{path}` gives no records in the original")));
+    if let Some(path) = bug.test_files.iter().find(|path| repo.map.file(path).is_none()) {
+        return fail(format!("`{path}` gives no records in the original"));
     }
     if context.affected.is_empty() {
-        return Ok(Ok(()));
+        return Ok(());
     }
     let affected = context.affected.clone();
     let deletes_module = lacks_module(context.original(), &context.states.buggy);
     let results = context.buggy_results(0)?.clone();
-    if let Some(why) = results.invalid_file(deletes_module) {
-        return Ok(Err(format!("with the bug {why}")));
-    }
-    if let Some(why) = uncollected_without_cause(context, &results.uncollected)? {
-        return Ok(Err(why));
-    }
+    require_none(results.invalid_file(deletes_module).map(|why| format!("with the bug {why}")))?;
+    uncollected_with_cause(context, &results.uncollected)?;
     if let Some(id) = affected.iter().find(|id| results.lacks(id)) {
-        return Ok(Err(format!("with the bug test `{id}` has no record")));
+        return fail(format!("with the bug test `{id}` has no record"));
     }
     // Skipped tests and expected failures carry no information about the bug.
     let unrun = |id: &&String| matches!(results.by_id.get(*id), Some(TestResult::Skipped | TestResult::Xfailed));
-    let unrun = affected.iter().find(unrun);
-    require(unrun.is_none(), || format!("with the bug test `{}` is skipped", unrun.map_or("", |id| id)))
+    require_none(affected.iter().find(unrun).map(|id| format!("with the bug test `{id}` is skipped")))
 }
 
-/// Why test files that pytest cannot collect speak against a bug that deletes modules. Some file must be left, or the repository can no longer
-/// be imported; the modules alone must be what the others lack: with these back, each file is collected; and each of the others must have needed
-/// them before, see [`uncollected_without_need`].
-fn uncollected_without_cause(
-    context: &mut CheckContext<'_>,
-    uncollected: &BTreeSet<String>,
-) -> Result<Option<String>, Dropped> {
+/// Test files that pytest cannot collect speak against a bug unless it deletes modules that they need. Some file must be left, or the repository
+/// can no longer be imported; the modules alone must be what the others lack: with these back, each file is collected; and each of the others
+/// must have needed them before, see [`uncollected_with_need`].
+fn uncollected_with_cause(context: &mut CheckContext<'_>, uncollected: &BTreeSet<String>) -> CheckResult {
     if uncollected.is_empty() {
-        return Ok(None);
+        return Ok(());
     }
     let is_uncollected = |id: &&String| uncollected.contains(file_of(id));
     if context.affected.iter().all(|id| is_uncollected(&id)) {
-        return Ok(Some("with the bug no test file can be collected".to_owned()));
+        return fail("with the bug no test file can be collected");
     }
     let ids: BTreeSet<String> = context.affected.iter().filter(is_uncollected).cloned().collect();
     let restored = restore_modules(context.original(), &context.states.buggy);
     let results = context.tests.run(&restored, &ids, context.rules.seeds[0])?;
-    if let Some(why) = results.broken.first() {
-        return Ok(Some(format!("with the bug, and the modules that it deletes, {why}")));
-    }
-    uncollected_without_need(context, &ids)
+    let broken = results.broken.first();
+    require_none(broken.map(|why| format!("with the bug, and the modules that it deletes, {why}")))?;
+    uncollected_with_need(context, &ids)
 }
 
-/// Why the files of the tests `ids`, which pytest cannot collect, did not need the deleted modules: a bug could delete what nothing needs, and make
-/// other code import it. A module excuses the files that cannot be collected in the original without it, which are some of those that run it there.
-/// With the modules back that do not excuse a file, pytest still cannot collect it: it lacks one that does.
-fn uncollected_without_need(context: &mut CheckContext<'_>, ids: &BTreeSet<String>) -> Result<Option<String>, Dropped> {
+/// The files of the tests `ids`, which pytest cannot collect, must have needed the deleted modules: a bug could delete what nothing needs, and
+/// make other code import it. A module excuses the files that cannot be collected in the original without it, which are some of those that run
+/// it there. With the modules back that do not excuse a file, pytest still cannot collect it: it lacks one that does.
+fn uncollected_with_need(context: &mut CheckContext<'_>, ids: &BTreeSet<String>) -> CheckResult {
     let (repo, seed) = (context.tests.repo, context.rules.seeds[0]);
     let original = repo.texts;
     let mut needing: Vec<(&str, BTreeSet<String>)> = Vec::new();
     let deleted = deleted_modules(original, &context.states.buggy);
-    if deleted.len() > MAX_CHANGED_FILES {
-        // Each costs runs of its own.
-        return Ok(Some(format!(
-            "{} modules are deleted, and {MAX_CHANGED_FILES} files may be changed",
-            deleted.len()
-        )));
-    }
+    // Each costs runs of its own.
+    require(deleted.len() <= MAX_CHANGED_FILES, || {
+        format!("{} modules are deleted, and {MAX_CHANGED_FILES} files may be changed", deleted.len())
+    })?;
     for module in deleted {
         let runs_it = |id: &&String| repo.map.file(file_of(id)).is_some_and(|file| file.enters_module(module));
         let ids: BTreeSet<String> = ids.iter().filter(runs_it).cloned().collect();
@@ -289,13 +290,13 @@ fn uncollected_without_need(context: &mut CheckContext<'_>, ids: &BTreeSet<Strin
         let Some(module) = unneeded.first() else { continue };
         let restored = restore_files(original, &context.states.buggy, |path| unneeded.contains(path));
         let results = context.tests.run(&restored, &ids.into_iter().collect(), seed)?;
-        if !results.uncollected.contains(file) {
-            return Ok(Some(format!(
+        require(results.uncollected.contains(file), || {
+            format!(
                 "with the bug `{file}` cannot be collected for want of `{module}`, which it does not need in the original"
-            )));
-        }
+            )
+        })?;
     }
-    Ok(None)
+    Ok(())
 }
 
 fn passing(context: &mut CheckContext<'_>) -> CheckResult {
@@ -304,9 +305,7 @@ fn passing(context: &mut CheckContext<'_>) -> CheckResult {
     let mut found = listed.map(|file| file.tests.len()).sum::<usize>();
     // The map has the results of whole files in the original, which is how tests are run; a run for each command would be in no budget.
     if let Some(command) = &bug.test_command {
-        if let Some(why) = command.invalid_selection(repo) {
-            return Ok(Err(why));
-        }
+        require_none(command.invalid_selection(repo))?;
         found = repo.map.tests().filter(|id| command.selects(id)).count();
     }
     require(found > wanted, || format!("{found} tests pass in the original, and more than {wanted} must"))
@@ -324,16 +323,16 @@ fn machinery(context: &mut CheckContext<'_>) -> CheckResult {
 }
 
 fn failing(context: &mut CheckContext<'_>) -> CheckResult {
-    let listed = |id: &String| context.bug.test_files.iter().any(|file| file_of(id) == file);
-    let failing = context.failing_tests()?;
-    let (found, wanted) = (failing.iter().filter(|id| listed(id)).count(), context.rules.min_failing);
     let bug = context.bug;
+    let failing = context.failing_tests()?;
     // A failed repair may break other tests than its bug, whose command the proposal has.
     if let Some(command) = bug.test_command.as_ref().filter(|_| bug.order() == 1)
         && let Some(id) = failing.iter().find(|id| !command.selects(id))
     {
-        return Ok(Err(format!("test `{id}` fails with the bug, and the test command does not run it")));
+        return fail(format!("test `{id}` fails with the bug, and the test command does not run it"));
     }
+    let listed = |id: &&String| bug.test_files.iter().any(|file| file_of(id) == file);
+    let (found, wanted) = (failing.iter().filter(listed).count(), context.rules.min_failing);
     require(found >= wanted, || format!("{found} tests fail with the bug, and {wanted} must"))
 }
 
@@ -341,56 +340,44 @@ fn repeated(context: &mut CheckContext<'_>) -> CheckResult {
     let first = context.buggy_results(0)?.clone();
     let second = context.buggy_results(1)?;
     let other = first.by_id.iter().find(|(id, result)| second.by_id.get(*id) != Some(result));
-    require(first == *second, || {
-        other
-            .map_or_else(|| "other files".to_owned(), |(id, result)| format!("`{id}` was {result:?} by one seed alone"))
-    })
+    let why = other.map(|(id, result)| format!("`{id}` was {result:?} by one seed alone"));
+    require(first == *second, || why.unwrap_or_else(|| "other files".to_owned()))
 }
 
 fn hidden(context: &mut CheckContext<'_>) -> CheckResult {
     let failing = context.failing_tests()?;
     let (weakened, seed) = (context.states.weakened.clone(), context.rules.seeds[0]);
     let (bug, execute, repo) = (context.bug, context.tests.execute, context.tests.repo);
-    let touched = bug.test_weaken.touched().map(|(path, _)| path);
+    let touched: Vec<&str> = bug.test_weaken.touched().map(|(path, _)| path).collect();
     let weakened_repo = RepoContext { texts: &weakened, ..*repo };
-    if let Some(why) = unreadable_test_file(execute, &weakened_repo, touched, &mut context.tests.evidence)? {
-        return Ok(Err(format!("weakened {why}")));
-    }
+    let unread = unreadable_test_file(execute, &weakened_repo, &touched, &mut context.tests.evidence)?;
+    require_none(unread.map(|why| format!("weakened {why}")))?;
     let mut affected = context.affected.clone();
     // Added lines may break tests that do not notice the bug.
-    if context.bug.test_weaken.changed_lines().1 > 0 {
-        let touched: Vec<&str> = context.bug.test_weaken.touched().map(|(path, _)| path).collect();
-        let beside = context.tests.repo.map.tests().filter(|id| touched.contains(&file_of(id)));
-        affected.extend(beside.cloned());
+    if bug.test_weaken.changed_lines().1 > 0 {
+        affected.extend(repo.map.tests().filter(|id| touched.contains(&file_of(id))).cloned());
     }
     // The tests of a file that the weakening deletes are hidden.
     affected.retain(|id| weakened.contains_key(file_of(id)));
     let results = context.tests.run(&weakened, &affected, seed)?;
-    if let Some(why) = results.broken.first() {
-        return Ok(Err(format!("weakened {why}")));
-    }
-    let worse = |id: &&String| !failing.contains(*id) && results.by_id.contains_key(*id) && !results.passed(id);
-    if let Some(id) = affected.iter().find(worse) {
-        return Ok(Err(format!("`{id}` passes with the bug and fails weakened")));
-    }
-    let shows = |id: &String| results.by_id.contains_key(id) && !results.passed(id);
-    require(!failing.iter().all(shows), || format!("all {} failing tests fail as before", failing.len()))
+    require_none(results.broken.first().map(|why| format!("weakened {why}")))?;
+    let fails = |id: &String| results.by_id.contains_key(id) && !results.passed(id);
+    let worse = affected.iter().find(|id| !failing.contains(*id) && fails(id));
+    require_none(worse.map(|id| format!("`{id}` passes with the bug and fails weakened")))?;
+    require(!failing.iter().all(fails), || format!("all {} failing tests fail as before", failing.len()))
 }
 
 fn judgeable(context: &mut CheckContext<'_>) -> CheckResult {
     let (failing, repo) = (context.failing_tests()?, context.tests.repo);
     if repo.trust == Trust::Shared {
-        return Ok(Ok(()));
+        return Ok(());
     }
-    if let Some(id) = failing.iter().find(|id| !repo.map.is_split(id)) {
-        return Ok(Err(needs_shared(id)));
-    }
+    require_none(failing.iter().find(|id| !repo.map.is_split(id)).map(|id| needs_shared(id)))?;
     let results = context.tests.run_split(&context.states.buggy, &failing, context.rules.seeds[0])?;
     let unseen = failing.iter().find(|id| results.passed(id));
-    require(unseen.is_none(), || {
-        let id = unseen.map_or("", |id| id);
+    require_none(unseen.map(|id| {
         format!("test `{id}` fails beside the package, and passes with the package in an instance of its own")
-    })
+    }))
 }
 
 /// A bug that detects grading, and then behaves, would count as repaired by an empty patch.
@@ -420,10 +407,10 @@ fn inverse(context: &mut CheckContext<'_>) -> CheckResult {
             continue;
         }
         if !(deletes_module && is_needed_without_modules(context, &undone, &passing)?) {
-            return Ok(Err(format!("without its change of `{path}` the bug is the same")));
+            return fail(format!("without its change of `{path}` the bug is the same"));
         }
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Whether tests that pass with the bug fail in the state `undone`, and pass there with the deleted modules back. Changes that need only each
@@ -454,9 +441,6 @@ pub struct BugValidation {
 }
 
 /// Runs the checks on a proposal, up to the first that fails.
-///
-/// # Errors
-/// A host fault.
 pub fn validate_bug(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -470,7 +454,7 @@ pub fn validate_bug(
     };
     let mut context = CheckContext::new(tests, bug, rules, states)?;
     for (index, check) in CHECKS.iter().enumerate() {
-        if let Err(why) = (check.holds)(&mut context)? {
+        if let Some(why) = check.objection(&mut context)? {
             return Ok(invalid(context.tests, index, check.name, why));
         }
     }
@@ -481,9 +465,6 @@ pub fn validate_bug(
 }
 
 /// Runs every check, whatever the others decide. Returns each check's name and why it fails; `None` where it passes.
-///
-/// # Errors
-/// A host fault.
 pub fn check_each(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -495,7 +476,7 @@ pub fn check_each(
         Err(error) => return Ok(vec![("applies", Some(error.to_string()))]),
     };
     let mut context = CheckContext::new(RepoTestRunner::new(execute, repo), bug, rules, states)?;
-    CHECKS.iter().map(|check| Ok((check.name, (check.holds)(&mut context)?.err()))).collect()
+    CHECKS.iter().map(|check| Ok((check.name, check.objection(&mut context)?))).collect()
 }
 
 fn invalid(tests: RepoTestRunner<'_>, passed: usize, rule: &str, why: String) -> BugValidation {

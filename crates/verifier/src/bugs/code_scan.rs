@@ -11,7 +11,7 @@ use veriplay_image_python::programs::bugs::MACHINERY;
 use super::RepoContext;
 use super::modules::{self, Modules, module_name};
 use super::paths::{is_loaded_by_itself, is_test, test_dir};
-use super::source_queries::{QueryResults, query_sources, query_sources_within};
+use super::source_queries::{QueryResults, SourceReader};
 use crate::runner::{Runner, configure_job, decode_call, early_end, string_list};
 
 /// Passes over the repository that collect [`OwnNames::reaching`].
@@ -59,7 +59,8 @@ impl OwnNames {
             let arguments = code().map(|(path, text)| {
                 vec![module_argument(repo, path), source_bytes(text), modules.clone(), reaching.clone()]
             });
-            names.add(query_sources(execute, repo, MACHINERY, "definitions", arguments.collect())?);
+            let reader = SourceReader::of_repo(execute, repo);
+            names.add(reader.ask_all(MACHINERY, "definitions", arguments.collect())?);
             if string_list(&names.reaching) == reaching {
                 break;
             }
@@ -137,8 +138,8 @@ pub(crate) fn scan_changes(
         memory_bytes: repo.limits.memory_bytes.min(SCAN_MEMORY_BYTES),
         ..repo.limits
     };
-    let QueryResults { answers, early_end } =
-        query_sources_within(execute, repo, limits, MACHINERY, "machinery", arguments.collect(), evidence)?;
+    let reader = SourceReader { limits, ..SourceReader::of_repo(execute, repo) };
+    let QueryResults { answers, early_end } = reader.ask(MACHINERY, "machinery", arguments.collect(), evidence)?;
     for ((path, _), answer) in changed.iter().zip(&answers) {
         match answer {
             Ok(Value::List(found)) if found.is_empty() => {}

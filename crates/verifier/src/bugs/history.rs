@@ -4,17 +4,17 @@
 //! that undoes the change in the repository as it is now. Games show such a patch to an injector. Solvers see none.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Evidence, Execute, Fuzz, Patch, SCHEMA_VERSION, TextFiles, Value};
+use veriplay_core::{Digest, Dropped, Evidence, Execute, Fuzz, Patch, TextFiles, Value};
 use veriplay_image_python::programs::bugs::UNDOES;
 
 use super::RepoContext;
-use super::source_queries::query_sources_within;
+use super::source_queries::SourceReader;
 
 /// The past changes of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct History {
-    /// Of this record.
+    /// [`SCHEMA_VERSION`](veriplay_core::SCHEMA_VERSION).
     pub schema_version: u32,
     /// The layer that the changes can be undone in.
     pub package: Digest,
@@ -24,11 +24,6 @@ pub struct History {
     pub commits: usize,
     /// The changes, newest first.
     pub changes: Vec<PastChange>,
-}
-
-impl History {
-    /// The version written.
-    pub const SCHEMA_VERSION: u32 = SCHEMA_VERSION;
 }
 
 /// A past change of one file.
@@ -72,9 +67,6 @@ impl PastChange {
     /// Whether the files `now` undo a part of it in the original: a statement that it added is gone, or one that it took away is back, and no
     /// other code stands there instead. Layout, comments and other spellings are no difference, and neither is a statement that has moved.
     /// A text that the parser gives up on undoes nothing. Adds the cost to `evidence`.
-    ///
-    /// # Errors
-    /// A host fault.
     pub fn is_undone_by(
         &self,
         execute: &dyn Execute,
@@ -85,10 +77,8 @@ impl PastChange {
         now.get(self.path()).map_or(Ok(false), |now| self.is_undone_in(execute, repo, now, evidence))
     }
 
-    /// Whether it can be undone at all. A change of comments cannot, nor one of the order of statements.
-    ///
-    /// # Errors
-    /// A host fault, such as a deadline that was met before the answer came: another run may have one.
+    /// Whether it can be undone at all. A change of comments cannot, nor one of the order of statements. A deadline that was met before the
+    /// answer came is a host fault: another run may have an answer.
     pub fn can_be_undone(&self, execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<bool, Dropped> {
         let undone = repo.texts.get(self.path()).and_then(|original| self.undone(original));
         let mut cost = Evidence::default();
@@ -111,10 +101,8 @@ impl PastChange {
     ) -> Result<bool, Dropped> {
         let Some(original) = repo.texts.get(self.path()) else { return Ok(false) };
         let Some(undone) = self.undone(original) else { return Ok(false) };
-        let question = Vec::from([original.as_str(), undone.as_str(), now].map(Value::str));
-        let asked = vec![question];
-        let answers = query_sources_within(execute, repo, repo.limits, UNDOES, "undoes", asked, evidence)?.answers;
-        Ok(matches!(answers.as_slice(), [Ok(Value::Bool(true))]))
+        let question = [original.as_str(), undone.as_str(), now].map(Value::str).to_vec();
+        SourceReader::of_repo(execute, repo).is_true(UNDOES, "undoes", question, evidence)
     }
 }
 

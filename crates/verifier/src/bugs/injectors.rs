@@ -4,14 +4,12 @@
 //! complexities, and the classic operators of mutation testing, which change one site per mutant. A new operator is a new file and a line
 //! of [`INJECTORS`].
 
-use std::collections::BTreeSet;
-
-use veriplay_core::{Digest, Dropped, Execute, Limits, SCHEMA_VERSION, TextFiles, Trust, Value};
+use veriplay_core::{Dropped, Execute, Limits, Value};
 use veriplay_image_python::programs::{self, bugs::MUTATE};
 
-use super::source_queries::{TextEdit, apply_edits, parse_edits, parse_index, query_sources};
-use super::{OwnNames, RepoContext, TestMap};
-use crate::repository::{Baseline, PytestSettings};
+use super::RepoContext;
+use super::source_queries::{SourceReader, apply_edits, parse_edits, parse_index};
+use crate::repository::tuple;
 
 /// The origin of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,30 +20,19 @@ pub enum InjectorFamily {
     Classic,
 }
 
-/// What an operator changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum InjectorScope {
-    /// One function.
-    Function,
-    /// One class.
-    Class,
-}
-
-/// An operator that injects bugs.
+/// An operator that injects bugs. Its file says what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Injector {
     /// Its name, which is that of its file and its function.
     pub name: &'static str,
     /// Its origin.
     pub family: InjectorFamily,
+    /// What it changes: a `class` or a `function`.
+    scope: &'static str,
     /// The probability of each site of a scope to be changed, in percent. At least one site changes.
-    pub percent: u8,
-    /// What it changes.
-    pub scope: InjectorScope,
+    percent: u8,
     /// The minimum complexity of a scope that it changes.
-    pub least_complexity: u32,
-    /// What it does.
-    pub what: &'static str,
+    least_complexity: u32,
 }
 
 impl Injector {
@@ -56,82 +43,56 @@ impl Injector {
     }
 }
 
-macro_rules! injector {
-    ($name:ident, $family:ident, $percent:literal, $scope:ident, $least:literal, $what:literal) => {
-        Injector {
-            name: stringify!($name),
-            family: InjectorFamily::$family,
-            percent: $percent,
-            scope: InjectorScope::$scope,
-            least_complexity: $least,
-            what: $what,
-        }
-    };
+const fn swe_smith(name: &'static str, scope: &'static str, percent: u8, least_complexity: u32) -> Injector {
+    Injector { name, family: InjectorFamily::SweSmith, scope, percent, least_complexity }
+}
+
+const fn classic(name: &'static str, least_complexity: u32) -> Injector {
+    Injector { name, family: InjectorFamily::Classic, scope: "function", percent: 0, least_complexity }
 }
 
 /// All operators.
 pub const INJECTORS: &[Injector] = &[
-    injector!(remove_base, SweSmith, 25, Class, 3, "a class loses one of its base classes"),
-    injector!(remove_method, SweSmith, 15, Class, 3, "a class loses a method"),
-    injector!(shuffle_methods, SweSmith, 100, Class, 3, "the methods of a class change places"),
-    injector!(invert_if, SweSmith, 25, Function, 5, "the two branches of an if change places"),
-    injector!(shuffle_statements, SweSmith, 100, Function, 3, "the statements of a function with a loop change places"),
-    injector!(remove_assignment, SweSmith, 25, Function, 3, "an assignment is gone"),
-    injector!(remove_if, SweSmith, 25, Function, 3, "an if is gone, its branches with it"),
-    injector!(remove_loop, SweSmith, 25, Function, 3, "a loop is gone"),
-    injector!(remove_wrapper, SweSmith, 25, Function, 3, "a with or try is gone, and its body stays"),
-    injector!(
-        break_chain,
-        SweSmith,
-        40,
-        Function,
-        3,
-        "an operation on an operation loses its inner operand: (a + b) + c becomes a + c"
-    ),
-    injector!(change_constant, SweSmith, 40, Function, 3, "an int in an operation is one more or one less"),
-    injector!(
-        change_operator,
-        SweSmith,
-        40,
-        Function,
-        3,
-        "an arithmetic or bit operator becomes another of its family"
-    ),
-    injector!(swap_operands, SweSmith, 40, Function, 3, "the operands of an operation change places"),
-    injector!(flip_operator, SweSmith, 40, Function, 3, "an operator becomes its opposite"),
-    injector!(boundary, Classic, 0, Function, 1, "a bound includes what it excluded, or the other way round"),
-    injector!(replace_comparison, Classic, 0, Function, 1, "a comparison becomes any other of its kind"),
-    injector!(replace_logical, Classic, 0, Function, 1, "and becomes or, or the other way round"),
-    injector!(
-        insert_unary,
-        Classic,
-        0,
-        Function,
-        1,
-        "a name in an operation gets a sign, a condition that is a name a not"
-    ),
-    injector!(negate_condition, Classic, 0, Function, 1, "a condition is negated"),
-    injector!(remove_not, Classic, 0, Function, 1, "a not is gone"),
-    injector!(return_default, Classic, 0, Function, 1, "a function returns None, or an empty value of the same kind"),
-    injector!(return_opposite, Classic, 0, Function, 1, "a function returns True for False, or the other way round"),
-    injector!(remove_statement, Classic, 0, Function, 1, "a call, raise, yield, assertion or deletion is gone"),
-    injector!(copy_statement, Classic, 0, Function, 1, "a statement is done twice"),
-    injector!(break_continue, Classic, 0, Function, 1, "a break becomes a continue, or the other way round"),
-    injector!(slice_bound, Classic, 0, Function, 1, "an index or the bound of a slice is off by one"),
-    injector!(range_bound, Classic, 0, Function, 1, "the bound of a range is off by one"),
-    injector!(swap_arguments, Classic, 0, Function, 1, "two arguments of a call change places"),
-    injector!(drop_argument, Classic, 0, Function, 1, "a call loses its last argument, or one it names"),
-    injector!(change_default, Classic, 0, Function, 1, "the default of a parameter is another value"),
-    injector!(drop_await, Classic, 0, Function, 1, "an await is gone"),
-    injector!(exception_type, Classic, 0, Function, 1, "another exception is raised or caught"),
-    injector!(string_literal, Classic, 0, Function, 1, "a text is another one"),
-    injector!(remove_decorator, Classic, 0, Function, 1, "a function loses a decorator"),
-    injector!(plain_assignment, Classic, 0, Function, 1, "an augmented assignment becomes a plain one: += becomes ="),
-    injector!(wrong_variable, Classic, 0, Function, 1, "another variable of the function is read"),
-    injector!(omit_element, Classic, 0, Function, 1, "a list, tuple, set or dict loses an element"),
-    injector!(duplicate_element, Classic, 0, Function, 1, "a list or tuple has an element twice"),
-    injector!(constant_body, Classic, 0, Function, 1, "a function does nothing and returns a constant"),
-    injector!(remove_part, Classic, 0, Function, 3, "a function loses what follows one of its statements"),
+    swe_smith("remove_base", "class", 25, 3),
+    swe_smith("remove_method", "class", 15, 3),
+    swe_smith("shuffle_methods", "class", 100, 3),
+    swe_smith("invert_if", "function", 25, 5),
+    swe_smith("shuffle_statements", "function", 100, 3),
+    swe_smith("remove_assignment", "function", 25, 3),
+    swe_smith("remove_if", "function", 25, 3),
+    swe_smith("remove_loop", "function", 25, 3),
+    swe_smith("remove_wrapper", "function", 25, 3),
+    swe_smith("break_chain", "function", 40, 3),
+    swe_smith("change_constant", "function", 40, 3),
+    swe_smith("change_operator", "function", 40, 3),
+    swe_smith("swap_operands", "function", 40, 3),
+    swe_smith("flip_operator", "function", 40, 3),
+    classic("boundary", 1),
+    classic("replace_comparison", 1),
+    classic("replace_logical", 1),
+    classic("insert_unary", 1),
+    classic("negate_condition", 1),
+    classic("remove_not", 1),
+    classic("return_default", 1),
+    classic("return_opposite", 1),
+    classic("remove_statement", 1),
+    classic("copy_statement", 1),
+    classic("break_continue", 1),
+    classic("slice_bound", 1),
+    classic("range_bound", 1),
+    classic("swap_arguments", 1),
+    classic("drop_argument", 1),
+    classic("change_default", 1),
+    classic("drop_await", 1),
+    classic("exception_type", 1),
+    classic("string_literal", 1),
+    classic("remove_decorator", 1),
+    classic("plain_assignment", 1),
+    classic("wrong_variable", 1),
+    classic("omit_element", 1),
+    classic("duplicate_element", 1),
+    classic("constant_body", 1),
+    classic("remove_part", 3),
 ];
 
 /// A mutant of one file.
@@ -168,88 +129,51 @@ pub fn make_mutants(
     seed: u64,
     count: usize,
 ) -> Result<Vec<Mutants>, Dropped> {
+    draw_mutants(SourceReader::of_repo(execute, repo), injectors, text, seed, count)
+}
+
+/// As [`make_mutants`] with all operators, for a program without a repository and tests.
+pub fn mutate_program(
+    execute: &dyn Execute,
+    image: &str,
+    limits: Limits,
+    text: &str,
+    seed: u64,
+    count: usize,
+) -> Result<Vec<Mutants>, Dropped> {
+    draw_mutants(SourceReader { execute, image, limits }, INJECTORS, text, seed, count)
+}
+
+fn draw_mutants(
+    reader: SourceReader<'_>,
+    injectors: &[Injector],
+    text: &str,
+    seed: u64,
+    count: usize,
+) -> Result<Vec<Mutants>, Dropped> {
     let sources: Vec<&str> =
         std::iter::once(MUTATE).chain(injectors.iter().map(|injector| injector.source())).collect();
     let arguments = injectors.iter().map(|injector| {
-        let kind = if injector.scope == InjectorScope::Class { "class" } else { "function" };
         let (percent, least) = (Value::int(injector.percent), Value::int(injector.least_complexity));
         let (seed, count) = (Value::int(seed), Value::int(count));
-        vec![Value::str(injector.name), Value::str(text), seed, count, percent, Value::str(kind), least]
+        vec![Value::str(injector.name), Value::str(text), seed, count, percent, Value::str(injector.scope), least]
     });
-    let answers = query_sources(execute, repo, &sources.join("\n\n"), "mutate", arguments.collect())?;
+    let answers = reader.ask_all(&sources.join("\n\n"), "mutate", arguments.collect())?;
     let read = |(injector, answer): (&Injector, Result<Value, String>)| match answer {
         Err(why) => Err(Dropped { why: format!("operator `{}`: {why}", injector.name) }),
-        Ok(value) => read(injector.name, text, &value)
+        Ok(value) => parse_mutants(injector.name, text, &value)
             .ok_or_else(|| Dropped { why: format!("operator `{}` gives no mutants: {value}", injector.name) }),
     };
     injectors.iter().zip(answers).map(read).collect()
 }
 
-impl Mutants {
-    /// As [`make_mutants`] with all operators, for a program without a repository and tests.
-    ///
-    /// # Errors
-    /// As [`make_mutants`].
-    pub fn of_program(
-        execute: &dyn Execute,
-        image: &str,
-        limits: Limits,
-        text: &str,
-        seed: u64,
-        count: usize,
-    ) -> Result<Vec<Self>, Dropped> {
-        let none = Digest::of(b"");
-        let baseline = Baseline {
-            schema_version: SCHEMA_VERSION,
-            name: String::new(),
-            version: String::new(),
-            package: none.clone(),
-            pytest: none.clone(),
-            image: none.clone(),
-            limits,
-            seeds: [seed, seed],
-            dependencies: None,
-            roots: Vec::new(),
-            settings: PytestSettings::default(),
-            library: Vec::new(),
-            notes: Vec::new(),
-            files: Vec::new(),
-        };
-        let map = TestMap {
-            schema_version: SCHEMA_VERSION,
-            package: none.clone(),
-            files: Vec::new(),
-            names: OwnNames::default(),
-        };
-        let (texts, binaries, baseline, map) = (&TextFiles::new(), &BTreeSet::new(), &baseline, &map);
-        let repo = RepoContext {
-            image,
-            split_image: image,
-            pytest: &none,
-            texts,
-            binaries,
-            baseline,
-            map,
-            limits,
-            max_jobs: 0,
-            trust: Trust::Split,
-        };
-        make_mutants(execute, &repo, INJECTORS, text, seed, count)
-    }
+fn parse_mutants(injector: &'static str, text: &str, value: &Value) -> Option<Mutants> {
+    let [sites, Value::List(found)] = tuple(value)? else { return None };
+    let candidates = found.iter().map(|item| parse_mutant(injector, text, item)).collect::<Option<_>>()?;
+    Some(Mutants { injector, sites: parse_index(sites)?, candidates })
 }
 
-const fn mutants(injector: &'static str, sites: usize, candidates: Vec<Mutant>) -> Mutants {
-    Mutants { injector, sites, candidates }
-}
-
-fn read(injector: &'static str, text: &str, value: &Value) -> Option<Mutants> {
-    let Value::Tuple(parts) = value else { return None };
-    let [sites, Value::List(found)] = parts.as_slice() else { return None };
-    let candidate = |item: &Value| {
-        let Value::Tuple(parts) = item else { return None };
-        let [Value::Str(scope), _, changed] = parts.as_slice() else { return None };
-        let changed: Vec<TextEdit> = parse_edits(changed)?;
-        Some(Mutant { injector, scope: scope.clone(), text: apply_edits(text, &changed)? })
-    };
-    Some(mutants(injector, parse_index(sites)?, found.iter().map(candidate).collect::<Option<_>>()?))
+fn parse_mutant(injector: &'static str, text: &str, item: &Value) -> Option<Mutant> {
+    let [Value::Str(scope), _, changed] = tuple(item)? else { return None };
+    Some(Mutant { injector, scope: scope.clone(), text: apply_edits(text, &parse_edits(changed)?)? })
 }

@@ -1,5 +1,5 @@
-//! Inverted tests: a test runs beside the repair twice when the repair is graded, once unchanged and once changed so that it must fail. A draw that the repair cannot predict decides which comes first, so each run mixes tests that must pass
-//! with tests that must fail, and code that forges records has to tell them apart. Their text does not help: both kinds end in an
+//! Inverted tests: a test runs beside the repair twice when the repair is graded, once unchanged and once changed so that it must fail. A
+//! draw that the repair cannot predict decides which comes first, so each run mixes tests that must pass with tests that must fail, and code that forges records has to tell them apart. Their text does not help: both kinds end in an
 //! assertion about large numbers, both compare with one of two values that large numbers select, and the numbers are drawn for each
 //! repair. An inverted comparison has another operand, which exposes objects that claim to equal everything.
 
@@ -10,7 +10,8 @@ use veriplay_core::{Digest, Dropped, Execute, Value, content_hash};
 use veriplay_image_python::programs::bugs::INVERTED_TESTS;
 
 use super::RepoContext;
-use super::source_queries::{TextEdit, apply_edits, parse_index, query_sources};
+use super::source_queries::{SourceReader, TextEdit, apply_edits, parse_index};
+use crate::repository::tuple;
 
 /// The number of forms of [`Inversion`].
 pub(crate) const INVERSIONS: usize = 3;
@@ -37,17 +38,11 @@ struct TestEnd {
 pub(crate) type Inversion = Option<usize>;
 
 impl TestEnds {
-    /// Parses the test files. A file that is not valid Python has no ends.
-    pub(crate) fn find(execute: &dyn Execute, repo: &RepoContext<'_>, texts: &[&str]) -> Result<Vec<Self>, Dropped> {
-        if texts.is_empty() {
-            return Ok(Vec::new());
-        }
-        let arguments = texts.iter().map(|text| vec![Value::str(*text)]).collect();
-        let answers = query_sources(execute, repo, INVERTED_TESTS, "twins", arguments)?;
-        Ok(answers
-            .into_iter()
-            .map(|answer| Self(answer.ok().and_then(|value| parse_ends(&value)).unwrap_or_default()))
-            .collect())
+    /// Parses a test file. One that is not valid Python has no ends.
+    pub(crate) fn find(execute: &dyn Execute, repo: &RepoContext<'_>, text: &str) -> Result<Self, Dropped> {
+        let question = vec![vec![Value::str(text)]];
+        let answers = SourceReader::of_repo(execute, repo).ask_all(INVERTED_TESTS, "twins", question)?;
+        Ok(Self(answers.into_iter().find_map(|answer| parse_ends(&answer.ok()?)).unwrap_or_default()))
     }
 
     /// The group of a function that can be made to fail.
@@ -92,29 +87,20 @@ fn draw_number(of: &impl serde::Serialize) -> u128 {
 
 fn parse_ends(value: &Value) -> Option<Vec<TestEnd>> {
     let Value::List(items) = value else { return None };
-    items
-        .iter()
-        .map(|item| {
-            let Value::Tuple(parts) = item else { return None };
-            let [Value::Str(name), at, Value::Str(indent), Value::Str(group), Value::List(operands)] = parts.as_slice()
-            else {
-                return None;
-            };
-            let operands = operands.iter().map(parse_span).collect::<Option<_>>()?;
-            Some(TestEnd {
-                name: name.clone(),
-                at: parse_index(at)?,
-                indent: indent.clone(),
-                group: group.clone(),
-                operands,
-            })
-        })
-        .collect()
+    items.iter().map(parse_end).collect()
+}
+
+fn parse_end(item: &Value) -> Option<TestEnd> {
+    let [Value::Str(name), at, Value::Str(indent), Value::Str(group), Value::List(operands)] = tuple(item)? else {
+        return None;
+    };
+    let operands = operands.iter().map(parse_span).collect::<Option<_>>()?;
+    let (name, indent, group) = (name.clone(), indent.clone(), group.clone());
+    Some(TestEnd { name, at: parse_index(at)?, indent, group, operands })
 }
 
 fn parse_span(value: &Value) -> Option<(usize, usize)> {
-    let Value::Tuple(parts) = value else { return None };
-    let [start, end] = parts.as_slice() else { return None };
+    let [start, end] = tuple(value)? else { return None };
     Some((parse_index(start)?, parse_index(end)?))
 }
 

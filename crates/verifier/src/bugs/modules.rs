@@ -7,7 +7,6 @@ use super::paths::{is_loaded_by_itself, is_test_path};
 /// The modules of a repository, by qualified name. Directories of modules are modules too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Modules {
-    /// Modules of its code.
     pub(crate) code: BTreeSet<String>,
     /// Modules of its tests, and those that pytest or the interpreter loads by itself.
     pub(crate) tests: BTreeSet<String>,

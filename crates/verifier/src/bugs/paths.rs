@@ -219,12 +219,12 @@ fn has(files: &TextFiles, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeSet;
 
     use veriplay_core::{Digest, FileChange, Limits, SCHEMA_VERSION, TextFiles, Trust, is_under_any};
 
     use super::super::code_scan::SplitLayout;
-    use super::super::{OwnNames, RepoContext, TestMap};
+    use super::super::{RepoContext, TestMap};
     use super::{forbidden_code_change, forbidden_to_tools};
     use crate::repository::{Baseline, FileBaseline, PytestSettings};
 
@@ -265,13 +265,7 @@ mod tests {
         let (none, limits) = (Digest::of(b""), Limits::small());
         let texts: TextFiles = FILES.iter().map(|path| ((*path).to_owned(), String::new())).collect();
         let binaries: BTreeSet<String> = BINARIES.into_iter().map(str::to_owned).collect();
-        let file = |path: &&str| FileBaseline {
-            path: (*path).to_owned(),
-            passed: Vec::new(),
-            unsupported: Vec::new(),
-            broken: None,
-            fuel: 0,
-        };
+        let tests = FILES.iter().chain(&BINARIES).filter(|path| path.contains("/test_"));
         let baseline = Baseline {
             schema_version: SCHEMA_VERSION,
             name: String::new(),
@@ -286,189 +280,45 @@ mod tests {
             settings: PytestSettings::default(),
             library: Vec::new(),
             notes: Vec::new(),
-            files: FILES.iter().chain(&BINARIES).filter(|path| path.contains("/test_")).map(file).collect(),
+            files: tests.map(|path| FileBaseline { path: (*path).to_owned(), ..FileBaseline::default() }).collect(),
         };
-        let map = TestMap {
-            schema_version: SCHEMA_VERSION,
-            package: none.clone(),
-            files: Vec::new(),
-            names: OwnNames::default(),
-        };
-        let repo = RepoContext {
+        ask(&RepoContext {
             image: "",
             split_image: "",
             pytest: &none,
             texts: &texts,
             binaries: &binaries,
             baseline: &baseline,
-            map: &map,
+            map: &TestMap::unmeasured(none.clone()),
             limits,
             max_jobs: 0,
             trust: Trust::Split,
-        };
-        ask(&repo)
-    }
-
-    /// What may be done to a file, by a patch of code and by a tool.
-    fn allowed(path: &str, change: FileChange) -> (bool, bool) {
-        with_repo(|repo| {
-            (forbidden_code_change(repo, path, change).is_none(), forbidden_to_tools(repo, path, change).is_none())
         })
     }
 
     #[test]
-    fn new_modules_lie_in_packages_and_in_new_directories_of_packages() {
-        for path in [
-            "src/app/new.py",
-            "src/app/json.py",
-            "src/app/pytest.py",
-            "src/app/inner/new.py",
-            "src/app/fresh/__init__.py",
-            "src/app/fresh/more/new.py",
-            // A package of the original may have any name.
-            "src/app/setup/new.py",
-            "src/app/fresh/conftests/__init__.py",
-            // Of the original: a repair may make again what a bug has deleted.
-            "src/flat.py",
-            "src/app/__init__.py",
-            "src/app/data/names.txt",
-            "src/app/vendored/lib.py",
-            "src/app/py.typed",
+    fn a_patch_and_a_tool_may_do_to_a_file_what_its_line_says() {
+        for line in include_str!("paths.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let [change, patch, tool, path] = line.splitn(4, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            let change = if change == "made" { FileChange::Created } else { FileChange::Deleted };
+            with_repo(|repo| {
+                assert_eq!(forbidden_code_change(repo, path, change).is_none(), patch == "yes", "{line}");
+                assert_eq!(forbidden_to_tools(repo, path, change).is_none(), tool == "yes", "{line}");
+            });
+        }
+    }
+
+    #[test]
+    fn what_is_not_utf_8_is_one_of_the_tests_or_of_the_package_as_any_other_file() {
+        let SplitLayout { own, tests } = with_repo(SplitLayout::from_repo);
+        assert_eq!(own, ["app", "flat", "lib", "old"]);
+        for (path, is_hidden) in [
+            ("src/app/quoted/test_latin.py", true),
+            ("src/app/checks/figures.bin", true),
+            ("src/app/latin.py", false),
+            ("src/app/icon.png", false),
         ] {
-            assert_eq!(allowed(path, FileChange::Created), (true, true), "{path}");
-        }
-    }
-
-    /// pytest loads `conftest.py` as a module: a package of its name is imported before it.
-    #[test]
-    fn a_package_is_no_way_around_a_module_that_is_loaded_by_itself() {
-        for path in [
-            // Beside such a module.
-            "src/app/conftest/__init__.py",
-            "src/app/conftest/deep/__init__.py",
-            "src/app/hooked/conftest/__init__.py",
-            // Where there is none yet.
-            "src/app/inner/conftest/__init__.py",
-            "src/app/fresh/conftest/__init__.py",
-            "src/app/fresh/CONFTEST/new.py",
-            "src/app/sitecustomize/__init__.py",
-            "src/app/usercustomize/new.py",
-            "src/app/__main__/__init__.py",
-            "src/app/inner/setup/__init__.py",
-            "src/app/test_new/__init__.py",
-            "src/app/fresh/new_test/more.py",
-            // In place of a directory without `__init__.py` that has one.
-            "src/app/hooks.py",
-            "src/app/hooks/__init__.py",
-        ] {
-            assert_eq!(allowed(path, FileChange::Created), (false, false), "{path}");
-        }
-        assert_eq!(allowed("src/app/hooked/__init__.py", FileChange::Deleted), (false, false));
-    }
-
-    #[test]
-    fn nothing_new_stands_in_for_the_library_the_runner_or_a_test() {
-        for path in [
-            "new.py",
-            "json.py",
-            "pytest.py",
-            "src/json.py",
-            "src/pytest.py",
-            "src/_pytest/__init__.py",
-            "src/sitecustomize.py",
-            "src/usercustomize/__init__.py",
-            "src/yaml/__init__.py",
-            "fresh/__init__.py",
-            "src/app.pth",
-            "src/app/inner.pth",
-            "src/app/sitecustomize.py",
-            "src/app/conftest.py",
-            "src/app/__main__.py",
-            "src/app/fresh/conftest.py",
-            "src/app/fresh/pyproject.toml",
-            "src/app/fresh/new.txt",
-            "src/app/__pycache__/core.cpython-315.pyc",
-            "src/app.dist-info/entry_points.txt",
-            // On the search path.
-            "src/app/vendored/json.py",
-            "src/app/vendored/json/__init__.py",
-            // Directories without `__init__.py`: pytest may put them on the search path.
-            "src/app/plain/json.py",
-            "src/app/plain/__init__.py",
-            "src/app/data/json.py",
-            // In place of a test module, of a directory of tests, or among them.
-            "src/app/tested/test_two/__init__.py",
-            "src/app/checks.py",
-            "src/app/checks/__init__.py",
-            "src/app/checks/helper.py",
-            "src/app/test_new.py",
-            "src/app/tests/__init__.py",
-            "tests/helper.py",
-        ] {
-            assert_eq!(allowed(path, FileChange::Created), (false, false), "{path}");
-        }
-    }
-
-    /// The sandbox refuses a job in which a file lies below another one. Each of these was such a job: the file above is restored before
-    /// judging, or no text.
-    #[test]
-    fn no_file_is_made_below_a_file_that_is_or_was_there() {
-        for path in [
-            "src/app/py.typed/new.py",
-            "src/app/LICENSE/new.py",
-            "src/app/core.py/new.py",
-            "src/app/tested/test_two.py/new.py",
-            "src/app/icon.png/new.py",
-            "src/app/Europe/new.py",
-            "src/app/fresh/Europe.tab/new.py",
-            // In place of a file that is no text.
-            "src/app/latin.py",
-            // What no import names.
-            "src/app/new.pyi.py",
-            "src/app/1new.py",
-            "src/app/new one.py",
-            "src/app/n\u{e9}w.py",
-            "src/app/.py",
-            "src/app/fresh one/new.py",
-        ] {
-            assert_eq!(allowed(path, FileChange::Created), (false, false), "{path}");
-        }
-    }
-
-    #[test]
-    fn a_test_that_is_not_utf_8_is_a_test() {
-        assert_eq!(allowed("src/app/quoted/__init__.py", FileChange::Deleted), (false, false));
-        for path in ["src/app/quoted.py", "src/app/quoted/test_latin/__init__.py", "src/app/quoted/test_latin.py"] {
-            assert_eq!(allowed(path, FileChange::Created), (false, false), "{path}");
-        }
-        let hidden = with_repo(SplitLayout::from_repo).tests;
-        let is_hidden = |path: &str| is_under_any(&hidden, path);
-        assert!(is_hidden("src/app/quoted/test_latin.py") && is_hidden("src/app/checks/figures.bin"), "{hidden:?}");
-        assert!(!is_hidden("src/app/latin.py") && !is_hidden("src/app/icon.png"), "{hidden:?}");
-    }
-
-    #[test]
-    fn a_module_that_is_not_utf_8_is_one_of_the_package() {
-        assert_eq!(with_repo(SplitLayout::from_repo).own, ["app", "flat", "lib", "old"]);
-    }
-
-    #[test]
-    fn a_file_may_go_unless_python_or_pytest_would_look_elsewhere_for_it() {
-        let expected: BTreeMap<&str, (bool, bool)> = BTreeMap::from([
-            ("src/flat.py", (true, true)),
-            ("src/app/core.py", (true, true)),
-            ("src/app/data/names.txt", (true, true)),
-            ("src/app/inner/__init__.py", (true, true)),
-            ("src/app/__init__.py", (false, false)),
-            ("src/app/tested/__init__.py", (false, false)),
-            // Not in a package of its own.
-            ("src/app/plain/deep/__init__.py", (false, false)),
-            ("conftest.py", (false, false)),
-            // Tests are restored before judging, so a tool may delete them, and a patch of code has no part in them.
-            ("tests/test_core.py", (false, true)),
-        ]);
-        for (path, expected) in expected {
-            assert_eq!(allowed(path, FileChange::Deleted), expected, "{path}");
+            assert_eq!(is_under_any(&tests, path), is_hidden, "{path} in {tests:?}");
         }
     }
 }

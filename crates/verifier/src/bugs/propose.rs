@@ -8,7 +8,7 @@ use veriplay_image_python::programs::bugs::WEAKEN;
 
 use super::bug_states::lacks_module;
 use super::paths::is_test;
-use super::source_queries::{QueryResults, apply_edits, parse_edits, query_sources_within};
+use super::source_queries::{QueryResults, SourceReader, apply_edits, parse_edits};
 use super::test_runner::{RepoTestRunner, file_of};
 use super::{BugProposal, Mutant, RepoContext, TestCommand};
 use crate::runner::string_list;
@@ -23,9 +23,6 @@ pub struct ProposalRejection {
 }
 
 /// Proposes a mutant of the file `path`. Runs the affected tests once; validation runs them again, so use an executor with a cache.
-///
-/// # Errors
-/// A host fault.
 pub fn propose_mutant(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -35,18 +32,20 @@ pub fn propose_mutant(
 ) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
     let mut buggy = repo.texts.clone();
     buggy.insert(path.to_owned(), mutant.text.clone());
-    propose_files(execute, repo, &buggy, mutant.injector, seeds)
+    propose_files(execute, repo, &buggy, None, mutant.injector, seeds)
 }
 
 fn reject<T>(check: &'static str, why: &str) -> Result<Result<T, ProposalRejection>, Dropped> {
     Ok(Err(ProposalRejection { check, why: why.to_owned() }))
 }
 
-/// Proposes a state in which only code is changed. `seeds`: the proposal's, and that of the run that finds the failing tests.
-pub(crate) fn propose_files(
+/// Proposes a state in which only code is changed. Without a `weakening` of the injector's own it is derived from the failing tests. `seeds`: the
+/// proposal's, and that of the run that finds the failing tests.
+fn propose_files(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     buggy: &TextFiles,
+    weakening: Option<Patch>,
     injector: &str,
     seeds: (u64, u64),
 ) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
@@ -55,28 +54,14 @@ pub(crate) fn propose_files(
         Ok(failing) => failing,
         Err(rejection) => return Ok(Err(rejection)),
     };
-    let Some(test_weaken) = derive_weakening(execute, repo, &failing)? else {
+    let weakening = weakening.map_or_else(|| derive_weakening(execute, repo, &failing), |own| Ok(Some(own)))?;
+    let Some(test_weaken) = weakening else {
         return reject("hidden", "its failing tests cannot be taken out by name");
     };
-    let test_files = failing.ids.iter().map(|id| file_of(id).to_owned()).collect();
-    Ok(Ok(new_proposal((bug_inject, test_weaken), test_files, injector, seeds.0)))
-}
-
-fn new_proposal(
-    (bug_inject, test_weaken): (Patch, Patch),
-    test_files: BTreeSet<String>,
-    injector: &str,
-    seed: u64,
-) -> BugProposal {
-    BugProposal {
-        bug_inject,
-        test_weaken,
-        test_files: test_files.into_iter().collect(),
-        injector: injector.to_owned(),
-        seed,
-        test_command: None,
-        failed_repairs: Vec::new(),
-    }
+    let touched = test_weaken.touched().map(|(path, _)| path);
+    let test_files: BTreeSet<String> =
+        failing.ids.iter().map(|id| file_of(id)).chain(touched).map(str::to_owned).collect();
+    Ok(Ok(BugProposal::first_order(bug_inject, test_weaken, test_files, injector, seeds.0)))
 }
 
 /// Who removes the tests that notice a bug.
@@ -107,10 +92,7 @@ pub struct TreeRequest<'a> {
 }
 
 /// Proposes the code changes of an edited tree as a bug. Runs the affected tests once.
-///
-/// # Errors
-/// A host fault.
-pub(crate) fn propose_tree(
+pub fn propose_tree(
     execute: &dyn Execute,
     request: &TreeRequest<'_>,
 ) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
@@ -121,10 +103,8 @@ pub(crate) fn propose_tree(
         return reject("changed_files", "no code is changed");
     }
     let Ok(buggy) = bug.apply(repo.texts) else { return reject("applies", "its patch does not apply") };
-    let proposed = match request.weakening {
-        Weakening::Derived => propose_files(execute, repo, &buggy, request.injector, request.seeds),
-        Weakening::Model => propose_with_own_weakening(execute, request, &buggy, bug, weaken),
-    }?;
+    let weakening = (request.weakening == Weakening::Model).then_some(weaken);
+    let proposed = propose_files(execute, repo, &buggy, weakening, request.injector, request.seeds)?;
     Ok(match request.test_command {
         None => proposed,
         Some(command) => proposed.map(|bug| with_command(repo, bug, command)),
@@ -134,29 +114,13 @@ pub(crate) fn propose_tree(
 /// The proposal with the test files of a command.
 fn with_command(repo: &RepoContext<'_>, bug: BugProposal, command: &TestCommand) -> BugProposal {
     let selected = repo.map.tests().filter(|id| command.selects(id));
-    let test_files: BTreeSet<String> = selected.map(|id| file_of(id).to_owned()).collect();
-    BugProposal { test_files: test_files.into_iter().collect(), test_command: Some(command.clone()), ..bug }
-}
-
-fn propose_with_own_weakening(
-    execute: &dyn Execute,
-    request: &TreeRequest<'_>,
-    buggy: &TextFiles,
-    bug_inject: Patch,
-    test_weaken: Patch,
-) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
-    let failing = match find_failing_tests(execute, request.repo, buggy, request.seeds.1)? {
-        Ok(failing) => failing,
-        Err(rejection) => return Ok(Err(rejection)),
-    };
-    let touched = test_weaken.touched().map(|(path, _)| path);
-    let test_files = failing.ids.iter().map(|id| file_of(id)).chain(touched).map(str::to_owned).collect();
-    Ok(Ok(new_proposal((bug_inject, test_weaken), test_files, request.injector, request.seeds.0)))
+    let test_files: BTreeSet<&str> = selected.map(|id| file_of(id)).collect();
+    let test_files = test_files.into_iter().map(str::to_owned).collect();
+    BugProposal { test_files, test_command: Some(command.clone()), ..bug }
 }
 
 /// The tests that fail in a state.
 struct FailingTests {
-    /// At least one.
     ids: BTreeSet<String>,
     /// Test files all of whose tests fail, because a module that the state lacks keeps pytest from collecting them.
     uncollected: BTreeSet<String>,
@@ -207,9 +171,6 @@ fn derive_weakening(
 /// Makes the patch that removes the functions of the tests `failing` from the test files of `repo.texts`, which may be an injector's. `None`
 /// when Python's parser gives up on one of the files, when a function cannot be found by its name, such as one that a class inherits, or
 /// when nothing is to be removed. Tests of files that are not there are removed.
-///
-/// # Errors
-/// A host fault.
 pub fn weaken_tests(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -240,14 +201,14 @@ pub fn weaken_tests(
 
 /// Why tests cannot be removed from one of the test files `paths` of `repo.texts`: Python's parser gives up on it. A solver's view is made by
 /// such removals. Files that are not there are passed over. Adds the cost to `evidence`.
-pub(crate) fn unreadable_test_file<'a>(
+pub(crate) fn unreadable_test_file(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
-    paths: impl Iterator<Item = &'a str>,
+    paths: &[&str],
     evidence: &mut Evidence,
 ) -> Result<Option<String>, Dropped> {
-    let paths = paths.filter(|path| path.ends_with(".py") && repo.texts.contains_key(*path));
-    let functions: BTreeMap<&str, BTreeSet<&str>> = paths.map(|path| (path, BTreeSet::new())).collect();
+    let paths = paths.iter().filter(|path| path.ends_with(".py") && repo.texts.contains_key(**path));
+    let functions: BTreeMap<&str, BTreeSet<&str>> = paths.map(|path| (*path, BTreeSet::new())).collect();
     if functions.is_empty() {
         return Ok(None);
     }
@@ -272,7 +233,7 @@ fn query_removals(
     let text = |file: &str| repo.texts.get(file).map_or("", String::as_str);
     let arguments =
         functions.iter().map(|(file, names)| vec![Value::str(text(file)), string_list(names.iter().copied())]);
-    query_sources_within(execute, repo, repo.limits, WEAKEN, "weaken", arguments.collect(), evidence)
+    SourceReader::of_repo(execute, repo).ask(WEAKEN, "weaken", arguments.collect(), evidence)
 }
 
 /// `Class::function` of a test id.

@@ -12,7 +12,7 @@ use super::RepoContext;
 use super::bug_states::Overlay;
 use super::code_scan::{OwnNames, SplitLayout};
 use super::inverted_tests::{INVERSIONS, TestEnds};
-use super::source_queries::query_sources_within;
+use super::source_queries::SourceReader;
 use crate::repository::{
     FileBaseline, FileRun, Function, Repository, StarredNames, TestResult, cover_file, run_file, run_split,
 };
@@ -35,7 +35,7 @@ pub struct TestMap {
 }
 
 /// The map of one test file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileMap {
     /// Its path.
@@ -65,10 +65,13 @@ impl TestMap {
     /// The version written, and the only one read: a map is measured again in no time.
     pub const SCHEMA_VERSION: u32 = 7;
 
+    /// The map of a repository of which nothing is known yet, for [`TestMap::measure`].
+    #[must_use]
+    pub fn unmeasured(package: Digest) -> Self {
+        Self { schema_version: Self::SCHEMA_VERSION, package, files: Vec::new(), names: OwnNames::default() }
+    }
+
     /// Measures the map on the original, test files in parallel. Ignores `repo.map`.
-    ///
-    /// # Errors
-    /// A host fault.
     pub fn measure(execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<Self, Dropped> {
         let usable = |file: &&FileBaseline| file.broken.is_none() && !file.passed.is_empty();
         let usable: Vec<&FileBaseline> = repo.baseline.files.iter().filter(usable).collect();
@@ -77,7 +80,7 @@ impl TestMap {
         let files = usable.par_iter().with_max_len(1).map(measured);
         let files: Vec<FileMap> = files.filter_map(Result::transpose).collect::<Result<_, Dropped>>()?;
         let names = OwnNames::collect(execute, repo)?;
-        Ok(Self { schema_version: Self::SCHEMA_VERSION, package: repo.baseline.package.clone(), files, names })
+        Ok(Self { files, names, ..Self::unmeasured(repo.baseline.package.clone()) })
     }
 
     /// Every test that bugs are made against.
@@ -97,9 +100,6 @@ impl TestMap {
 
     /// The baseline's tests that the difference between `base` and `now` can affect: all tests of each file that enters changed code,
     /// because tests of a file share caches, fixtures and imports.
-    ///
-    /// # Errors
-    /// A host fault.
     pub(crate) fn affected(
         &self,
         execute: &dyn Execute,
@@ -148,14 +148,11 @@ fn find_changes<'a>(
     let texts =
         |(_, before, after): &(_, &String, &String)| vec![Value::str(before.as_str()), Value::str(after.as_str())];
     let asked = modules.iter().map(texts).collect();
-    let unread = &mut Evidence::default();
-    let answers =
-        query_sources_within(execute, repo, repo.limits, CHANGED, "changed_functions", asked, unread)?.answers;
+    let reader = SourceReader::of_repo(execute, repo);
+    let mut answers = reader.ask(CHANGED, "changed_functions", asked, &mut Evidence::default())?.answers.into_iter();
     // A file that cannot be parsed, or that stops the parser, counts as changed as a whole.
-    for ((path, ..), answer) in
-        modules.into_iter().zip(answers.into_iter().map(Some).chain(std::iter::repeat_with(|| None)))
-    {
-        match answer {
+    for (path, ..) in modules {
+        match answers.next() {
             Some(Ok(Value::List(names))) => found.extend(names.into_iter().map(|name| match name {
                 Value::Str(name) => SourceChange::Body(path, name),
                 _ => SourceChange::Module(path),
@@ -202,66 +199,40 @@ fn measure_file(
 ) -> Result<Option<FileMap>, Dropped> {
     // Tests that are not UTF-8 can be neither inverted nor taken out by a patch.
     let Some(text) = repo.texts.get(path).map(String::as_str) else { return Ok(None) };
-    let dropped = |why: String| Dropped { why: format!("the map of `{path}`: {why}") };
-    let seed = repo.baseline.seeds[0];
+    let dropped = |error: ExecuteError| Dropped { why: format!("the map of `{path}`: {error}") };
     let none = Overlay::default();
-    let covered =
-        cover_file(execute, &none.repository(repo, layout, seed), path).map_err(|error| dropped(error.to_string()))?;
+    let repository = Repository { max_jobs: 0, ..none.repository(repo, layout, repo.baseline.seeds[0]) };
     // Each bug would cost one job per test in a file that a single job cannot complete, so such files are left out.
-    let Ok(covered) = covered else { return Ok(None) };
+    let Ok(covered) = cover_file(execute, &repository, path).map_err(dropped)? else { return Ok(None) };
     let known: BTreeSet<&String> = passed.iter().collect();
     let tests: Vec<String> = covered.tests.into_iter().map(|test| test.id).filter(|id| known.contains(id)).collect();
-    let SplitRun { tests: split, changes, starred, fuel: split_fuel } =
-        measure_split(execute, repo, layout, path, &known).map_err(|error| dropped(error.to_string()))?;
+    let apart = match layout.own.is_empty() {
+        true => FileRun::default(),
+        false => run_split(execute, &repository, path, None, None).map_err(dropped)?,
+    };
+    let split = ids_with_result(&apart, &known, TestResult::Passed);
     // Objects that lie about themselves do not reach a test in another instance than the package's: one form is enough.
     let forms = if tests.iter().all(|id| split.contains(id)) { 1 } else { INVERSIONS };
-    let ends = TestEnds::find(execute, repo, &[text])?.pop().unwrap_or_default();
+    let ends = TestEnds::find(execute, repo, text)?;
     let inverted = measure_inverted(execute, repo, layout, (path, text), &ends, forms, &known)?;
+    let changing = apart.tests.into_iter().filter(|test| !test.changes.is_empty());
     Ok(Some(FileMap {
         path: path.to_owned(),
         functions: covered.functions,
         tests,
         split,
-        changes,
-        starred,
-        split_fuel,
+        changes: changing.map(|test| (test.id, test.changes)).collect(),
+        starred: apart.starred,
+        split_fuel: apart.fuel,
         inverted,
         ends,
     }))
 }
 
 /// The ids of `known` tests that have the result `wanted` in the run.
-fn ids_with_result(run: FileRun, known: &BTreeSet<&String>, wanted: TestResult) -> Vec<String> {
-    let is_wanted = |test: &crate::repository::TestRecord| test.result == wanted && known.contains(&test.id);
-    run.tests.into_iter().filter(is_wanted).map(|test| test.id).collect()
-}
-
-/// A run of a test file with the package in an instance of its own.
-#[derive(Default)]
-struct SplitRun {
-    tests: Vec<String>,
-    changes: BTreeMap<String, Vec<String>>,
-    starred: StarredNames,
-    fuel: u64,
-}
-
-fn measure_split(
-    execute: &dyn Execute,
-    repo: &RepoContext<'_>,
-    layout: &SplitLayout,
-    path: &str,
-    known: &BTreeSet<&String>,
-) -> Result<SplitRun, ExecuteError> {
-    if layout.own.is_empty() {
-        return Ok(SplitRun::default());
-    }
-    let none = Overlay::default();
-    let repository = none.repository(repo, layout, repo.baseline.seeds[0]);
-    let run = run_split(execute, &Repository { max_jobs: 0, ..repository }, path, None, None)?;
-    let (fuel, starred) = (run.fuel, run.starred.clone());
-    let changing = run.tests.iter().filter(|test| !test.changes.is_empty());
-    let changes = changing.map(|test| (test.id.clone(), test.changes.clone())).collect();
-    Ok(SplitRun { tests: ids_with_result(run, known, TestResult::Passed), changes, starred, fuel })
+fn ids_with_result(run: &FileRun, known: &BTreeSet<&String>, wanted: TestResult) -> Vec<String> {
+    let found = run.tests.iter().filter(|test| test.result == wanted && known.contains(&test.id));
+    found.map(|test| test.id.clone()).collect()
 }
 
 fn measure_inverted(
@@ -285,7 +256,7 @@ fn measure_inverted(
                     Overlay { files: vec![(path.to_owned(), failing.clone().into_bytes())], without: Vec::new() };
                 let run = run_file(execute, &over.repository(repo, layout, repo.baseline.seeds[0]), path);
                 let run = run.map_err(|error| Dropped { why: format!("the map of `{path}`: {error}") })?;
-                ids_with_result(run, known, TestResult::Failed)
+                ids_with_result(&run, known, TestResult::Failed)
             }
         };
         measured.push((failing, found));

@@ -23,24 +23,21 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{
-    Digest, Dropped, Evidence, Execute, FileChange, Job, LayerMount, LayerRoot, LayerStack, Limits, Outcome, Status,
-    TextFiles, Value, check_path,
+    Dropped, Evidence, Execute, FileChange, Job, LayerMount, LayerRoot, LayerStack, Limits, Outcome, Status, TextFiles,
+    Value, check_path,
 };
 use veriplay_image_python::programs::bugs::TOOL_SERVER;
 
-pub use batch::{
-    GradeRequest, MutateRequest, ValidateRequest, functions_all, grade_all, mutate_all, propose_all, serve_all,
-    validate_all, view_all,
-};
+pub use batch::{GradeRequest, ValidateRequest, grade_all, validate_all};
 pub use functions::{FunctionSource, changed_function, list_functions};
 pub use solver_view::{SolverView, ViewRequest, repair_of, solver_view, test_function};
 
 use super::RepoContext;
 use super::bug_states::Overlay;
 use super::paths::forbidden_to_tools;
+use crate::repository::tuple;
 use crate::runner::{NoValue, Runner, decode_call, job_failure, truncate_detail, truncate_output};
 
-/// The program of list, read and search; see its docstring.
 /// Seeds list, read and search, which draw nothing.
 const SEED: u64 = 0;
 
@@ -197,48 +194,39 @@ pub fn serve_tool_call(execute: &dyn Execute, request: &RepoToolRequest<'_>) -> 
         RepoToolCall::Create { path, text } => Ok(create(request, path, text)),
         RepoToolCall::Delete { path } => Ok(delete(request, path)),
         RepoToolCall::Run { tests } => test_report::run_named_tests(execute, request, tests),
-        RepoToolCall::List { path } | RepoToolCall::Read { path, .. } | RepoToolCall::Search { path, .. } => {
-            match path.is_empty() || check_path(path).is_ok() {
-                true => run_tool_server(execute, request),
-                false => Ok(RepoToolOutcome::refused(format!("`{path}` is no path in the repository"))),
-            }
+        RepoToolCall::List { path } => look(execute, request, path, Vec::new()),
+        RepoToolCall::Read { path, first, last } => {
+            look(execute, request, path, vec![Value::int(*first), Value::int(*last)])
+        }
+        RepoToolCall::Search { path, pattern, expression } => {
+            look(execute, request, path, vec![Value::str(pattern.as_str()), Value::Bool(*expression)])
         }
     };
     served.map(|outcome| RepoToolOutcome { shown: truncate_output(&outcome.shown, request.shown_chars), ..outcome })
 }
 
-/// Lists, reads or searches. The caller has checked the path.
-fn run_tool_server(execute: &dyn Execute, request: &RepoToolRequest<'_>) -> Result<RepoToolOutcome, Dropped> {
-    let Some((path, arguments)) = tool_arguments(request.call) else {
-        return Ok(RepoToolOutcome::refused("it is no tool that looks"));
-    };
+/// Lists, reads or searches: the guest's program has the path and the other arguments of the call.
+fn look(
+    execute: &dyn Execute,
+    request: &RepoToolRequest<'_>,
+    path: &str,
+    arguments: Vec<Value>,
+) -> Result<RepoToolOutcome, Dropped> {
+    if !path.is_empty() && check_path(path).is_err() {
+        return Ok(RepoToolOutcome::refused(format!("`{path}` is no path in the repository")));
+    }
     let mut runner = Runner::new(execute);
     let outcome = runner.run(&tool_job(request, path, arguments))?;
-    let evidence = std::mem::take(&mut runner.evidence);
+    let evidence = runner.evidence;
     Ok(match (job_failure(&outcome), parse_tool_answer(&outcome, &request.repo.limits)) {
         (None, Ok((true, text))) => RepoToolOutcome::done(text, evidence),
         (None, Ok((false, why))) => RepoToolOutcome { evidence, ..RepoToolOutcome::refused(why) },
         (Some((status, why)), _) => {
             let shown = format!("Stopped: {}.", truncate_detail(&why));
-            RepoToolOutcome { end: CallEnd::Stopped(status), shown, ..RepoToolOutcome::done(String::new(), evidence) }
+            RepoToolOutcome { end: CallEnd::Stopped(status), ..RepoToolOutcome::done(shown, evidence) }
         }
         (None, Err(why)) => return Err(Dropped { why: format!("the tool environment: {why}") }),
     })
-}
-
-/// The path, and the other arguments of the call in the guest.
-fn tool_arguments(call: &RepoToolCall) -> Option<(&str, Vec<Value>)> {
-    match call {
-        RepoToolCall::List { path } => Some((path, Vec::new())),
-        RepoToolCall::Read { path, first, last } => Some((path, vec![Value::int(*first), Value::int(*last)])),
-        RepoToolCall::Search { path, pattern, expression } => {
-            Some((path, vec![Value::str(pattern.as_str()), Value::Bool(*expression)]))
-        }
-        RepoToolCall::Edit { .. }
-        | RepoToolCall::Create { .. }
-        | RepoToolCall::Delete { .. }
-        | RepoToolCall::Run { .. } => None,
-    }
 }
 
 fn tool_job(request: &RepoToolRequest<'_>, path: &str, arguments: Vec<Value>) -> Job {
@@ -251,13 +239,13 @@ fn tool_job(request: &RepoToolRequest<'_>, path: &str, arguments: Vec<Value>) ->
         // One more than the limit, so that [`truncate_output`] notices the cut.
         Value::int(request.shown_chars.saturating_add(1)),
     ];
-    let package: &Digest = &repo.baseline.package;
+    let mounted = LayerMount { layer: repo.baseline.package.clone(), at: LayerRoot::Work };
     Job {
         image: request.image.to_owned(),
         files,
         limits: Limits { fuel: request.fuel.min(repo.limits.fuel), ..repo.limits },
         seed: SEED,
-        base: Some(LayerStack { layers: vec![LayerMount { layer: package.clone(), at: LayerRoot::Work }], without }),
+        base: Some(LayerStack { layers: vec![mounted], without }),
         ..Job::calls(TOOL_SERVER, "desk", vec![arguments])
     }
 }
@@ -265,11 +253,8 @@ fn tool_job(request: &RepoToolRequest<'_>, path: &str, arguments: Vec<Value>) ->
 /// Parses whether the call succeeded, and its text.
 fn parse_tool_answer(outcome: &Outcome, limits: &Limits) -> Result<(bool, String), String> {
     let call = outcome.calls.first().ok_or("it answered nothing")?;
-    match decode_call(call, limits).map_err(NoValue::text)? {
-        Value::Tuple(parts) => match parts.as_slice() {
-            [Value::Str(word), Value::Str(text)] => Ok((word == "done", text.clone())),
-            _ => Err("its answer is none".to_owned()),
-        },
+    match tuple(&decode_call(call, limits).map_err(NoValue::text)?) {
+        Some([Value::Str(word), Value::Str(text)]) => Ok((word == "done", text.clone())),
         _ => Err("its answer is none".to_owned()),
     }
 }
@@ -313,11 +298,10 @@ fn create(request: &RepoToolRequest<'_>, path: &str, text: &str) -> RepoToolOutc
     if let Some(file) = above.find(|dir| tree.contains_key(*dir)) {
         return RepoToolOutcome::refused(format!("`{file}` is a file"));
     }
-    refuse_change(request.repo, path, FileChange::Created)
-        .unwrap_or_else(|| RepoToolOutcome::edited(path, Some(text.to_owned()), "made"))
+    let refused = refuse_change(request.repo, path, FileChange::Created);
+    refused.unwrap_or_else(|| RepoToolOutcome::edited(path, Some(text.to_owned()), "made"))
 }
 
-/// Deletes a text file.
 fn delete(request: &RepoToolRequest<'_>, path: &str) -> RepoToolOutcome {
     if !request.tree.contains_key(path) {
         return no_text_file(path);

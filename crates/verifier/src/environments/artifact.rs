@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{CodeTask, Digest, Dropped, Environment, Evidence, Execute, Status, Verdict, program_hash};
+use veriplay_core::{CodeTask, Digest, Dropped, Environment, Execute, Status, Verdict, program_hash};
 
 use super::artifact_gate::ArtifactGate;
 use super::case_runs::{ArtifactRuns, CaseEnd, CaseRun, run_artifact};
@@ -27,153 +27,104 @@ pub struct ArtifactRequest<'a> {
     pub known: bool,
 }
 
-/// A violated rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleViolation {
-    /// The rule's name, one of [`rules::RULES`].
-    pub rule: &'static str,
-    /// For people.
-    pub detail: String,
-}
-
 /// A verdict on an artifact, and all rules that it violates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactReport {
     /// Valid, or Invalid with the first rule that refuses it in `evidence.rule`.
     pub verdict: Verdict,
-    /// The names of all violated rules, in the order of [`rules::RULES`].
+    /// The names of all violated rules, in the order of [`rules::RULES`]. When a rule on the text is violated, nothing runs.
     pub rules: Vec<&'static str>,
 }
 
-/// Judges an artifact: Valid, or Invalid with the first rule that refuses it in `evidence.rule`.
-///
-/// # Errors
-/// A host fault, or an environment that cannot be opened.
-pub fn judge_artifact(
-    execute: &dyn Execute,
-    gate: &ArtifactGate,
-    request: &ArtifactRequest<'_>,
-) -> Result<Verdict, Dropped> {
-    examine_artifact(execute, gate, request).map(|examined| examined.verdict)
-}
-
-/// As [`judge_artifact`], with all violated rules.
-///
-/// # Errors
-/// As [`judge_artifact`].
-pub(super) fn examine_artifact(
+/// Judges an artifact by all rules.
+pub fn examine_artifact(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     request: &ArtifactRequest<'_>,
 ) -> Result<ArtifactReport, Dropped> {
-    let (findings, evidence) = collect_findings(execute, gate, request)?;
-    let rules = findings.iter().map(|finding| finding.rule).collect();
-    let verdict = match findings.into_iter().next() {
-        None => Verdict { status: Status::Valid, passed: 1, total: 1, evidence },
-        Some(RuleViolation { rule, detail }) => Decision::by_rule(Status::Invalid, rule, detail).into_verdict(evidence),
-    };
-    Ok(ArtifactReport { verdict, rules })
-}
-
-/// All violations of an artifact, in the order of [`rules::RULES`]; empty for a Valid one. When a rule on the text is violated, nothing
-/// runs.
-///
-/// # Errors
-/// As [`judge_artifact`].
-pub fn inspect_artifact(
-    execute: &dyn Execute,
-    gate: &ArtifactGate,
-    request: &ArtifactRequest<'_>,
-) -> Result<Vec<RuleViolation>, Dropped> {
-    collect_findings(execute, gate, request).map(|(findings, _)| findings)
-}
-
-fn collect_findings(
-    execute: &dyn Execute,
-    gate: &ArtifactGate,
-    request: &ArtifactRequest<'_>,
-) -> Result<(Vec<RuleViolation>, Evidence), Dropped> {
     let ArtifactRequest { environment, task, known } = *request;
     if task.environment != environment.name {
         let why = format!("the artifact is about environment `{}`, not `{}`", task.environment, environment.name);
         return Err(Dropped { why });
     }
-    let known = known.then(|| RuleViolation::new(rules::DUPLICATE, "the same artifact has been made before"));
-    let findings: Vec<_> = known.into_iter().chain(TEXT_RULES.iter().filter_map(|rule| rule(gate, task))).collect();
-    if !findings.is_empty() {
-        return Ok((findings, Evidence::default()));
-    }
     let mut runner = Runner::new(execute);
-    let facts = run_artifact(&mut runner, gate, environment, task)?;
-    let findings = RUN_RULES.iter().filter_map(|rule| rule(gate, task, &facts)).collect();
-    Ok((findings, runner.evidence))
-}
-
-impl RuleViolation {
-    fn new(rule: &'static str, detail: impl Into<String>) -> Self {
-        Self { rule, detail: detail.into() }
+    let mut found: Vec<(&'static str, String)> = Vec::new();
+    if known {
+        found.push((rules::DUPLICATE, "the same artifact has been made before".to_owned()));
     }
+    found.extend(TEXT_RULES.iter().filter_map(|(rule, holds)| Some((*rule, holds(gate, task)?))));
+    if found.is_empty() {
+        let facts = run_artifact(&mut runner, gate, environment, task)?;
+        found.extend(RUN_RULES.iter().filter_map(|(rule, holds)| Some((*rule, holds(gate, &facts)?))));
+    }
+    let violated = found.iter().map(|(rule, _)| *rule).collect();
+    let decision = match found.into_iter().next() {
+        None => Decision { passed: 1, ..Decision::on_one(Status::Valid, "") },
+        Some((rule, detail)) => Decision::by_rule(Status::Invalid, rule, detail),
+    };
+    Ok(ArtifactReport { verdict: decision.into_verdict(runner.evidence), rules: violated })
 }
 
-type TextRule = fn(&ArtifactGate, &CodeTask) -> Option<RuleViolation>;
-type RunRule = fn(&ArtifactGate, &CodeTask, &ArtifactRuns) -> Option<RuleViolation>;
+/// Says how a rule is violated, if it is.
+type TextRule = fn(&ArtifactGate, &CodeTask) -> Option<String>;
+type RunRule = fn(&ArtifactGate, &ArtifactRuns) -> Option<String>;
 
-const TEXT_RULES: [TextRule; 5] = [length, failure_count, leak, repeated_case, distant_case];
-
-const RUN_RULES: [RunRule; 10] = [
-    |_, _, facts| runs(rules::SOLUTION_RUNS, std::slice::from_ref(&facts.solution)),
-    |_, _, facts| runs(rules::FAILURE_RUNS, &facts.failures),
-    |_, _, facts| case_nondeterministic(facts),
-    |gate, _, facts| too_few_calls(gate, facts),
-    |_, _, facts| verifier_runs(facts),
-    |_, _, facts| verifier_nondeterministic(facts),
-    |_, _, facts| solution_refused(facts),
-    |_, _, facts| failure_accepted(facts),
-    |_, _, facts| nothing_accepted(facts),
-    same_outcome,
+const TEXT_RULES: [(&str, TextRule); 5] = [
+    (rules::LENGTH, length),
+    (rules::FAILURE_COUNT, failure_count),
+    (rules::LEAK, leak),
+    (rules::REPEATED_CASE, repeated_case),
+    (rules::DISTANT_CASE, distant_case),
 ];
 
-fn length(gate: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
-    let chars = task.instruction.trim().chars().count();
-    if chars == 0 || chars > gate.max_instruction_chars {
-        let allowed = gate.max_instruction_chars;
-        return Some(RuleViolation::new(
-            rules::LENGTH,
-            format!("an instruction of {chars} characters, {allowed} allowed"),
-        ));
+const RUN_RULES: [(&str, RunRule); 10] = [
+    (rules::SOLUTION_RUNS, |_, facts| not_run(std::slice::from_ref(&facts.solution))),
+    (rules::FAILURE_RUNS, |_, facts| not_run(&facts.failures)),
+    (rules::CASE_NONDETERMINISTIC, case_nondeterministic),
+    (rules::TOO_FEW_CALLS, too_few_calls),
+    (rules::VERIFIER_RUNS, verifier_runs),
+    (rules::VERIFIER_NONDETERMINISTIC, verifier_nondeterministic),
+    (rules::SOLUTION_REFUSED, solution_refused),
+    (rules::FAILURE_ACCEPTED, failure_accepted),
+    (rules::NOTHING_ACCEPTED, nothing_accepted),
+    (rules::SAME_OUTCOME, same_outcome),
+];
+
+fn length(gate: &ArtifactGate, task: &CodeTask) -> Option<String> {
+    let (chars, most) = (task.instruction.trim().chars().count(), gate.max_instruction_chars);
+    if chars == 0 || chars > most {
+        return Some(format!("an instruction of {chars} characters, {most} allowed"));
     }
     let bad = |code: &&String| code.trim().is_empty() || code.len() > gate.max_code_bytes;
     let code = [&task.verify, &task.solution].into_iter().chain(&task.failures).find(bad)?;
-    Some(RuleViolation::new(rules::LENGTH, format!("a code of {} bytes, {} allowed", code.len(), gate.max_code_bytes)))
+    Some(format!("a code of {} bytes, {} allowed", code.len(), gate.max_code_bytes))
 }
 
-fn failure_count(gate: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
+fn failure_count(gate: &ArtifactGate, task: &CodeTask) -> Option<String> {
     let (count, wanted) = (task.failures.len(), gate.failures);
-    (count != wanted)
-        .then(|| RuleViolation::new(rules::FAILURE_COUNT, format!("{count} failure cases instead of {wanted}")))
+    (count != wanted).then(|| format!("{count} failure cases instead of {wanted}"))
 }
 
 /// An instruction must quote neither the solution nor the verification function, however it is spaced.
-fn leak(_: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
+fn leak(_: &ArtifactGate, task: &CodeTask) -> Option<String> {
     let codes = [task.solution.as_str(), task.verify.as_str()];
     let parts = codes.into_iter().flat_map(str::lines).chain(codes).map(str::trim);
-    let quoted = find_quote(&task.instruction, parts.filter(|part| part.chars().count() >= LEAK_CHARS));
-    quoted.map(|part| RuleViolation::new(rules::LEAK, format!("the instruction quotes `{}`", truncate_detail(part))))
+    let quoted = find_quote(&task.instruction, parts.filter(|part| part.chars().count() >= LEAK_CHARS))?;
+    Some(format!("the instruction quotes `{}`", truncate_detail(quoted)))
 }
 
-fn repeated_case(_: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
+fn repeated_case(_: &ArtifactGate, task: &CodeTask) -> Option<String> {
     let mut seen: HashSet<Digest> = HashSet::new();
     let codes = std::iter::once(&task.solution).chain(&task.failures);
-    let repeated = codes.enumerate().find(|(_, code)| !seen.insert(program_hash(code)));
-    repeated.map(|(at, _)| RuleViolation::new(rules::REPEATED_CASE, format!("failure case {at} has been there before")))
+    let (at, _) = codes.enumerate().find(|(_, code)| !seen.insert(program_hash(code)))?;
+    Some(format!("failure case {at} has been there before"))
 }
 
-fn distant_case(gate: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
+fn distant_case(gate: &ArtifactGate, task: &CodeTask) -> Option<String> {
     let allowed = gate.max_changed_lines?;
     let changed = task.failures.iter().map(|code| changed_lines(&task.solution, code));
     let (count, number) = changed.zip(1..).find(|(count, _)| *count > allowed)?;
-    let detail = format!("failure case {number} differs from the solution in {count} lines, {allowed} allowed");
-    Some(RuleViolation::new(rules::DISTANT_CASE, detail))
+    Some(format!("failure case {number} differs from the solution in {count} lines, {allowed} allowed"))
 }
 
 /// Counts the lines that are in one text only, by the longest common subsequence. The gate bounds the lengths of both.
@@ -192,38 +143,37 @@ fn changed_lines(old: &str, new: &str) -> usize {
     old.len() + new.len() - 2 * row[new.len()]
 }
 
-fn runs(rule: &'static str, cases: &[CaseRun]) -> Option<RuleViolation> {
-    let failed = cases.iter().find_map(|case| Some((case, case.ends.iter().find_map(|end| end.as_ref().err())?)));
-    failed.map(|(case, (status, detail))| RuleViolation::new(rule, format!("{}: {status:?}: {detail}", case.name)))
-}
-
-/// The rules on runs cover cases that complete under one seed only.
-fn case_nondeterministic(facts: &ArtifactRuns) -> Option<RuleViolation> {
-    let differs = |case: &&CaseRun| matches!(&case.ends, [Ok(first), Ok(second)] if first != second);
-    let detail = |case: &CaseRun| format!("{} leaves another state or answer under another seed", case.name);
-    facts.cases().find(differs).map(|case| RuleViolation::new(rules::CASE_NONDETERMINISTIC, detail(case)))
-}
-
-fn too_few_calls(gate: &ArtifactGate, facts: &ArtifactRuns) -> Option<RuleViolation> {
-    let calls = facts.solution.ends[0].as_ref().ok()?.calls;
-    let detail = || format!("the solution calls {calls} tools, {} asked for", gate.min_calls);
-    (calls < gate.min_calls).then(|| RuleViolation::new(rules::TOO_FEW_CALLS, detail()))
-}
-
-fn verifier_runs(facts: &ArtifactRuns) -> Option<RuleViolation> {
-    let failed = facts
-        .verifications()
-        .find_map(|(name, results)| Some((name, results.iter().find_map(|result| result.as_ref().err())?)));
-    failed.map(|(name, (status, detail))| {
-        RuleViolation::new(rules::VERIFIER_RUNS, format!("on {name}: {status:?}: {detail}"))
+fn not_run(cases: &[CaseRun]) -> Option<String> {
+    cases.iter().find_map(|case| {
+        let (status, detail) = case.ends.iter().find_map(|end| end.as_ref().err())?;
+        Some(format!("{}: {status:?}: {detail}", case.name))
     })
 }
 
-fn verifier_nondeterministic(facts: &ArtifactRuns) -> Option<RuleViolation> {
-    let differs =
-        |(_, results): &(&str, &[Result<bool, _>; 2])| matches!(results, [Ok(first), Ok(second)] if first != second);
-    let found = facts.verifications().find(differs);
-    found.map(|(name, _)| RuleViolation::new(rules::VERIFIER_NONDETERMINISTIC, format!("it says otherwise on {name}")))
+/// The rules on runs cover cases that complete under one seed only.
+fn case_nondeterministic(_: &ArtifactGate, facts: &ArtifactRuns) -> Option<String> {
+    let differs = |case: &&CaseRun| matches!(&case.ends, [Ok(first), Ok(second)] if first != second);
+    let case = facts.cases().find(differs)?;
+    Some(format!("{} leaves another state or answer under another seed", case.name))
+}
+
+fn too_few_calls(gate: &ArtifactGate, facts: &ArtifactRuns) -> Option<String> {
+    let calls = facts.solution.ends[0].as_ref().ok()?.calls;
+    (calls < gate.min_calls).then(|| format!("the solution calls {calls} tools, {} asked for", gate.min_calls))
+}
+
+fn verifier_runs(_: &ArtifactGate, facts: &ArtifactRuns) -> Option<String> {
+    facts.verifications().find_map(|(name, results)| {
+        let (status, detail) = results.iter().find_map(|result| result.as_ref().err())?;
+        Some(format!("on {name}: {status:?}: {detail}"))
+    })
+}
+
+fn verifier_nondeterministic(_: &ArtifactGate, facts: &ArtifactRuns) -> Option<String> {
+    facts.verifications().find_map(|(name, results)| match results {
+        [Ok(first), Ok(second)] if first != second => Some(format!("it says otherwise on {name}")),
+        _ => None,
+    })
 }
 
 /// The result of the verification function on a case under the first seed, if it has one.
@@ -231,34 +181,30 @@ fn first_verification(case: &CaseRun) -> Option<bool> {
     case.verification.as_ref().and_then(|results| results[0].as_ref().ok()).copied()
 }
 
-fn solution_refused(facts: &ArtifactRuns) -> Option<RuleViolation> {
-    let refused = first_verification(&facts.solution) == Some(false);
-    refused.then(|| RuleViolation::new(rules::SOLUTION_REFUSED, "the verification function refuses the solution"))
+fn solution_refused(_: &ArtifactGate, facts: &ArtifactRuns) -> Option<String> {
+    let is_refused = first_verification(&facts.solution) == Some(false);
+    is_refused.then(|| "the verification function refuses the solution".to_owned())
 }
 
-fn failure_accepted(facts: &ArtifactRuns) -> Option<RuleViolation> {
-    let accepted = facts.failures.iter().find(|case| first_verification(case) == Some(true));
-    accepted.map(|case| RuleViolation::new(rules::FAILURE_ACCEPTED, format!("{} is accepted", case.name)))
+fn failure_accepted(_: &ArtifactGate, facts: &ArtifactRuns) -> Option<String> {
+    let accepted = facts.failures.iter().find(|case| first_verification(case) == Some(true))?;
+    Some(format!("{} is accepted", accepted.name))
 }
 
-fn nothing_accepted(facts: &ArtifactRuns) -> Option<RuleViolation> {
+fn nothing_accepted(_: &ArtifactGate, facts: &ArtifactRuns) -> Option<String> {
     let (answer, _) = facts.untouched.iter().find(|(_, results)| matches!(results[0], Ok(true)))?;
-    Some(RuleViolation::new(
-        rules::NOTHING_ACCEPTED,
-        format!("the answer `{answer}` on the untouched state is accepted"),
-    ))
+    Some(format!("the answer `{answer}` on the untouched state is accepted"))
 }
 
 /// Failure cases with equal states and answers are one case in different words. A failure case that leaves what the solution leaves is for
 /// the verification function to detect.
-fn same_outcome(gate: &ArtifactGate, _: &CodeTask, facts: &ArtifactRuns) -> Option<RuleViolation> {
-    let ends: Vec<_> = facts.failures.iter().filter_map(|case| Some((case, case.ends[0].as_ref().ok()?))).collect();
-    let is_same = |first: &&(&CaseRun, &CaseEnd), (_, end): &(&CaseRun, &CaseEnd)| first.1.is_same_outcome(end);
-    let pair = ends.iter().enumerate().find_map(|(at, second)| {
-        let first = ends[..at].iter().find(|first| is_same(first, second))?;
-        Some((first.0, second.0))
-    });
-    let (first, second) = pair.filter(|_| gate.distinct_outcomes)?;
-    let detail = format!("{} and {} leave the same state and answer", first.name, second.name);
-    Some(RuleViolation::new(rules::SAME_OUTCOME, detail))
+fn same_outcome(gate: &ArtifactGate, facts: &ArtifactRuns) -> Option<String> {
+    let ends: Vec<(&CaseRun, &CaseEnd)> =
+        facts.failures.iter().filter_map(|case| Some((case, case.ends[0].as_ref().ok()?))).collect();
+    let (first, second) =
+        ends.iter().enumerate().filter(|_| gate.distinct_outcomes).find_map(|(at, (second, end))| {
+            let (first, _) = ends[..at].iter().find(|(_, earlier)| earlier.is_same_outcome(end))?;
+            Some((first, second))
+        })?;
+    Some(format!("{} and {} leave the same state and answer", first.name, second.name))
 }

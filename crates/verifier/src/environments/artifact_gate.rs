@@ -30,28 +30,18 @@ pub struct ArtifactGate {
     pub max_changed_lines: Option<usize>,
 }
 
-/// An invalid gate.
+/// What is wrong with a gate: a key, its value and what it may be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ArtifactGateError {
-    /// Equal seeds cannot reveal randomness.
-    #[error("`seeds` are both `{0}`: they must differ")]
-    SameSeeds(u64),
-    /// A value that must be positive.
-    #[error("`{key}` is `0`: it must be at least 1")]
-    Zero {
-        /// The key, below the gate's.
-        key: &'static str,
-    },
-}
+#[error("{0}")]
+pub struct ArtifactGateError(String);
 
 impl ArtifactGate {
     /// Checks the values. Call it once, where the gate is loaded.
-    ///
-    /// # Errors
-    /// The first invalid value.
     pub fn check(&self) -> Result<(), ArtifactGateError> {
-        if self.seeds[0] == self.seeds[1] {
-            return Err(ArtifactGateError::SameSeeds(self.seeds[0]));
+        let [first, second] = self.seeds;
+        // Equal seeds cannot reveal randomness.
+        if first == second {
+            return Err(ArtifactGateError(format!("`seeds` are both `{first}`: they must differ")));
         }
         let positive = [
             ("max_instruction_chars", self.max_instruction_chars),
@@ -59,7 +49,7 @@ impl ArtifactGate {
             ("failures", self.failures),
         ];
         match positive.into_iter().find(|(_, value)| *value == 0) {
-            Some((key, _)) => Err(ArtifactGateError::Zero { key }),
+            Some((key, _)) => Err(ArtifactGateError(format!("`{key}` is `0`: it must be at least 1"))),
             None => Ok(()),
         }
     }

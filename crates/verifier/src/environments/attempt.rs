@@ -7,7 +7,6 @@ use veriplay_core::{
 use super::jobs::{self, CodeRequest, Compiled};
 use crate::runner::{Decision, Runner};
 
-/// The verification function's name.
 const VERIFY: &str = "verify";
 /// The rule of rejections where the verification function did not complete.
 const UNVERIFIED: &str = "verifier_failed";
@@ -34,9 +33,6 @@ pub struct EpisodeRequest<'a> {
 }
 
 /// Judges an episode: Accepted, WrongAnswer, or the failure of its replay.
-///
-/// # Errors
-/// A host fault.
 pub fn judge_episode(execute: &dyn Execute, request: &EpisodeRequest<'_>) -> Result<Verdict, Dropped> {
     let mut runner = Runner::new(execute);
     let decision = match jobs::compile_environment(&mut runner, request.environment, request.image, request.limits)? {

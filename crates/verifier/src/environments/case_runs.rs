@@ -28,9 +28,7 @@ pub(super) type VerificationResults = [Result<bool, Failure>; 2];
 
 /// Runs of the solution or of a failure case.
 pub(super) struct CaseRun {
-    /// For people.
     pub(super) name: String,
-    /// Under each seed.
     pub(super) ends: [Result<CaseEnd, Failure>; 2],
     /// Verification of the first run, where that came to its end.
     pub(super) verification: Option<VerificationResults>,
@@ -58,9 +56,6 @@ impl ArtifactRuns {
 }
 
 /// Runs everything.
-///
-/// # Errors
-/// A host fault, or an environment that cannot be opened.
 pub(super) fn run_artifact(
     runner: &mut Runner<'_>,
     gate: &ArtifactGate,

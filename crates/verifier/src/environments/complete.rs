@@ -10,96 +10,49 @@ use veriplay_core::{CodeTask, Dropped, Environment, Execute, Value};
 use super::artifact_gate::ArtifactGate;
 use super::case_runs::CodeRunner;
 use super::jobs::Failure;
-use crate::runner::{Runner, on_all_cores};
+use crate::runner::Runner;
 
 /// Compares plain values as Python does, but for their types, in keys and sets too: `1`, `1.0` and `True` are three. NaN is itself.
-const SAME: &str = "def typed(key):
-    if type(key) in (tuple, frozenset):
-        return type(key), type(key)(map(typed, key))
-    return type(key), key if key == key else 'nan'
-
-
-def same(one, other):
-    if type(one) is not type(other):
-        return False
-    if type(one) in (list, tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    if type(one) is dict:
-        one, other = ({typed(key): item for key, item in found.items()} for found in (one, other))
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if type(one) in (set, frozenset):
-        return set(map(typed, one)) == set(map(typed, other))
-    return one == other or one != one and other != other
-";
+const SAME: &str = include_str!("same.py");
 
 /// For a solution that does not complete: it accepts nothing, and the gate names the violated rule.
 const NOTHING: &str = "def verify(before, after, answer):\n    return False\n";
 
-/// A task to complete.
-#[derive(Debug, Clone, Copy)]
-pub struct CompleteRequest<'a> {
-    /// The environment it names.
-    pub environment: &'a Environment,
-    /// The incomplete task.
-    pub task: &'a CodeTask,
-}
-
-/// Gives each task a verification function of what its solution leaves, and replaces any it had. Runs on all cores, in the order of the
-/// requests.
-///
-/// # Errors
-/// For each task, a host fault or an environment that cannot be opened.
+/// Gives a task of `environment` a verification function of what its solution leaves, and replaces any it had.
 pub fn complete(
     execute: &dyn Execute,
     gate: &ArtifactGate,
-    requests: &[CompleteRequest<'_>],
-) -> Vec<Result<CodeTask, Dropped>> {
-    on_all_cores(requests, |request| complete_task(execute, gate, request))
-}
-
-fn complete_task(
-    execute: &dyn Execute,
-    gate: &ArtifactGate,
-    request: &CompleteRequest<'_>,
+    environment: &Environment,
+    task: &CodeTask,
 ) -> Result<CodeTask, Dropped> {
     let mut runner = Runner::new(execute);
-    let mut codes = CodeRunner::open(&mut runner, gate, request.environment)?;
-    let verify = match codes.run(&request.task.solution, gate.seeds[0])? {
+    let mut codes = CodeRunner::open(&mut runner, gate, environment)?;
+    let verify = match codes.run(&task.solution, gate.seeds[0])? {
         Ok(end) => verification(&end.after, &end.answer),
         Err(_) => NOTHING.to_owned(),
     };
-    Ok(CodeTask { verify, ..request.task.clone() })
+    Ok(CodeTask { verify, ..task.clone() })
 }
 
-/// As [`complete`], for tasks with any number of failure cases. Keeps the first ones that run and leave distinct outcomes, as many as the
+/// As [`complete`], for a task with any number of failure cases. Keeps the first ones that run and leave distinct outcomes, as many as the
 /// gate wants. `None` where there are too few, where the solution does not complete, or where doing nothing would solve the task, with no
 /// answer or one of the gate's canned answers.
-///
-/// # Errors
-/// As [`complete`].
 pub fn complete_with_failures(
     execute: &dyn Execute,
     gate: &ArtifactGate,
-    requests: &[CompleteRequest<'_>],
-) -> Vec<Result<Option<CodeTask>, Dropped>> {
-    on_all_cores(requests, |request| complete_task_with_failures(execute, gate, request))
-}
-
-fn complete_task_with_failures(
-    execute: &dyn Execute,
-    gate: &ArtifactGate,
-    request: &CompleteRequest<'_>,
+    environment: &Environment,
+    task: &CodeTask,
 ) -> Result<Option<CodeTask>, Dropped> {
     let mut runner = Runner::new(execute);
-    let mut codes = CodeRunner::open(&mut runner, gate, request.environment)?;
-    let Ok(right) = codes.run(&request.task.solution, gate.seeds[0])? else { return Ok(None) };
+    let mut codes = CodeRunner::open(&mut runner, gate, environment)?;
+    let Ok(right) = codes.run(&task.solution, gate.seeds[0])? else { return Ok(None) };
     let canned = right.answer == Value::None || gate.canned_answers.contains(&right.answer);
     if right.before == right.after && canned {
         return Ok(None);
     }
     let verify = verification(&right.after, &right.answer);
     let (mut seen, mut failures) = (vec![right], Vec::new());
-    for code in &request.task.failures {
+    for code in &task.failures {
         if failures.len() == gate.failures {
             break;
         }
@@ -111,25 +64,19 @@ fn complete_task_with_failures(
         }
     }
     let enough = failures.len() == gate.failures;
-    Ok(enough.then(|| CodeTask { verify, failures, ..request.task.clone() }))
+    Ok(enough.then(|| CodeTask { verify, failures, ..task.clone() }))
 }
 
-/// Runs codes in an environment as those of tasks are, and makes their calls again. Runs on all cores, in the order of the codes. `Err`
-/// inside says why a code did not complete.
-///
-/// # Errors
-/// For each code, a host fault or an environment that cannot be opened.
-pub fn try_codes(
+/// Runs code in an environment as that of tasks is, and makes its calls again. `Err` inside says why it did not complete.
+pub fn try_code(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     environment: &Environment,
-    codes: &[&str],
-) -> Vec<Result<Result<(), Failure>, Dropped>> {
-    on_all_cores(codes, |code| {
-        let mut runner = Runner::new(execute);
-        let end = CodeRunner::open(&mut runner, gate, environment)?.run(code, gate.seeds[0])?;
-        Ok(end.map(drop))
-    })
+    code: &str,
+) -> Result<Result<(), Failure>, Dropped> {
+    let mut runner = Runner::new(execute);
+    let end = CodeRunner::open(&mut runner, gate, environment)?.run(code, gate.seeds[0])?;
+    Ok(end.map(drop))
 }
 
 fn verification(after: &Value, answer: &Value) -> String {

@@ -8,6 +8,7 @@ use veriplay_core::{
 use veriplay_image_python::programs::environments::{CODE, COMPILER, REPLAY, RUN, TOOL_ENV};
 
 use crate::plain::plain;
+use crate::repository::tuple;
 use crate::runner::{self, Runner, decode_call, job_failure};
 
 /// Seeds every instance of an environment, so that tools that draw would draw the same in a replay.
@@ -73,9 +74,6 @@ pub struct ToolDescription {
 }
 
 /// Runs code in an environment. A pure function of the request and the image.
-///
-/// # Errors
-/// A host fault.
 pub fn run_code(execute: &dyn Execute, request: &CodeRequest<'_>) -> Result<CodeOutcome, Dropped> {
     let mut runner = Runner::new(execute);
     let outcome = match compile_environment(&mut runner, request.environment, request.image, request.limits)? {
@@ -112,14 +110,12 @@ pub(super) fn compile_environment<'a>(
 ) -> Result<Result<Compiled<'a>, Failure>, Dropped> {
     let sources = [TOOL_ENV, environment.source.as_str(), CODE].map(Value::str).to_vec();
     let outcome = runner.run(&call_job(image, COMPILER, "compiled", sources, limits, SEED))?;
-    Ok(returned_value(&outcome, &limits).and_then(|value| match value {
-        Value::Tuple(parts) => match <[Value; 3]>::try_from(parts) {
-            Ok([opened @ Value::Bytes(_), packed @ Value::Str(_), runner @ Value::Bytes(_)]) => {
-                Ok(Compiled { image, limits, opened, packed, runner })
-            }
-            _ => Err((Status::RuntimeError, "the environment was not compiled".to_owned())),
-        },
-        other => Err((Status::RuntimeError, format!("the environment was compiled to a {}", other.type_name()))),
+    Ok(returned_value(&outcome, &limits).and_then(|value| match tuple(&value) {
+        Some([opened @ Value::Bytes(_), packed @ Value::Str(_), runner @ Value::Bytes(_)]) => {
+            let [opened, packed, runner] = [opened, packed, runner].map(Value::clone);
+            Ok(Compiled { image, limits, opened, packed, runner })
+        }
+        _ => Err((Status::RuntimeError, format!("the environment was compiled to a {}", value.type_name()))),
     }))
 }
 
@@ -136,13 +132,9 @@ pub(super) fn run_compiled(
     let arguments = vec![compiled.runner.clone(), Value::str(code)];
     let callee = Some(Callee { program, seed: SEED, ..Callee::default() });
     let outcome = runner.run(&Job { callee, ..call_job(image, RUN, "run", arguments, limits, seed) })?;
+    let reported = parse_report(&outcome, &limits).unwrap_or_else(CodeOutcome::without_report);
     let stdout = String::from_utf8_lossy(&outcome.stdout).into_owned();
-    let (failure, calls, answer) = match parse_report(&outcome, &limits) {
-        Ok(report) => (report.failure, report.calls, report.answer),
-        Err(failure) => (Some(failure), Vec::new(), None),
-    };
-    let evidence = Evidence::default();
-    Ok(CodeOutcome { failure, calls, answer, stdout, truncated: outcome.truncated, evidence })
+    Ok(CodeOutcome { stdout, truncated: outcome.truncated, ..reported })
 }
 
 /// The states before any call and after the calls `made`. `Err` inside says why the replay did not complete.
@@ -154,12 +146,9 @@ pub(super) fn replay_calls(
     let Compiled { image, limits, .. } = *compiled;
     let arguments = vec![compiled.opened.clone(), history_value(made)];
     let outcome = runner.run(&call_job(image, REPLAY, "replay", arguments, limits, SEED))?;
-    Ok(returned_value(&outcome, &limits).and_then(|value| match value {
-        Value::Tuple(mut parts) if parts.len() == 2 => {
-            let after = parts.pop().unwrap_or(Value::None);
-            Ok((parts.pop().unwrap_or(Value::None), after))
-        }
-        other => Err((Status::RuntimeError, format!("the environment gave a {}", other.type_name()))),
+    Ok(returned_value(&outcome, &limits).and_then(|value| match tuple(&value) {
+        Some([before, after]) => Ok((before.clone(), after.clone())),
+        _ => Err((Status::RuntimeError, format!("the environment gave a {}", value.type_name()))),
     }))
 }
 
@@ -180,9 +169,6 @@ pub enum DescribeError {
 }
 
 /// Describes an environment.
-///
-/// # Errors
-/// A host fault, or an invalid environment.
 pub fn describe_environment(
     execute: &dyn Execute,
     environment: &Environment,
@@ -206,8 +192,7 @@ pub fn describe_environment(
 }
 
 fn parse_tool(row: &Value) -> Option<ToolDescription> {
-    let Value::Tuple(parts) = row else { return None };
-    let [Value::Str(name), Value::Str(signature), Value::Str(documentation)] = parts.as_slice() else { return None };
+    let [Value::Str(name), Value::Str(signature), Value::Str(documentation)] = tuple(row)? else { return None };
     Some(ToolDescription { name: name.clone(), signature: signature.clone(), documentation: documentation.clone() })
 }
 
@@ -243,15 +228,8 @@ fn call_value(call: &ToolCall) -> Value {
     Value::Tuple(vec![Value::str(call.name.as_str()), Value::List(call.arguments.clone()), Value::Dict(keywords)])
 }
 
-/// The report of code on its own run.
-struct CodeReport {
-    calls: Vec<ToolCall>,
-    answer: Option<Value>,
-    failure: Option<(Status, String)>,
-}
-
-/// Parses the report of code, which is untrusted.
-fn parse_report(outcome: &Outcome, limits: &Limits) -> Result<CodeReport, (Status, String)> {
+/// Parses the report of code on its own run, which is untrusted.
+fn parse_report(outcome: &Outcome, limits: &Limits) -> Result<CodeOutcome, Failure> {
     let value = returned_value(outcome, limits)?;
     let malformed = || (Status::RuntimeError, "the code reports no calls and answer".to_owned());
     let Value::Tuple(parts) = value else { return Err(malformed()) };
@@ -274,7 +252,8 @@ fn parse_report(outcome: &Outcome, limits: &Limits) -> Result<CodeReport, (Statu
             *argument = plain_value(argument, "an argument of a tool")?;
         }
     }
-    Ok(CodeReport { calls, answer, failure })
+    let (stdout, evidence) = (String::new(), Evidence::default());
+    Ok(CodeOutcome { failure, calls, answer, stdout, truncated: false, evidence })
 }
 
 /// A value as the code's own instance reports it, for the environment and the verification function.
@@ -284,7 +263,7 @@ fn plain_value(value: &Value, what: &str) -> Result<Value, Failure> {
 }
 
 /// The phase in which the code ended, and text for people. What code says of itself changes nothing but the name of a failure.
-fn parse_failure(parts: Vec<Value>) -> Option<(Status, String)> {
+fn parse_failure(parts: Vec<Value>) -> Option<Failure> {
     let [Value::Str(phase), Value::Str(text)] = <[Value; 2]>::try_from(parts).ok()? else { return None };
     let status = if phase == "compile" { Status::CompileError } else { Status::RuntimeError };
     Some((status, text))
@@ -300,7 +279,7 @@ fn parse_call(row: Value) -> Option<ToolCall> {
 }
 
 /// The value of a job's only call. A failure of the callee comes first, because it causes that of the job.
-pub(super) fn returned_value(outcome: &Outcome, limits: &Limits) -> Result<Value, (Status, String)> {
+pub(super) fn returned_value(outcome: &Outcome, limits: &Limits) -> Result<Value, Failure> {
     let ended = outcome.callee.as_deref().and_then(job_failure).or_else(|| job_failure(outcome));
     if let Some(ended) = ended {
         return Err(ended);

@@ -1,16 +1,16 @@
 //! The baseline of a repository: the results of its tests in the original. Bugs are made against it.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Limits, SCHEMA_VERSION};
+use veriplay_core::{Digest, Limits};
 
-use super::pytest::{FileRun, SKIPPED_FILE, TestRecord, TestResult};
+use super::records::{FileRun, SKIPPED_FILE, TestRecord, TestResult};
 use super::settings::PytestSettings;
 
 /// The baseline. A pure function of the sources, the image, the limits and the seeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Baseline {
-    /// The version of this record.
+    /// [`SCHEMA_VERSION`](veriplay_core::SCHEMA_VERSION).
     pub schema_version: u32,
     /// The package's name.
     pub name: String,
@@ -67,7 +67,7 @@ pub struct PinnedWheel {
 }
 
 /// The baseline of one test file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileBaseline {
     /// Its path.
@@ -105,9 +105,6 @@ pub struct Unsupported {
 }
 
 impl Baseline {
-    /// The version that is written.
-    pub const SCHEMA_VERSION: u32 = SCHEMA_VERSION;
-
     /// The number of tests that passed.
     #[must_use]
     pub fn passed(&self) -> usize {

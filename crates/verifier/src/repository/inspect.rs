@@ -7,6 +7,7 @@ use veriplay_core::{Digest, Execute, ExecuteError, Job, LayerStack, Limits, Valu
 use veriplay_image_python::programs::repository::INSPECT;
 
 use super::pytest::mounted;
+use super::records::{texts, tuple};
 use super::settings::{ImportMode, PytestSettings};
 use crate::runner::{NoValue, decode_call, string_list};
 
@@ -49,8 +50,6 @@ pub struct Inspection {
 pub struct DeclaredRequirement {
     /// Its purpose.
     pub purpose: RequirementPurpose,
-    /// The file that declares it.
-    pub source: String,
     /// The package.
     pub requirement: Requirement,
 }
@@ -90,18 +89,12 @@ impl std::fmt::Display for Requirement {
 
 impl Inspector<'_> {
     /// Inspects the repository with these test files. `Err` inside says why it cannot be read.
-    ///
-    /// # Errors
-    /// A host fault.
     pub fn repository(&self, tests: &[String]) -> Result<Result<Inspection, String>, ExecuteError> {
         let tests = string_list(tests);
         self.ask(vec![Value::str("repository"), tests], parse_inspection)
     }
 
     /// The requirements in a package's metadata, with these extras.
-    ///
-    /// # Errors
-    /// As [`Self::repository`].
     pub fn requirements(
         &self,
         metadata: &str,
@@ -113,9 +106,6 @@ impl Inspector<'_> {
     }
 
     /// Whether a version satisfies the specifiers.
-    ///
-    /// # Errors
-    /// As [`Self::repository`].
     pub fn meets(&self, version: &str, specifiers: &str) -> Result<Result<bool, String>, ExecuteError> {
         let arguments = vec![Value::str("meets"), Value::str(version), Value::str(specifiers)];
         self.ask(arguments, |value| if let Value::Bool(meets) = value { Some(*meets) } else { None })
@@ -144,7 +134,7 @@ impl Inspector<'_> {
 fn parse_inspection(value: &Value) -> Option<Inspection> {
     let Value::Dict(pairs) = value else { return None };
     let field = |name: &str| pairs.iter().find(|(key, _)| *key == Value::str(name)).map(|(_, value)| value);
-    let list = |name: &str| parse_texts(field(name)?);
+    let list = |name: &str| texts(field(name)?);
     let settings = PytestSettings {
         python_files: list("python_files")?,
         python_classes: list("python_classes")?,
@@ -168,32 +158,22 @@ fn parse_inspection(value: &Value) -> Option<Inspection> {
 }
 
 fn parse_declared(row: &[Value]) -> Option<DeclaredRequirement> {
-    let [Value::Str(purpose), Value::Str(source), parts @ ..] = row else { return None };
+    let [Value::Str(purpose), Value::Str(_source), parts @ ..] = row else { return None };
     let purpose = match purpose.as_str() {
         "runtime" => RequirementPurpose::Runtime,
         "test" => RequirementPurpose::Tests,
         "other" => RequirementPurpose::Other,
         _ => return None,
     };
-    Some(DeclaredRequirement { purpose, source: source.clone(), requirement: parse_requirement(parts)? })
+    Some(DeclaredRequirement { purpose, requirement: parse_requirement(parts)? })
 }
 
 fn parse_requirement(row: &[Value]) -> Option<Requirement> {
     let [Value::Str(name), extras, Value::Str(specifiers), Value::Bool(is_here)] = row else { return None };
-    Some(Requirement {
-        name: name.clone(),
-        extras: parse_texts(extras)?,
-        specifiers: specifiers.clone(),
-        is_here: *is_here,
-    })
+    Some(Requirement { name: name.clone(), extras: texts(extras)?, specifiers: specifiers.clone(), is_here: *is_here })
 }
 
 fn parse_rows(value: &Value) -> Option<Vec<&[Value]>> {
     let Value::List(items) = value else { return None };
-    items.iter().map(|item| if let Value::Tuple(parts) = item { Some(parts.as_slice()) } else { None }).collect()
-}
-
-fn parse_texts(value: &Value) -> Option<Vec<String>> {
-    let Value::List(items) = value else { return None };
-    items.iter().map(|item| if let Value::Str(text) = item { Some(text.clone()) } else { None }).collect()
+    items.iter().map(tuple).collect()
 }

@@ -3,7 +3,7 @@
 //! All requested tests run in one job. If that job does not complete, they run one after the other as calls of one job, which shows the
 //! test that stops the interpreter; the tests behind it run in a new job.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use veriplay_core::{
@@ -12,14 +12,15 @@ use veriplay_core::{
 };
 use veriplay_image_python::programs::repository::{PACKAGE, READY_PYTEST, RUNNER, WARM_PYTEST};
 
+use super::records::{
+    AnswerError, FileCoverage, FileRun, SKIPPED_FILE, StarredNames, TestRecord, TestResult, first_duplicate,
+    parse_coverage, parse_ids, parse_records, parse_starred, stopped_record,
+};
 use super::settings::PytestSettings;
 use crate::runner::{Runner, early_end, string_list};
 
 /// The maximum fuel of a file whose tests stop the interpreter, as a multiple of the limit of one job. Tests beyond it are missing.
 const FUEL_FACTOR: u64 = 4;
-
-/// What `run_pytest.py` puts before the reason of a file that is skipped as a whole.
-pub(super) const SKIPPED_FILE: &str = "skipped: ";
 
 /// A state of a repository to run tests in.
 #[derive(Debug, Clone)]
@@ -57,64 +58,6 @@ pub struct Repository<'a> {
     pub max_jobs: usize,
 }
 
-/// The result of a test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TestResult {
-    /// It and its fixtures passed.
-    Passed,
-    /// It failed.
-    Failed,
-    /// A fixture failed.
-    Error,
-    /// It was skipped.
-    Skipped,
-    /// It failed, as its mark expects.
-    Xfailed,
-    /// It passed, although its mark expects a failure.
-    Xpassed,
-    /// It stopped the interpreter, or exceeded a limit.
-    Stopped,
-    /// pytest reported no result.
-    Missing,
-}
-
-/// Names by the module they were taken of.
-pub type StarredNames = BTreeMap<String, Vec<String>>;
-
-/// One test.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TestRecord {
-    /// pytest's id.
-    pub id: String,
-    /// Its result.
-    pub result: TestResult,
-    /// The reason, for people.
-    pub text: String,
-    /// What the package did to objects of the test and to names that it read, each with the call that did it: `2 parcel.labels.put 0`.
-    /// Known of runs in two instances.
-    pub changes: Vec<String>,
-}
-
-/// A run of one test file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileRun {
-    /// One record per test, in the order of pytest, with distinct ids.
-    pub tests: Vec<TestRecord>,
-    /// Why there are no records at all.
-    pub broken: Option<String>,
-    /// Whether it is broken by an error while pytest collected it, as of a module that is not there, and not by what stops the interpreter.
-    pub uncollected: bool,
-    /// The names that `import *` took of each module of the package. Known of runs in two instances.
-    pub starred: StarredNames,
-    /// Digests of its jobs.
-    pub jobs: Vec<Digest>,
-    /// The fuel of all its jobs.
-    pub fuel: u64,
-    /// Whether a job met its wall-clock deadline, so that another run may have other records.
-    pub met_deadline: bool,
-}
-
 /// Runs the tests of `file`.
 ///
 /// # Errors
@@ -124,9 +67,6 @@ pub fn run_file(executor: &dyn Execute, repository: &Repository<'_>, file: &str)
 }
 
 /// Runs the tests of `file` that `wanted` names, in the order of pytest. Tests that do not exist have no record.
-///
-/// # Errors
-/// As [`run_file`].
 pub fn run_tests(
     executor: &dyn Execute,
     repository: &Repository<'_>,
@@ -140,9 +80,6 @@ pub fn run_tests(
 /// Nothing that the package does there reaches the tests but the plain values its functions
 /// return, and exceptions. A test that needs more of it is a [`TestResult::Error`], and one that calls none of its functions is
 /// [`TestResult::Skipped`]. `starred` are the names that `import *` takes of a module; `None` takes what it exports.
-///
-/// # Errors
-/// As [`run_file`].
 pub fn run_split(
     executor: &dyn Execute,
     repository: &Repository<'_>,
@@ -179,28 +116,7 @@ fn run_pytest(
     Ok(FileRun { tests, broken, uncollected, starred, jobs, fuel, met_deadline })
 }
 
-/// The records of a test file, and the functions that its run entered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileCoverage {
-    /// Entered functions of the repository outside the test file.
-    pub(crate) functions: Vec<Function>,
-    /// Its tests.
-    pub(crate) tests: Vec<TestRecord>,
-}
-
-/// A function, or the body of a class or module.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Function {
-    /// Its file.
-    pub path: String,
-    /// Its qualified name, as `__qualname__`; `<module>` for the body of a module.
-    pub name: String,
-}
-
 /// Runs the tests of `file` and finds the functions that they enter. `Err` inside says why it cannot.
-///
-/// # Errors
-/// As [`run_file`].
 pub(crate) fn cover_file(
     executor: &dyn Execute,
     repository: &Repository<'_>,
@@ -231,19 +147,6 @@ fn code_paths(roots: &[String], own: &[String]) -> Vec<String> {
     roots.iter().flat_map(|root| own.iter().flat_map(move |name| at(root, name))).collect()
 }
 
-fn first_duplicate(tests: &[TestRecord]) -> Option<&str> {
-    let mut seen = HashSet::new();
-    tests.iter().map(|test| test.id.as_str()).find(|id| !seen.insert(*id))
-}
-
-/// Why a call has no answer about tests.
-enum AnswerError {
-    /// pytest cannot collect the file.
-    Broken(String),
-    /// There is no answer, or it cannot be parsed.
-    Stopped(String),
-}
-
 struct PytestSession<'a> {
     runner: Runner<'a>,
     repository: &'a Repository<'a>,
@@ -252,10 +155,8 @@ struct PytestSession<'a> {
     wanted: Option<&'a [String]>,
 }
 
-/// Where the package is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PackageInstance<'a> {
-    /// Beside the tests.
     Shared,
     /// In an instance of its own, with the names that `import *` takes where they are known.
     Own(Option<&'a StarredNames>),
@@ -378,12 +279,7 @@ impl<'a> PytestSession<'a> {
                 tests.push(stopped_record(id[0], describe_end(&outcome)));
             }
         }
-        let missing = |id: &String| TestRecord {
-            id: id.clone(),
-            result: TestResult::Missing,
-            text: why.clone(),
-            changes: Vec::new(),
-        };
+        let missing = |id: &String| TestRecord { result: TestResult::Missing, ..stopped_record(id, why.clone()) };
         let rest: Vec<TestRecord> = ids[tests.len()..].iter().map(missing).collect();
         tests.extend(rest);
         Ok((tests, None))
@@ -400,88 +296,13 @@ impl<'a> PytestSession<'a> {
     }
 }
 
-fn stopped_record(id: &str, text: String) -> TestRecord {
-    TestRecord { id: id.to_owned(), result: TestResult::Stopped, text, changes: Vec::new() }
-}
-
 fn describe_end(outcome: &Outcome) -> String {
     early_end(outcome).unwrap_or_else(|| format!("ended as {:?} without a result", outcome.exit))
-}
-
-/// Splits an answer that is not `broken` into its two parts.
-fn parse_answer(answer: &Value) -> Result<(&str, &[Value]), AnswerError> {
-    let unreadable = || AnswerError::Stopped("an answer that is no record".to_owned());
-    let Value::Tuple(parts) = answer else { return Err(unreadable()) };
-    match parts.as_slice() {
-        [Value::Str(word), Value::Str(why)] if word == "broken" => Err(AnswerError::Broken(why.clone())),
-        [Value::Str(word), Value::List(items)] => Ok((word, items)),
-        _ => Err(unreadable()),
-    }
-}
-
-fn parse_ids(answer: &Value) -> Result<Vec<String>, AnswerError> {
-    let (_, items) = parse_answer(answer)?;
-    parse_texts(items).ok_or_else(|| AnswerError::Stopped("an id that is no text".to_owned()))
-}
-
-fn parse_records(answer: &Value) -> Result<Vec<TestRecord>, AnswerError> {
-    let items = match parse_answer(answer)? {
-        ("split", [Value::List(items), _]) => items,
-        (_, items) => items,
-    };
-    let records: Option<Vec<TestRecord>> = items.iter().map(parse_record).collect();
-    records.ok_or_else(|| AnswerError::Stopped("a record that is none".to_owned()))
-}
-
-/// The names that `import *` took, of a run in two instances.
-fn parse_starred(answer: &Value) -> Result<StarredNames, AnswerError> {
-    let ("split", [_, Value::List(rows)]) = parse_answer(answer)? else { return Ok(StarredNames::new()) };
-    let row = |row: &Value| {
-        let Value::Tuple(parts) = row else { return None };
-        let [Value::Str(module), Value::List(names)] = parts.as_slice() else { return None };
-        Some((module.clone(), parse_texts(names)?))
-    };
-    let names: Option<StarredNames> = rows.iter().map(row).collect();
-    names.ok_or_else(|| AnswerError::Stopped("names that are no texts".to_owned()))
 }
 
 fn starred_value(starred: &StarredNames) -> Value {
     let entry = |(module, names): (&String, &Vec<String>)| (Value::str(module.as_str()), string_list(names));
     Value::Dict(starred.iter().map(entry).collect())
-}
-
-fn parse_texts(items: &[Value]) -> Option<Vec<String>> {
-    items.iter().map(|item| if let Value::Str(text) = item { Some(text.clone()) } else { None }).collect()
-}
-
-fn parse_coverage(answer: &Value) -> Option<FileCoverage> {
-    let Ok(("covered", [Value::List(rows), Value::List(functions)])) = parse_answer(answer) else { return None };
-    let functions = functions.iter().map(parse_function).collect::<Option<Vec<_>>>()?;
-    Some(FileCoverage { functions, tests: rows.iter().map(parse_record).collect::<Option<Vec<_>>>()? })
-}
-
-fn parse_function(item: &Value) -> Option<Function> {
-    let Value::Tuple(parts) = item else { return None };
-    let [Value::Str(path), Value::Str(name)] = parts.as_slice() else { return None };
-    Some(Function { path: path.clone(), name: name.clone() })
-}
-
-fn parse_record(item: &Value) -> Option<TestRecord> {
-    let Value::Tuple(parts) = item else { return None };
-    let [Value::Str(id), Value::Str(word), Value::Str(text), Value::List(changes)] = parts.as_slice() else {
-        return None;
-    };
-    let result = match word.as_str() {
-        "passed" => TestResult::Passed,
-        "failed" => TestResult::Failed,
-        "error" => TestResult::Error,
-        "skipped" => TestResult::Skipped,
-        "xfailed" => TestResult::Xfailed,
-        "xpassed" => TestResult::Xpassed,
-        "missing" => TestResult::Missing,
-        _ => return None,
-    };
-    Some(TestRecord { id: id.clone(), result, text: text.clone(), changes: parse_texts(changes)? })
 }
 
 /// Defines `run`: from the code that a warm image has compiled, or compiled now, which is a good part of a small run.

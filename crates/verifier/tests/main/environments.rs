@@ -2,8 +2,8 @@
 
 use veriplay_core::{CodeTask, Environment, Execute, ExecuteError, Job, Limits, Outcome, Status};
 use veriplay_verifier::environments::{
-    ArtifactGate, ArtifactRequest, ChallengerResponse, RuleViolation, inspect_artifact, judge_artifact,
-    judge_artifacts, read_challenger, read_executor, rules,
+    ArtifactGate, ArtifactReport, ArtifactRequest, ChallengerResponse, examine_artifact, read_challenger,
+    read_executor, rules,
 };
 
 /// Has no image: a job that is run all the same is a host fault.
@@ -48,8 +48,8 @@ fn task() -> CodeTask {
     }
 }
 
-fn found(task: &CodeTask, known: bool) -> Vec<RuleViolation> {
-    inspect_artifact(&Nothing, &gate(), &ArtifactRequest { environment: &shop(), task, known }).unwrap()
+fn examined(task: &CodeTask, known: bool) -> ArtifactReport {
+    examine_artifact(&Nothing, &gate(), &ArtifactRequest { environment: &shop(), task, known }).unwrap()
 }
 
 #[test]
@@ -76,21 +76,21 @@ fn rules_on_the_text_refuse_before_anything_is_run() {
     for (rule, change) in changes {
         let mut changed = task();
         change(&mut changed);
-        let found = found(&changed, false);
-        assert_eq!(found.iter().map(|one| one.rule).collect::<Vec<_>>(), [rule], "{found:?}");
+        let ArtifactReport { verdict, rules } = examined(&changed, false);
+        assert_eq!(rules, [rule], "{verdict:?}");
+        assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Invalid, rule));
     }
-    assert_eq!(found(&task(), true)[0].rule, rules::DUPLICATE);
+    assert_eq!(examined(&task(), true).rules, [rules::DUPLICATE]);
 }
 
 #[test]
 fn a_text_that_passes_is_run_and_a_host_fault_drops_the_artifact() {
     let (environment, task) = (shop(), task());
     let request = ArtifactRequest { environment: &environment, task: &task, known: false };
-    assert!(judge_artifact(&Nothing, &gate(), &request).unwrap_err().why.contains("`python`"));
     let known = ArtifactRequest { known: true, ..request };
-    let all = judge_artifacts(&Nothing, &gate(), &[request, known, request]);
-    assert!(all[0].is_err() && all[2].is_err());
-    let refused = all[1].as_ref().unwrap();
+    let all = [request, known, request].map(|request| examine_artifact(&Nothing, &gate(), &request));
+    assert!(all[0].as_ref().unwrap_err().why.contains("`python`") && all[2].is_err());
+    let refused = &all[1].as_ref().unwrap().verdict;
     assert_eq!((refused.status, refused.passed, refused.total), (Status::Invalid, 0, 1));
 }
 
@@ -111,15 +111,14 @@ fn rules_are_named_once_each() {
 
 #[test]
 fn an_executors_code_is_its_last_closed_python_block() {
-    let read = |text: &str| read_executor(text);
-    assert_eq!(read("a\n```python\nx = 1\n```\nb\n```py\ny = 2\n\nz\n```\nc").as_deref(), Ok("y = 2\n\nz\n"));
+    assert_eq!(read_executor("a\n```python\nx = 1\n```\nb\n```py\ny = 2\n\nz\n```\nc").as_deref(), Ok("y = 2\n\nz\n"));
     assert_eq!(
-        read("```Python\ns = '''\n  ```\n'''\n```").as_deref(),
+        read_executor("```Python\ns = '''\n  ```\n'''\n```").as_deref(),
         Ok("s = '''\n  ```\n'''\n"),
         "an indented fence is text"
     );
     for text in ["", "x = 1", "```\nx\n```", "```python\nx", "```rust\nx\n```", "a ```python\nx\n```"] {
-        assert!(read(text).is_err(), "{text}");
+        assert!(read_executor(text).is_err(), "{text}");
     }
 }
 

@@ -13,16 +13,15 @@ use veriplay_verifier::repository::{
 const LIMITS: Limits =
     Limits { fuel: 100, memory_bytes: 1 << 20, output_bytes: 1 << 16, file_bytes: 64, deadline_ns: 1_000_000 };
 
-/// Answers jobs in turn, and remembers how many calls each had.
+/// Answers jobs in turn, and remembers them.
 struct Script {
     answers: Mutex<Vec<Outcome>>,
-    calls: Mutex<Vec<usize>>,
+    jobs: Mutex<Vec<Job>>,
 }
 
 impl Execute for Script {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        let Entry::Calls { arguments, .. } = &job.entry else { panic!("a job without calls") };
-        self.calls.lock().unwrap().push(arguments.len());
+        self.jobs.lock().unwrap().push(job.clone());
         Ok(self.answers.lock().unwrap().remove(0))
     }
 }
@@ -48,28 +47,37 @@ fn ids(ids: &[&str]) -> Value {
     tuple(vec![Value::str("ids"), Value::List(ids.iter().map(|id| Value::str(*id)).collect())])
 }
 
-fn ran(answers: Vec<Outcome>) -> (FileRun, Vec<usize>) {
-    let script = Script { answers: Mutex::new(answers), calls: Mutex::default() };
-    let layer = Digest::of(b"");
-    let repository = Repository {
+fn repository<'a>(layer: &'a Digest, settings: &'a PytestSettings) -> Repository<'a> {
+    Repository {
         image: "python",
         split_image: "python",
-        pytest: &layer,
-        package: &layer,
+        pytest: layer,
+        package: layer,
         dependencies: None,
         roots: &[],
         own: &[],
         tests: &[],
-        settings: &PytestSettings::default(),
+        settings,
         files: &[],
         without: &[],
         limits: LIMITS,
         seed: 1,
         max_jobs: 40,
-    };
-    let run = run_file(&script, &repository, "test_x.py").unwrap();
+    }
+}
+
+fn arguments(job: &Job) -> &[Vec<Value>] {
+    let Entry::Calls { arguments, .. } = &job.entry else { panic!("a job without calls") };
+    arguments
+}
+
+/// The run of a file by these answers, and how many calls each job had.
+fn ran(answers: Vec<Outcome>) -> (FileRun, Vec<usize>) {
+    let script = Script { answers: Mutex::new(answers), jobs: Mutex::default() };
+    let (layer, settings) = (Digest::of(b""), PytestSettings::default());
+    let run = run_file(&script, &repository(&layer, &settings), "test_x.py").unwrap();
     assert!(script.answers.into_inner().unwrap().is_empty(), "every answer was asked for");
-    (run, script.calls.into_inner().unwrap())
+    (run, script.jobs.into_inner().unwrap().iter().map(|job| arguments(job).len()).collect())
 }
 
 fn results(run: &FileRun) -> Vec<(&str, TestResult)> {
@@ -111,15 +119,8 @@ fn tests_that_use_up_the_limit_do_not_cost_one_each() {
     let missing = TestResult::Missing;
     let expected = [("a", TestResult::Stopped), ("b", TestResult::Stopped), ("c", missing), ("d", missing)];
     assert_eq!(results(&run), expected);
+    assert_eq!(run.tests[0].text, "Fuel limit 100 exceeded");
     assert_eq!((run.fuel, calls), (400, vec![1, 1, 4, 3]));
-}
-
-#[test]
-fn a_limit_is_named() {
-    let exceeded = || Exit::Exceeded { limit: LimitKind::Fuel, allowed: 100, used: 100 };
-    let (run, _) =
-        ran(vec![outcome(exceeded(), &[]), outcome(Exit::Returned, &[ids(&["a"])]), outcome(exceeded(), &[])]);
-    assert_eq!((run.tests[0].result, run.tests[0].text.as_str()), (TestResult::Stopped, "Fuel limit 100 exceeded"));
 }
 
 #[test]
@@ -175,17 +176,6 @@ fn only_what_passes_twice_is_in_the_baseline() {
     assert_eq!(reasons, expected);
 }
 
-/// Remembers the jobs, and answers none.
-#[derive(Default)]
-struct Jobs(Mutex<Vec<Job>>);
-
-impl Execute for Jobs {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        self.0.lock().unwrap().push(job.clone());
-        Ok(outcome(Exit::Returned, &[records(&[])]))
-    }
-}
-
 #[test]
 fn dependencies_lie_in_a_place_of_their_own_and_settings_go_to_the_guest() {
     let (pytest, package, dependencies) = (Digest::of(b"p"), Digest::of(b"q"), Digest::of(b"d"));
@@ -195,35 +185,25 @@ fn dependencies_lie_in_a_place_of_their_own_and_settings_go_to_the_guest() {
         ..PytestSettings::default()
     };
     let repository = Repository {
-        image: "python",
-        split_image: "python",
-        pytest: &pytest,
         package: &package,
         dependencies: Some(&dependencies),
-        roots: &[],
-        own: &[],
-        tests: &[],
-        settings: &settings,
-        files: &[],
-        without: &[],
-        limits: LIMITS,
-        seed: 1,
         max_jobs: 0,
+        ..repository(&pytest, &settings)
     };
-    let jobs = Jobs::default();
-    run_file(&jobs, &repository, "test_x.py").unwrap();
-    let job = jobs.0.into_inner().unwrap().remove(0);
+    let answer = outcome(Exit::Returned, &[records(&[])]);
+    let script = Script { answers: Mutex::new(vec![answer]), jobs: Mutex::default() };
+    run_file(&script, &repository, "test_x.py").unwrap();
+    let job = script.jobs.into_inner().unwrap().remove(0);
     let warm = warming("python", &pytest, &package, Some(&dependencies), &[], LIMITS);
-    for base in [job.base.unwrap(), warm.base.unwrap()] {
+    for base in [job.base.clone().unwrap(), warm.base.unwrap()] {
         let places: Vec<_> = base.layers.iter().map(|mounted| (mounted.at, &mounted.layer)).collect();
         let expected =
             [(LayerRoot::Library, &pytest), (LayerRoot::Dependencies, &dependencies), (LayerRoot::Work, &package)];
         assert_eq!(places, expected);
     }
-    let Entry::Calls { arguments, .. } = job.entry else { panic!("a job without calls") };
     let given = Value::Dict(vec![
         (Value::str("python_functions"), Value::List(vec![Value::str("check_*")])),
         (Value::str("import_mode"), Value::str("importlib")),
     ]);
-    assert_eq!(arguments[0][4], given);
+    assert_eq!(arguments(&job)[0][4], given);
 }

@@ -1,19 +1,17 @@
 //! Bugs that turn a function into one that is measured: refused by name and counted, whoever makes them; others are admitted.
 
-use std::collections::BTreeMap;
-
 use veriplay_bug_repair::{BugRepair, BugRepairConfig, BugTask, InjectionMode, Repositories, Repository};
-use veriplay_core::{Digest, Role, ScriptedPolicy, ScriptedRequest, Status, TextFiles};
+use veriplay_core::{Digest, Status, TextFiles};
 use veriplay_python::fingerprint::functions;
 use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::records::LogRecord;
 use veriplay_selfplay::splits::HELD_OUT;
 use veriplay_verifier::bugs::{BugArtifact, FileMap};
 use veriplay_verifier::repository::Function;
 
-use super::super::{Bed, CODE};
+use super::super::{Bed, CODE, bed};
 use super::{
-    Game, SUBMIT, Steps, begun, config, edit, game, injecting, made, planned, repository, right, solver, step, tool_env,
+    Game, breaks, config, edit, first_step, game, injecting, injection, made, players, repository, right, same_again,
+    solver,
 };
 
 /// What [`CODE`]'s `total` is when it subtracts, in other words.
@@ -25,17 +23,8 @@ fn held_out(bed: &Bed, code: &str) -> Repository {
     (held_out.baseline.package, held_out.map.package) = (Digest::of(b"held out"), Digest::of(b"held out"));
     held_out.texts = TextFiles::from([("src/held.py".to_owned(), code.to_owned())]);
     let functions = vec![Function { path: "src/held.py".to_owned(), name: "held".to_owned() }];
-    held_out.map.files = vec![FileMap {
-        path: "tests/test_held.py".to_owned(),
-        functions,
-        tests: Vec::new(),
-        split: Vec::new(),
-        changes: BTreeMap::new(),
-        starred: BTreeMap::new(),
-        split_fuel: 0,
-        inverted: Default::default(),
-        ends: Default::default(),
-    }];
+    let path = "tests/test_held.py".to_owned();
+    held_out.map.files = vec![FileMap { path, functions, ..FileMap::default() }];
     held_out
 }
 
@@ -48,32 +37,21 @@ fn guarded(bed: &Bed, config: BugRepairConfig, training: &[BugArtifact], code: &
     SelfPlay::new(BugRepair::new(config, repositories, training, &[]).unwrap())
 }
 
-fn same_again(game: &Game, routes: &dyn veriplay_core::Execute, played: &Steps) {
-    let again = game.replay(routes, &played.records).unwrap();
-    assert_eq!(again.verdicts, again.same);
-}
-
 #[test]
 fn an_injection_that_makes_a_measured_function_is_refused_and_counted_and_another_is_admitted() {
-    let Some((bed, routes)) = tool_env() else { return };
-    let change = |now: &str| vec![edit(CODE, "        result += number\n", now)];
-    let plans = [change("        result -= number\n"), change("        result += number + 1\n")];
+    let Some(bed) = bed() else { return };
+    let adds = vec![edit(CODE, "        result += number\n", "        result += number + 1\n")];
     let game = guarded(bed, injecting(2, &[InjectionMode::Direct]), &[], MEASURED);
-    let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
-        Role::SOLVER => SUBMIT.to_owned(),
-        _ => planned(&turn.prompt.text(), turn.index, &plans),
-    });
-    let mut state = begun(&game);
-    let played = step(&game, &policy, routes, &mut state, 0);
+    let (played, state) = first_step(bed, &game, &players(vec![vec![]], vec![breaks(), adds]));
     let yields = &played.metrics.injections["direct"];
     assert_eq!((yields.valid, yields.refused.get(HELD_OUT)), (1, Some(&1)), "{yields:?}");
     assert_eq!((played.counts.valid_proposals, played.counts.proposals_in_held_out), (1, 1));
     assert_eq!(made(&state).len(), 1);
-    let LogRecord::Proposal(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+    let record = injection(&played);
     let verdict = record.judged.verdict.as_ref().unwrap();
     assert_eq!((verdict.status, &record.judged.task), (Status::Invalid, &None));
     assert_eq!(verdict.evidence.detail, "it holds `difference` of `tally/src/held.py` of the held_out set");
-    same_again(&game, routes, &played);
+    same_again(bed, &game, &played);
 }
 
 /// The functions at the margin that a bug makes of others.
@@ -88,43 +66,39 @@ fn changed(bed: &Bed, bug: &BugTask) -> Option<String> {
 
 #[test]
 fn a_mutant_that_is_a_measured_function_is_refused_and_counted_and_others_are_admitted() {
-    let Some((bed, routes)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let config = config("think").with(|c| {
         c.own.mutants_per_step = 12;
         c.own.mutant_share = 0.5;
         c.own.tasks_per_step = 2;
     });
     let (policy, plain) = (solver(vec![vec![]]), game(bed, config.clone(), &[]));
-    let mut state = begun(&plain);
-    step(&plain, &policy, routes, &mut state, 0);
+    let (_, state) = first_step(bed, &plain, &policy);
     let code = made(&state).iter().find_map(|entry| changed(bed, &entry.task)).expect("a mutant of a function");
     let guarded = guarded(bed, config, &[], &code);
-    let mut other = begun(&guarded);
-    let played = step(&guarded, &policy, routes, &mut other, 0);
+    let (played, other) = first_step(bed, &guarded, &policy);
     let refused: usize = played.metrics.mutants.values().filter_map(|yields| yields.refused.get(HELD_OUT)).sum();
     assert!(refused > 0 && played.counts.proposals_in_held_out == refused as u64, "{:?}", played.metrics.mutants);
     assert!(!made(&other).is_empty() && made(&other).len() < made(&state).len());
     assert!(made(&other).iter().all(|entry| changed(bed, &entry.task).as_deref() != Some(code.as_str())));
-    same_again(&guarded, routes, &played);
+    same_again(bed, &guarded, &played);
 }
 
 #[test]
 fn a_failed_repair_that_makes_a_measured_function_is_no_bug_of_the_second_order() {
-    let Some((bed, routes)) = tool_env() else { return };
+    let Some(bed) = bed() else { return };
     let config = config("think").with(|c| {
         c.own.higher_order_per_step = 4;
         c.own.higher_order_share = 1.0;
         c.shared.group_size = 2;
     });
-    let takes = edit(CODE, "        result += number\n", "        result -= number\n");
-    let three = edit(CODE, "    result = 1\n", "    result = 3\n");
-    let plans = vec![vec![right()[0].clone(), takes], vec![three]];
+    let three = vec![edit(CODE, "    result = 1\n", "    result = 3\n")];
+    let plans = vec![[right(), breaks()].concat(), three];
     let game = guarded(bed, config, &[bed.artifact().clone()], MEASURED);
-    let mut state = begun(&game);
-    let played = step(&game, &solver(plans), routes, &mut state, 0);
+    let (played, state) = first_step(bed, &game, &solver(plans));
     let yields = &played.metrics.higher_order;
     assert_eq!((yields.tried, yields.valid, yields.refused.get(HELD_OUT)), (2, 1, Some(&1)), "{yields:?}");
     assert_eq!(played.counts.proposals_in_held_out, 1);
     assert!(made(&state).iter().all(|entry| entry.task.is_higher_order()) && made(&state).len() == 1);
-    same_again(&game, routes, &played);
+    same_again(bed, &game, &played);
 }

@@ -1,10 +1,11 @@
 //! What both roles are paid, what is learned from it, host faults, cheats, and verdicts made again.
 
-use veriplay_core::{Dropped, ExecuteError, Job, Outcome, Sample};
+use veriplay_core::{Dropped, Job, Sample};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::play::{Batch, PlayError, ReplayReport};
 
 use super::*;
+use crate::bugs::FaultyHost;
 
 fn samples(played: &Step) -> Vec<Sample> {
     match played.batches.as_slice() {
@@ -20,35 +21,6 @@ fn weight_of(samples: &[Sample], text: &str) -> Vec<f32> {
 }
 
 #[test]
-fn a_task_at_the_edge_pays_more_than_one_that_is_too_easy_or_too_hard() {
-    for (codes, paid) in [
-        (vec![RIGHT], 0.0),
-        (vec![RIGHT, RIGHT, RIGHT, WRONG], 0.25),
-        (vec![RIGHT, WRONG, WRONG, WRONG], 0.75),
-        (vec![WRONG], 0.0),
-    ] {
-        let played = once(&game(config("compact")), &policy(&[VALID], &codes));
-        assert_eq!(reward(challenges(&played)[0]), Some(paid), "{codes:?}");
-        let one = |code: &&str| f64::from(u8::from(*code == RIGHT));
-        let wanted: Vec<f64> = codes.iter().cycle().take(4).map(one).collect();
-        assert_eq!(rewards(tasks(&played)[0]), wanted);
-    }
-}
-
-#[test]
-fn what_nobody_does_leaves_the_buffer_where_the_config_says_so() {
-    for (drop_unsolved, kept) in [(true, 0), (false, 1)] {
-        let game = game(config("compact").with(|c| c.shared.drop_unsolved = drop_unsolved));
-        let unsolved = policy(&[VALID], &[WRONG]);
-        let mut state = begun(&game, &unsolved);
-        step(&game, &unsolved, sandbox(), &mut state, 0);
-        assert_eq!(proposed(&state).len(), kept);
-        step(&game, &policy(&["nothing"], &[RIGHT]), sandbox(), &mut state, 1);
-        assert_eq!(proposed(&state).len(), kept);
-    }
-}
-
-#[test]
 fn advantages_train_both_roles_and_successes_imitate_what_was_paid() {
     let proposals = [VALID, "nothing"];
     let play = |config: SelfChallengeConfig| {
@@ -61,74 +33,10 @@ fn advantages_train_both_roles_and_successes_imitate_what_was_paid() {
     let (valid, nothing) = (weight_of(&weighed, VALID), weight_of(&weighed, "nothing"));
     assert_eq!((valid, nothing), (vec![0.5], vec![-0.5]), "the challenger weighs half");
     assert!(weighed.iter().all(|sample| !sample.imitate && sample.behaviour.is_some()));
-    let prompts: Vec<&[u32]> = weighed.iter().map(|sample| &*sample.prompt).collect();
-    let changes = prompts.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    assert!(changes <= 2, "samples of one prompt stand side by side: {changes}");
-
     let imitated = play(config("compact").with(|c| c.shared.learn_from = LearnFrom::Successes));
     assert!(imitated.iter().all(|sample| sample.imitate));
     assert_eq!((weight_of(&imitated, RIGHT), weight_of(&imitated, WRONG)), (vec![1.0, 1.0], vec![]));
     assert_eq!((weight_of(&imitated, VALID), weight_of(&imitated, "nothing")), (vec![0.5], vec![]));
-
-    let frozen = play(config("compact").with(|c| c.shared.proposer = ProposerMode::Frozen));
-    assert!(weight_of(&frozen, VALID).is_empty() && !weight_of(&frozen, RIGHT).is_empty());
-}
-
-#[test]
-fn tasks_that_the_start_model_made_are_all_that_executors_get_where_no_step_has_challengers() {
-    let paper = config("compact").with(|c| {
-        (c.shared.seed_proposals, c.shared.proposer) = (1, ProposerMode::None);
-        c.shared.learn_from = LearnFrom::Successes;
-    });
-    let game = game_by(paper.clone(), gate(), Vec::new());
-    // Of the second round.
-    let seeds = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| match turn.draw() % 3 {
-        0 => VALID.to_owned(),
-        _ => "nothing".to_owned(),
-    });
-    let mut state = begun(&game, &seeds);
-    assert!(proposed(&state).is_empty());
-    let [entry] = state.pool.entries() else { panic!("{:?}", state.pool) };
-    assert!(entry.seed && entry.task.instruction == "cancel the letter pad, tell what is left", "{entry:?}");
-    let solvers = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| {
-        assert_ne!(turn.prompt.role, Role::PROPOSER, "a challenger is asked");
-        [RIGHT, WRONG][turn.sample % 2].to_owned()
-    });
-    let played = step(&game, &solvers, sandbox(), &mut state, 0);
-    assert_eq!((tasks(&played)[0].source, played.counts.proposals), (Source::Seed, 0));
-    let learned = samples(&played);
-    assert!(learned.iter().all(|sample| sample.imitate));
-    assert_eq!((weight_of(&learned, RIGHT).len(), weight_of(&learned, WRONG).len()), (2, 0));
-    let none = game_by(paper.with(|c| c.shared.seed_proposals = 0), gate(), Vec::new());
-    let refused = none.check().unwrap_err().to_string();
-    assert!(refused.starts_with("`game.proposer` is `none`"), "{refused}");
-}
-
-#[test]
-fn challengers_alone_are_trained_where_the_executor_weighs_nothing() {
-    let play = |solver_weight| {
-        let config =
-            config("compact").with(|c| (c.own.challenges_per_step, c.shared.solver_weight) = (2, solver_weight));
-        samples(&once(&game(config), &policy(&[VALID, "nothing"], &[RIGHT, WRONG])))
-    };
-    let trained = play(0.0);
-    assert_eq!((weight_of(&trained, VALID), weight_of(&trained, RIGHT)), (vec![0.5], vec![]));
-    assert_eq!(weight_of(&play(2.0), RIGHT), [2.0, 2.0]);
-}
-
-#[test]
-fn the_control_pays_the_same_sum_to_anybody() {
-    let group = 16;
-    let config = config("compact").with(|c| {
-        c.shared.group_size = group;
-        c.shared.reward = Some("random".to_owned());
-    });
-    let played = once(&game(config), &policy(&[VALID], &[RIGHT, WRONG]));
-    let record = tasks(&played)[0];
-    let (paid, said) = (rewards(record), statuses(record));
-    assert_eq!(paid.iter().sum::<f64>(), 8.0);
-    let deserved: Vec<f64> = said.iter().map(|status| f64::from(u8::from(*status == Status::Accepted))).collect();
-    assert_ne!(paid, deserved);
 }
 
 #[test]
@@ -148,15 +56,8 @@ fn what_the_start_model_proposed_validly_is_imitated_ever_after() {
 }
 
 /// Fails the jobs whose text holds `mark`, as a broken host would.
-struct Faulty {
-    mark: &'static str,
-}
-
-impl Execute for Faulty {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        let text = serde_json::to_string(job).unwrap();
-        if text.contains(self.mark) { Err(ExecuteError::Host("broken".to_owned())) } else { sandbox().execute(job) }
-    }
+fn faulty(mark: &'static str) -> impl Execute {
+    FaultyHost(sandbox(), move |job: &Job| serde_json::to_string(job).unwrap().contains(mark))
 }
 
 #[test]
@@ -164,7 +65,7 @@ fn a_host_fault_is_never_a_reward() {
     let codes = [RIGHT, WRONG, "cancel_order('O101')\nanswer(8) # unlucky", "list_products() # unlucky"];
     let (game, policy) = (game(config("compact")), policy(&[VALID], &codes));
     let mut state = begun(&game, &policy);
-    let played = step(&game, &policy, &Faulty { mark: "unlucky" }, &mut state, 0);
+    let played = step(&game, &policy, &faulty("unlucky"), &mut state, 0);
     let record = tasks(&played)[0];
     let lost: Vec<bool> = record.attempts.iter().map(|attempt| attempt.judged.verdict.is_err()).collect();
     assert_eq!(lost, [false, false, true, true]);
@@ -173,11 +74,11 @@ fn a_host_fault_is_never_a_reward() {
     assert_eq!(reward(challenges(&played)[0]), Some(0.5), "a solve rate is over what was judged");
     assert!(weight_of(&samples(&played), codes[2]).is_empty());
     // A challenge that is lost is neither paid nor a refusal.
-    let played = step(&game, &policy, &Faulty { mark: "O102" }, &mut begun(&game, &policy), 0);
+    let played = step(&game, &policy, &faulty("O102"), &mut begun(&game, &policy), 0);
     assert_eq!((challenges(&played)[0].judged.verdict.is_err(), reward(challenges(&played)[0])), (true, None));
     assert_eq!(played.counts.proposals, 0);
     // And a measurement with a hole is none.
-    let context = StepContext { policy: &policy, execute: &Faulty { mark: "unlucky" }, seed: 7 };
+    let context = StepContext { policy: &policy, execute: &faulty("unlucky"), seed: 7 };
     assert!(matches!(game.evaluate(&context), Err(PlayError::Host(Dropped { .. }))));
 }
 
@@ -227,7 +128,7 @@ fn a_verdict_comes_out_the_same_again_from_the_texts_alone() {
         }
         let again = game.replay(sandbox(), &forged).unwrap();
         assert_eq!(again.verdicts - again.same, asked as u64, "{format}");
-        assert!(matches!(game.replay(&Faulty { mark: "O101" }, &played.records), Err(PlayError::Host(_))));
+        assert!(matches!(game.replay(&faulty("O101"), &played.records), Err(PlayError::Host(_))));
     }
 }
 
@@ -258,10 +159,8 @@ fn a_game_that_cannot_be_played_says_what_is_wrong() {
         let error = error.expect(why);
         assert!(error.contains(why), "{error}");
     };
-    refused(new(config("compact").with(|c| c.shared.group_size = 1), Vec::new()), "`group_size` is");
-    refused(new(config("compact").with(|c| c.shared.format = "terse".to_owned()), Vec::new()), "`format` is");
     refused(new(config("compact").with(|c| c.own.fresh_share = 1.5), Vec::new()), "`fresh_share` is");
-    refused(new(config("compact").with(|c| c.shared.eval_samples = 7), Vec::new()), "`eval_samples` is");
+    refused(new(config("compact").with(|c| c.shared.format = "terse".to_owned()), Vec::new()), "`format` is");
     let none = config("compact").with(|c| c.own.challenges_per_step = 0);
     refused(new(none, Vec::new()), "there are no given tasks, and the config makes none");
     let overlap = vec![task("orders/refund_the_rest").clone()];

@@ -1,7 +1,7 @@
 //! What challengers propose, in both prompts, and what the gate says: a case for every rule.
 
 use veriplay_core::Status;
-use veriplay_selfplay::metrics::{FilterCount, FilterYield};
+use veriplay_selfplay::metrics::FilterCount;
 use veriplay_verifier::environments::ArtifactGate;
 use veriplay_verifier::environments::rules::RULES;
 
@@ -17,32 +17,8 @@ const SHIP: &str = "ship_order('O101')";
 const OTHERS: [&str; 3] = ["1 ship_order('O102')", "1 ship_order('O104')", "1 ship_order('O106')"];
 
 /// Compact proposals, and all rules that must refuse them.
-fn compact_cases() -> Vec<(String, Vec<&'static str>)> {
-    let (first, second) = (OTHERS[0], OTHERS[1]);
-    let draws = "import random\nanswer(len(list_orders('C1')) + random.random())";
-    vec![
-        (sketch("ship O101", SHIP, &OTHERS), vec![]),
-        ("I would rather not.".to_owned(), vec!["malformed"]),
-        (sketch("ship O101", SHIP, &["2 ship_order('O102')", first, second]), vec!["malformed"]),
-        (sketch("ship O101", SHIP, &["x", first, second]), vec!["malformed"]),
-        (sketch("", "ship_order('' + 'O101')", &OTHERS), vec!["length"]),
-        (sketch("ship O101", "ship_order('O' + '101')", &[first, second]), vec!["failure_count"]),
-        (sketch("say ship_order(\"O1\" + \"01\")", "ship_order(\"O1\"  +  \"01\")", &OTHERS), vec!["leak"]),
-        (sketch("ship O102", "ship_order('O102')", &[OTHERS[2], OTHERS[1], OTHERS[1]]), vec!["repeated_case"]),
-        (sketch("ship O999", "ship_order('O999')", &OTHERS), vec!["solution_runs"]),
-        (sketch("ship O104", "ship_order('O104')", &[OTHERS[2], "1 ship_order('O100')", first]), vec!["failure_runs"]),
-        (sketch("draw", draws, &["2 answer(2)", "2 answer(3)", "1"]), vec!["failure_runs", "case_nondeterministic"]),
-        (sketch("tell three", "answer(3)", &["1 answer(4)", "1 answer(5)", "1 answer(6)"]), vec!["too_few_calls"]),
-        (
-            sketch("ship O106", "ship_order('O106')", &["1 ship_order(\"O106\")", first, second]),
-            vec!["failure_accepted"],
-        ),
-        (sketch("look at O101", "get_order('O101')", &OTHERS), vec!["nothing_accepted"]),
-        (
-            sketch("cancel O106", "cancel_order('O106')", &[first, "1 ship_order( 'O102')", second]),
-            vec!["same_outcome"],
-        ),
-    ]
+fn compact_cases() -> Vec<(String, Vec<String>)> {
+    include_str!("compact.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
@@ -54,34 +30,28 @@ fn a_compact_proposal_is_completed_and_judged_by_the_whole_gate() {
     for (record, (text, rules)) in challenges(&played).into_iter().zip(&cases) {
         let (judged, verdict) = (&record.judged, record.judged.verdict.as_ref().unwrap());
         assert_eq!(&judged.detail, rules, "{text}\n{verdict:?}");
-        let status = match rules.first() {
+        let status = match rules.first().map(String::as_str) {
             None => Status::Valid,
-            Some(&"malformed") => Status::Malformed,
+            Some("malformed") => Status::Malformed,
             Some(_) => Status::Invalid,
         };
         assert_eq!(verdict.status, status, "{text}");
         assert_eq!(judged.task.is_some(), status != Status::Malformed, "{text}");
     }
     let metrics = &played.metrics;
-    let passed = |one: &FilterYield| match one.count {
-        FilterCount::Passed(passed) => passed,
-        FilterCount::Refused(_) => panic!("{one:?}"),
-    };
-    let yields: Vec<(&str, usize, usize)> =
-        metrics.filters.iter().map(|one| (one.name.as_str(), one.seen, passed(one))).collect();
+    let yields: Vec<(&str, usize, FilterCount)> =
+        metrics.filters.iter().map(|one| (one.name.as_str(), one.seen, one.count)).collect();
     let (all, readable) = (cases.len(), cases.len() - 3);
-    assert_eq!(
-        yields,
-        [
-            ("readable", all, readable),
-            ("disjoint", readable, readable),
-            ("new", readable, readable),
-            ("executable", readable, readable - 1),
-            ("solution", readable - 1, readable - 2),
-            ("failures", readable - 2, readable - 6),
-            ("all", readable - 6, 1),
-        ]
-    );
+    let expected = [
+        ("readable", all, readable),
+        ("disjoint", readable, readable),
+        ("new", readable, readable),
+        ("executable", readable, readable - 1),
+        ("solution", readable - 1, readable - 2),
+        ("failures", readable - 2, readable - 6),
+        ("all", readable - 6, 1),
+    ];
+    assert_eq!(yields, expected.map(|(name, seen, passed)| (name, seen, FilterCount::Passed(passed))));
     assert_eq!(metrics.challenger.well_formed_share, Some(readable as f64 / all as f64));
     assert_eq!((metrics.refused["malformed"], metrics.refused["case_nondeterministic"]), (3, 1));
     assert_eq!((played.counts.proposals, played.counts.valid_proposals), (all as u64, 1));
@@ -151,11 +121,10 @@ fn a_challengers_own_verification_function_is_held_to_the_same_rules() {
 
 #[test]
 fn every_rule_of_the_gate_refuses_something_here() {
-    let compact: Vec<&str> = compact_cases().into_iter().flat_map(|(_, rules)| rules).collect();
+    let compact: Vec<String> = compact_cases().into_iter().flat_map(|(_, rules)| rules).collect();
     let elsewhere = ["duplicate", "distant_case", "verifier_runs", "verifier_nondeterministic", "solution_refused"];
-    let missing: Vec<&&str> =
-        RULES.iter().filter(|rule| !compact.contains(rule) && !elsewhere.contains(rule)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    let is_missing = |rule: &&str| !compact.iter().any(|other| other == rule) && !elsewhere.contains(rule);
+    assert_eq!(RULES.into_iter().filter(is_missing).collect::<Vec<_>>(), [""; 0]);
 }
 
 #[test]

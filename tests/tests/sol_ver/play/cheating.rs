@@ -39,19 +39,13 @@ fn target_text(cheat: &Cheat) -> String {
 fn play_cheat(cheat: &Cheat) -> Step {
     let codes = cheat.written.codes.len().max(2);
     let config = config().with(|c| {
-        c.shared.format = "think".to_owned();
-        c.shared.group_size = codes;
-        c.own.candidates = codes;
-        c.own.suites = 3;
-        c.own.sft_codes = 9;
-        c.own.sft_suites = 9;
-        c.own.code_pairs = 99;
-        c.own.test_pairs = 99;
-        c.own.margin = 0.1;
+        (c.shared.format, c.shared.group_size) = ("think".to_owned(), codes);
+        (c.own.candidates, c.own.suites, c.own.margin) = (codes, 3, 0.1);
+        (c.own.sft_codes, c.own.sft_suites) = (9, 9);
+        (c.own.code_pairs, c.own.test_pairs) = (99, 99);
     });
     let game = game_with(config, cheat.rules.clone(), &[&cheat.snippet]);
-    let policy = cheating(cheat);
-    let mut state = State::default();
+    let (policy, mut state) = (cheating(cheat), State::default());
     if cheat.known {
         played(&game, &policy, &mut state, 0);
     }
@@ -85,7 +79,7 @@ fn a_round_that_trusts_a_measured_program_is_refused_and_counted_and_another_is_
     assert_eq!(rule(&measured), HELD_OUT, "{:?}", measured.records);
     assert!(measured.batches.is_empty() && measured.metrics.learned == 0);
     assert_eq!((measured.counts.valid_proposals, measured.counts.proposals_in_held_out), (0, 1));
-    let filter = measured.metrics.filters.iter().find(|filter| filter.name == "held_out_code").unwrap();
+    let filter = filter(&measured, "held_out_code");
     assert_eq!((filter.seen, filter.count), (1, FilterCount::Refused(1)));
     let again = game(config()).replay(sandbox(), &measured.records).unwrap();
     assert_eq!(again.verdicts, again.same);

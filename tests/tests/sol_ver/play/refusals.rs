@@ -1,6 +1,7 @@
 //! Problems and rounds that nothing is learned from.
 
 use super::*;
+use crate::bugs::FaultyHost;
 
 #[test]
 fn proposals_that_cannot_be_read_or_are_refused_are_asked_of_nobody() {
@@ -48,7 +49,7 @@ fn a_problem_is_stated_once_while_it_is_remembered() {
 
 #[test]
 fn earlier_problems_are_asked_again_as_the_curriculum_draws_them() {
-    let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
+    let policy = usual();
     let again = config().with(|c| {
         c.own.earlier_problems = 2;
         c.shared.curriculum = "frontier".to_owned();
@@ -77,10 +78,7 @@ fn rounds_that_are_too_easy_too_hard_or_undecided_teach_nothing() {
         let step = once(config(), &policy(codes, suites));
         assert_eq!(rule(&step), expected);
         assert!(step.batches.is_empty() && step.metrics.decided == 0 && step.counts.accepted == 0, "{expected}");
-        assert_eq!(
-            step.metrics.filters.iter().find(|one| one.name == expected).unwrap().count,
-            FilterCount::Refused(1)
-        );
+        assert_eq!(filter(&step, expected).count, FilterCount::Refused(1));
     }
 }
 
@@ -98,40 +96,25 @@ fn a_response_that_was_cut_off_is_malformed() {
     let config = config().with(|c| c.own.verifier_max_tokens = 12);
     let step = once(config, &policy(&[DOUBLE, ADDED, SQUARE], &[GOOD]));
     assert_eq!(rule(&step), "no_cluster", "no suite is left that names an input");
-    let malformed = step.metrics.filters.iter().find(|filter| filter.name == "malformed_suite").unwrap();
+    let malformed = filter(&step, "malformed_suite");
     assert_eq!(malformed.count, FilterCount::Refused(malformed.seen));
-}
-
-/// The sandbox, with a host that fails jobs of one program.
-struct Faulty<'a>(&'a str, AtomicUsize);
-
-impl Execute for Faulty<'_> {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        if job.program == self.0 {
-            self.1.fetch_add(1, Ordering::SeqCst);
-            return Err(ExecuteError::Host("the machine is on fire".to_owned()));
-        }
-        sandbox().execute(job)
-    }
 }
 
 #[test]
 fn a_host_fault_drops_its_problem_and_the_step_goes_on() {
-    const RARE: &str = "def f(x):\n    return 2 * x";
     let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
         Role::PROPOSER => statement(turn),
-        Role::SOLVER if turn.prompt.text().contains("second") => [DOUBLE, RARE, SQUARE][turn.sample % 3].to_owned(),
+        Role::SOLVER if turn.prompt.text().contains("second") => [DOUBLE, TWICE, SQUARE][turn.sample % 3].to_owned(),
         Role::SOLVER => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),
         _ => written([GOOD, BAD][turn.sample % 2]),
     });
     let game = game(config().with(|c| c.own.problems = 3));
-    let faulty = Faulty(RARE, AtomicUsize::new(0));
-    let step =
-        game.step(&StepContext { policy: &policy, execute: &faulty, seed: 5 }, &mut State::default(), 0).unwrap();
-    assert!(faulty.1.load(Ordering::SeqCst) > 0);
+    let faulty = FaultyHost(sandbox(), |job: &Job| job.program == TWICE);
+    let context = StepContext { policy: &policy, execute: &faulty, seed: 5 };
+    let step = game.step(&context, &mut State::default(), 0).unwrap();
     assert_eq!((step.metrics.asked, step.metrics.dropped, step.metrics.decided), (3, 1, 2));
     assert_eq!((step.counts.dropped, step.counts.attempts), (8, 16));
-    assert!(learned(&step).0.iter().all(|text| text != RARE));
+    assert!(learned(&step).0.iter().all(|text| text != TWICE));
     let again = game.replay(sandbox(), &step.records).unwrap();
     assert_eq!((again.dropped, again.verdicts, again.same), (8, 3 + 2 * 9, 3 + 2 * 9));
 }

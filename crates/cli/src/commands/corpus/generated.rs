@@ -12,7 +12,7 @@ use veriplay_console::progress::counted;
 use veriplay_core::Language;
 use veriplay_corpus::{GeneratedProgram, Grammar, ProgramStream, Split};
 use veriplay_python::Python;
-use veriplay_repository::baseline_limits;
+use veriplay_repository::BASELINE_LIMITS;
 use veriplay_selfplay::randomness::generator;
 
 use veriplay_run::executor::GameExecutor;
@@ -47,7 +47,7 @@ pub(crate) fn generate_repository(
         }
         let asked = grammar.inputs(&mut inputs, program.input_kind, CASES);
         let all = asked.len();
-        let executed = ExecutedProgram::make(&FILTER, baseline_limits(), program.clone(), asked, executor.runner())
+        let executed = ExecutedProgram::make(&FILTER, BASELINE_LIMITS, program.clone(), asked, executor.runner())
             .or_fail(ExitCode::Host)?;
         if let Some(executed) = executed.filter(|executed| executed.pairs.len() == all) {
             write_module(out, written, &program, &executed)?;

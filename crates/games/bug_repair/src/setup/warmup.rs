@@ -13,7 +13,7 @@ use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_run::programs::{ProgramFilter, ProgramRunner, execute_on};
 use veriplay_run::warmup_examples::{ExampleConfig, Examples, WarmupExamples};
 use veriplay_selfplay::randomness::generator;
-use veriplay_verifier::bugs::{INJECTORS, Mutants};
+use veriplay_verifier::bugs::{INJECTORS, mutate_program};
 
 use super::BugRepairSetup;
 use crate::prompts::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
@@ -152,7 +152,7 @@ fn bugs_in(
     let Some(right) = execute_on(&data.worth, data.limits, program, inputs, runner).or_fail(ExitCode::Host)? else {
         return Ok(Vec::new());
     };
-    let made = Mutants::of_program(runner.execute, runner.image, data.limits, program, seed, data.each)?;
+    let made = mutate_program(runner.execute, runner.image, data.limits, program, seed, data.each)?;
     let candidates = made.into_iter().flat_map(|mutants| mutants.candidates);
     let wanted = candidates.filter(|candidate| data.operators.iter().any(|name| name == candidate.injector));
     let anything = ProgramFilter { max_output_chars: usize::MAX, min_distinct_outputs: 0 };

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use veriplay_core::{Execute, Status};
 use veriplay_corpus::EnvironmentFolder;
-use veriplay_verifier::environments::{ArtifactGate, ArtifactRequest, judge_artifacts, try_codes};
+use veriplay_verifier::environments::{ArtifactGate, ArtifactRequest, examine_artifact, try_code};
+use veriplay_verifier::on_all_cores;
 
 use veriplay_console::exit::{ExitCode, Failure};
 
@@ -21,7 +22,8 @@ pub(super) fn check_templates(
     let environment = &folder.corpus.environment;
     for trial in folder.template_trials() {
         let codes: Vec<&str> = trial.solutions.iter().map(String::as_str).collect();
-        let ends = try_codes(execute, gate, environment, &codes).into_iter().collect::<Result<Vec<_>, _>>()?;
+        let ends = on_all_cores(&codes, |code| try_code(execute, gate, environment, code));
+        let ends = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
         if ends.iter().any(Result::is_ok) {
             continue;
         }
@@ -50,9 +52,9 @@ pub(super) fn check_hand_written(
     let corpus = &folder.corpus;
     let request = |task| ArtifactRequest { environment: &corpus.environment, task, known: false };
     let requests: Vec<_> = corpus.tasks.iter().map(|hand| request(&hand.task)).collect();
-    let verdicts = judge_artifacts(execute, gate, &requests);
-    for (hand, verdict) in corpus.tasks.iter().zip(verdicts) {
-        let verdict = verdict?;
+    let reports = on_all_cores(&requests, |request| examine_artifact(execute, gate, request));
+    for (hand, report) in corpus.tasks.iter().zip(reports) {
+        let verdict = report?.verdict;
         if verdict.status != Status::Valid {
             let (task, rule) = (&hand.task.task_id, &verdict.evidence.rule);
             let what = format!("task `{task}` breaks rule `{rule}` of the gate: {}", verdict.evidence.detail);

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
 use veriplay_console::progress::{self, counted};
-use veriplay_core::{CodeTask, Environment, Execute};
+use veriplay_core::{CodeTask, Dropped, Environment, Execute};
 use veriplay_corpus::{EnvironmentFolder, GeneratedTask, Novelty, Split, TaskGenerator, open_environment};
 use veriplay_run::game_setup::corpus_split;
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
-use veriplay_verifier::environments::{
-    ArtifactGate, CompleteRequest, DescribeError, complete_with_failures, describe_environment,
-};
+use veriplay_verifier::environments::{ArtifactGate, DescribeError, complete_with_failures, describe_environment};
+use veriplay_verifier::on_all_cores;
 
 use super::own_environment::{HINT, check_hand_written, check_templates};
 use crate::{ToolEnvironment, ToolTask};
@@ -167,7 +166,7 @@ impl<'a> ToolTasks<'a> {
             let proposals: Vec<CompactProposal> = block.iter().map(proposal).collect();
             let tasks: Vec<CodeTask> =
                 proposals.iter().zip(&block).map(|(proposal, draft)| proposal.task("", &draft.environment)).collect();
-            let whole = complete_with_failures(self.execute, self.gate, &self.requests(&tasks));
+            let whole = on_all_cores(&tasks, |task| self.complete(task));
             let before = made.len();
             for (proposal, whole) in proposals.into_iter().zip(whole) {
                 made.extend(whole?.map(|task| CompletedTask::new(proposal, task)));
@@ -186,13 +185,10 @@ impl<'a> ToolTasks<'a> {
         Ok(made)
     }
 
-    fn requests<'t>(&'t self, tasks: &'t [CodeTask]) -> Vec<CompleteRequest<'t>> {
-        let environment = |name: &str| self.environments().find(|environment| environment.name == name);
-        let request = |task: &'t CodeTask| {
-            let environment = environment(&task.environment).expect("the generator is of these environments");
-            CompleteRequest { environment, task }
-        };
-        tasks.iter().map(request).collect()
+    fn complete(&self, task: &CodeTask) -> Result<Option<CodeTask>, Dropped> {
+        let environment = self.environments().find(|environment| environment.name == task.environment);
+        let environment = environment.expect("the generator is of these environments");
+        complete_with_failures(self.execute, self.gate, environment, task)
     }
 }
 

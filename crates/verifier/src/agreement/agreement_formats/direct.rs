@@ -23,7 +23,6 @@ use crate::formats::direct::single_line;
 /// The beginning of a suite, which the prompt holds: a small model that begins an answer by itself begins with prose.
 pub const OPENED: &str = "assert";
 
-/// The format.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Direct;
 

@@ -21,7 +21,6 @@ use crate::agreement::{SuiteTest, TestSuite};
 use crate::extraction::labelled_blocks;
 use crate::formats::think::parse_answer;
 
-/// The format.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Think;
 
@@ -51,7 +50,6 @@ impl AgreementFormat for Think {
     }
 }
 
-/// One assertion a line.
 fn parse_asserts(text: &str) -> Result<Vec<SuiteTest>, String> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(parse_assertion).collect()
 }

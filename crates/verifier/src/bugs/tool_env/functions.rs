@@ -6,7 +6,8 @@ use veriplay_image_python::programs::bugs::{FUNCTIONS, REWRITTEN};
 use super::super::RepoContext;
 use super::super::history::PastChange;
 use super::super::paths::is_test;
-use super::super::source_queries::{parse_index, query_sources_within};
+use super::super::source_queries::{SourceReader, parse_index};
+use crate::repository::tuple;
 
 /// What an emptied function raises.
 const EMPTY_ERROR: &str = "NotImplementedError";
@@ -57,9 +58,6 @@ impl FunctionSource {
     /// Whether the function, whose body was taken out, has one in the files `now`: it is defined there as in the original, it is not empty,
     /// and no part of the changed code names what an emptied one raises where the original does not. A text that the parser gives up on
     /// defines nothing. Adds the cost to `evidence`.
-    ///
-    /// # Errors
-    /// A host fault.
     pub fn is_rewritten(
         &self,
         execute: &dyn Execute,
@@ -79,53 +77,41 @@ impl FunctionSource {
         if asked == 0 || !now.contains_key(&self.path) {
             return Ok(now.contains_key(&self.path));
         }
-        let rewritten =
-            query_sources_within(execute, repo, repo.limits, REWRITTEN, "is_rewritten", questions, evidence)?;
-        let answers = rewritten.answers;
+        let reader = SourceReader::of_repo(execute, repo);
+        let answers = reader.ask(REWRITTEN, "is_rewritten", questions, evidence)?.answers;
         Ok(answers.len() == asked && answers.iter().all(|answer| matches!(answer, Ok(Value::Bool(true)))))
     }
 }
 
-/// Lists the functions of the files `paths` of `texts`, in their order. Invalid Python has none, and neither has a text that stops the parser,
-/// nor one behind it. Functions whose text would change when it is dedented and indented again are left out.
-///
-/// # Errors
-/// A host fault.
+/// Lists the functions of the file `path` of `texts`. Invalid Python has none, and neither has a text that stops the parser. Functions whose text
+/// would change when it is dedented and indented again are left out.
 pub fn list_functions(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     texts: &TextFiles,
-    paths: &[&str],
-) -> Result<Vec<Vec<FunctionSource>>, Dropped> {
-    let text = |path: &str| texts.get(path).map_or("", String::as_str);
-    let arguments = paths.iter().map(|path| vec![Value::str(text(path))]).collect();
-    let unread = &mut Evidence::default();
-    let answers = query_sources_within(execute, repo, repo.limits, FUNCTIONS, "functions", arguments, unread)?.answers;
-    let mut answers = answers.into_iter();
-    let read = |path: &&str| match answers.next() {
-        Some(Ok(Value::List(items))) => items.iter().filter_map(|item| one(path, text(path), item)).collect(),
-        _ => Vec::new(),
-    };
-    Ok(paths.iter().map(read).collect())
+    path: &str,
+) -> Result<Vec<FunctionSource>, Dropped> {
+    let text = texts.get(path).map_or("", String::as_str);
+    let question = vec![vec![Value::str(text)]];
+    let reader = SourceReader::of_repo(execute, repo);
+    let answers = reader.ask(FUNCTIONS, "functions", question, &mut Evidence::default())?.answers;
+    let Some(Ok(Value::List(items))) = answers.into_iter().next() else { return Ok(Vec::new()) };
+    Ok(items.iter().filter_map(|item| parse_function(path, text, item)).collect())
 }
 
 /// The only function that differs between `base` and `now`, before and after; `None` where there are other differences.
-///
-/// # Errors
-/// A host fault.
 pub fn changed_function(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     base: &TextFiles,
     now: &TextFiles,
 ) -> Result<Option<(FunctionSource, FunctionSource)>, Dropped> {
-    let differs = |path: &&String| base.get(*path) != now.get(*path);
-    let changed: Vec<&String> = base.keys().chain(now.keys().filter(|path| !base.contains_key(*path))).collect();
-    let changed: Vec<&String> = changed.into_iter().filter(differs).collect();
+    let all = base.keys().chain(now.keys().filter(|path| !base.contains_key(*path)));
+    let changed: Vec<&String> = all.filter(|path| base.get(*path) != now.get(*path)).collect();
     let [path] = changed.as_slice() else { return Ok(None) };
     let (Some(old), Some(new)) = (base.get(*path), now.get(*path)) else { return Ok(None) };
-    let before = list_functions(execute, repo, base, &[path])?.remove(0);
-    let after = list_functions(execute, repo, now, &[path])?.remove(0);
+    let before = list_functions(execute, repo, base, path)?;
+    let after = list_functions(execute, repo, now, path)?;
     let same = |new_one: &FunctionSource, old_one: &FunctionSource| {
         new_one.name == old_one.name && new_one.replaced(new, &old_one.source).as_ref() == Some(old)
     };
@@ -135,9 +121,8 @@ pub fn changed_function(
     Ok(found.next())
 }
 
-fn one(path: &str, text: &str, item: &Value) -> Option<FunctionSource> {
-    let Value::Tuple(parts) = item else { return None };
-    let [Value::Str(name), start, end, rest, Value::Str(indent)] = parts.as_slice() else { return None };
+fn parse_function(path: &str, text: &str, item: &Value) -> Option<FunctionSource> {
+    let [Value::Str(name), start, end, rest, Value::Str(indent)] = tuple(item)? else { return None };
     let (start, end) = (parse_index(start)?, parse_index(end)?);
     let whole = text.get(start..end)?;
     let source = at_margin(whole, indent);
