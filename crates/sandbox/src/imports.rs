@@ -41,164 +41,80 @@ fn run_syscall(
 
 type C<'a> = Caller<'a, Host>;
 
-fn add_process(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    linker.func_wrap(MODULE, "args_get", |c: C<'_>, pointers: i32, buffer: i32| {
-        run_syscall(c, |_, view| Wasi::strings_get(view, &ARGS, pointers, buffer))
-    })?;
-    linker.func_wrap(MODULE, "args_sizes_get", |c: C<'_>, count: i32, size: i32| {
-        run_syscall(c, |_, view| Wasi::strings_sizes(view, &ARGS, count, size))
-    })?;
-    linker.func_wrap(MODULE, "environ_get", |c: C<'_>, pointers: i32, buffer: i32| {
-        run_syscall(c, |_, view| Wasi::strings_get(view, &ENVIRON, pointers, buffer))
-    })?;
-    linker.func_wrap(MODULE, "environ_sizes_get", |c: C<'_>, count: i32, size: i32| {
-        run_syscall(c, |_, view| Wasi::strings_sizes(view, &ENVIRON, count, size))
-    })?;
-    linker.func_wrap(MODULE, "clock_res_get", |c: C<'_>, id: i32, out: i32| {
-        run_syscall(c, |_, view| Wasi::clock_res_get(view, id, out))
-    })?;
-    linker.func_wrap(MODULE, "clock_time_get", |c: C<'_>, id: i32, _precision: i64, out: i32| {
-        run_syscall(c, |wasi, view| wasi.clock_time_get(view, id, out))
-    })?;
-    linker.func_wrap(MODULE, "random_get", |c: C<'_>, ptr: i32, len: i32| {
-        run_syscall(c, |wasi, view| wasi.random_get(view, ptr, len))
-    })?;
-    linker.func_wrap_async(MODULE, "poll_oneoff", |caller, arguments| Box::new(poll_oneoff(caller, arguments)))?;
-    linker.func_wrap(MODULE, "sched_yield", |c: C<'_>| run_syscall(c, |_, _| Ok(())))?;
-    linker.func_wrap(MODULE, "proc_exit", |_: C<'_>, code: i32| -> wasmtime::Result<()> {
-        Err(wasmtime::Error::new(HostTrap::ProcExit(code)))
-    })?;
-    Ok(())
-}
-
-fn add_descriptors(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    linker.func_wrap(MODULE, "fd_prestat_get", |c: C<'_>, fd: i32, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_prestat_get(view, fd, out))
-    })?;
-    linker.func_wrap(MODULE, "fd_prestat_dir_name", |c: C<'_>, fd: i32, out: i32, len: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_prestat_dir_name(view, fd, out, len))
-    })?;
-    linker.func_wrap(MODULE, "fd_close", |c: C<'_>, fd: i32| run_syscall(c, |wasi, _| wasi.fd_close(fd)))?;
-    linker.func_wrap(MODULE, "fd_fdstat_get", |c: C<'_>, fd: i32, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_fdstat_get(view, fd, out))
-    })?;
-    linker.func_wrap(MODULE, "fd_fdstat_set_flags", |c: C<'_>, fd: i32, flags: i32| {
-        run_syscall(c, |wasi, _| wasi.fd_fdstat_set_flags(fd, flags))
-    })?;
-    linker.func_wrap(MODULE, "fd_filestat_get", |c: C<'_>, fd: i32, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_filestat_get(view, fd, out))
-    })?;
-    linker.func_wrap(MODULE, "fd_filestat_set_size", |c: C<'_>, fd: i32, size: i64| {
-        run_syscall(c, |wasi, _| wasi.fd_filestat_set_size(fd, size))
-    })?;
-    linker.func_wrap(MODULE, "fd_filestat_set_times", |c: C<'_>, fd: i32, atime: i64, mtime: i64, flags: i32| {
-        run_syscall(c, |wasi, _| wasi.fd_filestat_set_times(fd, atime, mtime, flags))
-    })?;
-    linker.func_wrap(MODULE, "fd_advise", |c: C<'_>, fd: i32, _: i64, _: i64, _: i32| {
-        run_syscall(c, |wasi, _| wasi.fd_no_effect(fd))
-    })?;
-    for name in ["fd_datasync", "fd_sync"] {
-        linker.func_wrap(MODULE, name, |c: C<'_>, fd: i32| run_syscall(c, |wasi, _| wasi.fd_no_effect(fd)))?;
-    }
-    Ok(())
-}
-
-fn add_transfers(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    linker.func_wrap_async(MODULE, "fd_read", |caller, arguments| Box::new(fd_read(caller, arguments)))?;
-    linker.func_wrap(MODULE, "fd_pread", |c: C<'_>, fd: i32, iovs: i32, count: i32, at: i64, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_read(view, fd, (iovs, count), Some(at), out))
-    })?;
-    linker.func_wrap(MODULE, "fd_write", |c: C<'_>, fd: i32, iovs: i32, count: i32, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_write(view, fd, (iovs, count), None, out))
-    })?;
-    linker.func_wrap(MODULE, "fd_pwrite", |c: C<'_>, fd: i32, iovs: i32, count: i32, at: i64, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_write(view, fd, (iovs, count), Some(at), out))
-    })?;
-    linker.func_wrap(MODULE, "fd_seek", |c: C<'_>, fd: i32, delta: i64, whence: i32, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_seek(view, fd, delta, whence, out))
-    })?;
-    linker.func_wrap(MODULE, "fd_tell", |c: C<'_>, fd: i32, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_tell(view, fd, out))
-    })?;
-    linker.func_wrap(MODULE, "fd_readdir", |c: C<'_>, fd: i32, buffer: i32, len: i32, cookie: i64, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_readdir(view, fd, (buffer, len), cookie, out))
-    })?;
-    Ok(())
-}
-
-fn add_paths(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    linker.func_wrap(
-        MODULE,
-        "path_open",
-        |c: C<'_>, fd: i32, _: i32, ptr: i32, len: i32, oflags: i32, rights: i64, _: i64, fdflags: i32, out: i32| {
-            run_syscall(c, |wasi, view| {
-                wasi.path_open(view, fd, (ptr, len), OpenFlags { oflags, rights, fdflags }, out)
-            })
-        },
-    )?;
-    linker.func_wrap(MODULE, "path_filestat_get", |c: C<'_>, fd: i32, _: i32, ptr: i32, len: i32, out: i32| {
-        run_syscall(c, |wasi, view| wasi.path_filestat_get(view, fd, (ptr, len), out))
-    })?;
-    linker.func_wrap(
-        MODULE,
-        "path_filestat_set_times",
-        |c: C<'_>, fd: i32, _: i32, ptr: i32, len: i32, atime: i64, mtime: i64, flags: i32| {
-            run_syscall(c, |wasi, view| wasi.path_filestat_set_times(view, fd, (ptr, len), (atime, mtime), flags))
-        },
-    )?;
-    linker.func_wrap(MODULE, "path_create_directory", |c: C<'_>, fd: i32, ptr: i32, len: i32| {
-        run_syscall(c, |wasi, view| wasi.path_create_directory(view, fd, (ptr, len)))
-    })?;
-    linker.func_wrap(MODULE, "path_remove_directory", |c: C<'_>, fd: i32, ptr: i32, len: i32| {
-        run_syscall(c, |wasi, view| wasi.path_remove_directory(view, fd, (ptr, len)))
-    })?;
-    linker.func_wrap(MODULE, "path_unlink_file", |c: C<'_>, fd: i32, ptr: i32, len: i32| {
-        run_syscall(c, |wasi, view| wasi.path_unlink_file(view, fd, (ptr, len)))
-    })?;
-    linker.func_wrap(
-        MODULE,
-        "path_rename",
-        |c: C<'_>, fd: i32, ptr: i32, len: i32, new_fd: i32, new_ptr: i32, new_len: i32| {
-            run_syscall(c, |wasi, view| wasi.path_rename(view, (fd, (ptr, len)), (new_fd, (new_ptr, new_len))))
-        },
-    )?;
-    linker.func_wrap(MODULE, "path_readlink", |c: C<'_>, fd: i32, ptr: i32, len: i32, _: i32, _: i32, _: i32| {
-        run_syscall(c, |wasi, view| wasi.path_readlink(view, fd, (ptr, len)))
-    })?;
-    Ok(())
-}
-
-/// Adds calls that always fail: links and sockets.
-fn add_refused(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    let refuse = |c: C<'_>| run_syscall(c, |_, _| Err(Errno::PERM.into()));
-    linker.func_wrap(
-        MODULE,
-        "path_link",
-        move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32| refuse(c),
-    )?;
-    linker.func_wrap(MODULE, "path_symlink", move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32| refuse(c))?;
-    linker.func_wrap(MODULE, "sock_accept", |c: C<'_>, fd: i32, _: i32, _: i32| refuse_socket(c, fd))?;
-    linker.func_wrap(MODULE, "sock_recv", |c: C<'_>, fd: i32, _: i32, _: i32, _: i32, _: i32, _: i32| {
-        refuse_socket(c, fd)
-    })?;
-    linker.func_wrap(MODULE, "sock_send", |c: C<'_>, fd: i32, _: i32, _: i32, _: i32, _: i32| refuse_socket(c, fd))?;
-    linker.func_wrap(MODULE, "sock_shutdown", |c: C<'_>, fd: i32, _: i32| refuse_socket(c, fd))?;
-    Ok(())
-}
-
-/// Fails, because no open descriptor is a socket.
-fn refuse_socket(c: C<'_>, fd: i32) -> wasmtime::Result<i32> {
-    run_syscall(c, |wasi, _| wasi.no_socket(fd))
+/// Gives a linker system calls: of each its name, its arguments, and what answers it.
+macro_rules! add_system_calls {
+    ($linker:ident: $($name:ident($($argument:tt: $ty:ty),*) => $answer:expr;)*) => {
+        $($linker.func_wrap(MODULE, stringify!($name), |c: C<'_>, $($argument: $ty),*| run_syscall(c, $answer))?;)*
+    };
 }
 
 /// Makes a linker with everything that a guest can call.
 pub(crate) fn make_linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
-    add_process(&mut linker)?;
-    add_descriptors(&mut linker)?;
-    add_transfers(&mut linker)?;
-    add_paths(&mut linker)?;
-    add_refused(&mut linker)?;
+    add_system_calls! { linker:
+        args_get(pointers: i32, buffer: i32) => |_, view| Wasi::strings_get(view, &ARGS, pointers, buffer);
+        args_sizes_get(count: i32, size: i32) => |_, view| Wasi::strings_sizes(view, &ARGS, count, size);
+        environ_get(pointers: i32, buffer: i32) => |_, view| Wasi::strings_get(view, &ENVIRON, pointers, buffer);
+        environ_sizes_get(count: i32, size: i32) => |_, view| Wasi::strings_sizes(view, &ENVIRON, count, size);
+        clock_res_get(id: i32, out: i32) => |_, view| Wasi::clock_res_get(view, id, out);
+        clock_time_get(id: i32, _: i64, out: i32) => |wasi, view| wasi.clock_time_get(view, id, out);
+        random_get(ptr: i32, len: i32) => |wasi, view| wasi.random_get(view, ptr, len);
+        sched_yield() => |_, _| Ok(());
+
+        fd_prestat_get(fd: i32, out: i32) => |wasi, view| wasi.fd_prestat_get(view, fd, out);
+        fd_prestat_dir_name(fd: i32, out: i32, len: i32) => |wasi, view| wasi.fd_prestat_dir_name(view, fd, out, len);
+        fd_close(fd: i32) => |wasi, _| wasi.fd_close(fd);
+        fd_fdstat_get(fd: i32, out: i32) => |wasi, view| wasi.fd_fdstat_get(view, fd, out);
+        fd_fdstat_set_flags(fd: i32, flags: i32) => |wasi, _| wasi.fd_fdstat_set_flags(fd, flags);
+        fd_filestat_get(fd: i32, out: i32) => |wasi, view| wasi.fd_filestat_get(view, fd, out);
+        fd_filestat_set_size(fd: i32, size: i64) => |wasi, _| wasi.fd_filestat_set_size(fd, size);
+        fd_filestat_set_times(fd: i32, atime: i64, mtime: i64, flags: i32) =>
+            |wasi, _| wasi.fd_filestat_set_times(fd, atime, mtime, flags);
+        fd_advise(fd: i32, _: i64, _: i64, _: i32) => |wasi, _| wasi.fd_no_effect(fd);
+        fd_datasync(fd: i32) => |wasi, _| wasi.fd_no_effect(fd);
+        fd_sync(fd: i32) => |wasi, _| wasi.fd_no_effect(fd);
+
+        fd_pread(fd: i32, iovs: i32, count: i32, at: i64, out: i32) =>
+            |wasi, view| wasi.fd_read(view, fd, (iovs, count), Some(at), out);
+        fd_write(fd: i32, iovs: i32, count: i32, out: i32) =>
+            |wasi, view| wasi.fd_write(view, fd, (iovs, count), None, out);
+        fd_pwrite(fd: i32, iovs: i32, count: i32, at: i64, out: i32) =>
+            |wasi, view| wasi.fd_write(view, fd, (iovs, count), Some(at), out);
+        fd_seek(fd: i32, delta: i64, whence: i32, out: i32) => |wasi, view| wasi.fd_seek(view, fd, delta, whence, out);
+        fd_tell(fd: i32, out: i32) => |wasi, view| wasi.fd_tell(view, fd, out);
+        fd_readdir(fd: i32, buffer: i32, len: i32, cookie: i64, out: i32) =>
+            |wasi, view| wasi.fd_readdir(view, fd, (buffer, len), cookie, out);
+
+        path_open(
+            fd: i32, _: i32, ptr: i32, len: i32, oflags: i32, rights: i64, _: i64, fdflags: i32, out: i32
+        ) => |wasi, view| wasi.path_open(view, fd, (ptr, len), OpenFlags { oflags, rights, fdflags }, out);
+        path_filestat_get(fd: i32, _: i32, ptr: i32, len: i32, out: i32) =>
+            |wasi, view| wasi.path_filestat_get(view, fd, (ptr, len), out);
+        path_filestat_set_times(fd: i32, _: i32, ptr: i32, len: i32, atime: i64, mtime: i64, flags: i32) =>
+            |wasi, view| wasi.path_filestat_set_times(view, fd, (ptr, len), (atime, mtime), flags);
+        path_create_directory(fd: i32, ptr: i32, len: i32) =>
+            |wasi, view| wasi.path_create_directory(view, fd, (ptr, len));
+        path_remove_directory(fd: i32, ptr: i32, len: i32) =>
+            |wasi, view| wasi.path_remove_directory(view, fd, (ptr, len));
+        path_unlink_file(fd: i32, ptr: i32, len: i32) => |wasi, view| wasi.path_unlink_file(view, fd, (ptr, len));
+        path_rename(fd: i32, ptr: i32, len: i32, new_fd: i32, new_ptr: i32, new_len: i32) =>
+            |wasi, view| wasi.path_rename(view, (fd, (ptr, len)), (new_fd, (new_ptr, new_len)));
+        path_readlink(fd: i32, ptr: i32, len: i32, _: i32, _: i32, _: i32) =>
+            |wasi, view| wasi.path_readlink(view, fd, (ptr, len));
+
+        // There are no links, and no open descriptor is a socket.
+        path_link(_: i32, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32) => |_, _| Err(Errno::PERM.into());
+        path_symlink(_: i32, _: i32, _: i32, _: i32, _: i32) => |_, _| Err(Errno::PERM.into());
+        sock_accept(fd: i32, _: i32, _: i32) => |wasi, _| wasi.no_socket(fd);
+        sock_recv(fd: i32, _: i32, _: i32, _: i32, _: i32, _: i32) => |wasi, _| wasi.no_socket(fd);
+        sock_send(fd: i32, _: i32, _: i32, _: i32, _: i32) => |wasi, _| wasi.no_socket(fd);
+        sock_shutdown(fd: i32, _: i32) => |wasi, _| wasi.no_socket(fd);
+    }
+    linker.func_wrap(MODULE, "proc_exit", |_: C<'_>, code: i32| -> wasmtime::Result<()> {
+        Err(wasmtime::Error::new(HostTrap::ProcExit(code)))
+    })?;
+    linker.func_wrap_async(MODULE, "fd_read", |caller, arguments| Box::new(fd_read(caller, arguments)))?;
+    linker.func_wrap_async(MODULE, "poll_oneoff", |caller, arguments| Box::new(poll_oneoff(caller, arguments)))?;
     linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
     Ok(linker)
 }

@@ -366,35 +366,14 @@ fn a_tight_loop_pays_for_the_memory_it_may_wait_for() {
         MeteredInstance::cost(&module(3)) - MeteredInstance::cost(&module(2))
     };
     let (none, near, far) = (turn(""), 4 - 1, 40 - 1);
-    assert_eq!(turn("(drop (i32.load (i32.const 0)))"), none + 2 + near);
-    assert_eq!(turn("(drop (f64.load (i32.const 0)))"), none + 2 + near);
-    assert_eq!(turn("(i32.store8 (i32.const 0) (i32.load8_u (i32.const 1)))"), none + 4 + 2 * near);
-    // In a short function that it calls, too: the constant, the call, and the two instructions of that.
-    assert_eq!(turn("(drop (call $byte (i32.const 0)))"), none + 4 + near);
-    // A walk by a constant step finds the next place near, one by a step that the loop does not know does not.
-    let walk = |step: &str| format!("(drop (f64.load (local.get 1))) (local.set 1 (i32.add (local.get 1) {step}))");
-    assert_eq!(turn(&walk("(i32.const 8)")), none + 2 + 4 + near);
-    assert_eq!(turn(&walk("(local.get 2)")), none + 2 + 4 + far);
-    let by_a_copy = "(i32.store (local.get 1) (i32.const 0)) (local.set 3 (i32.add (local.get 2) (local.get 1))) (local.set 1 (local.get 3))";
-    assert_eq!(turn(by_a_copy), none + 3 + 4 + 2 + far);
-    assert_eq!(
-        turn(&format!(
-            "(i32.store8 (i32.add (local.get 3) (local.get 1)) (i32.const 0)) {}",
-            "(local.set 1 (i32.sub (local.get 1) (local.get 2)))"
-        )),
-        none + 5 + 4 + far
-    );
-    // What is loaded may point anywhere, unless it is a byte.
-    assert_eq!(turn("(drop (i32.load (i32.add (local.get 1) (i32.load (local.get 2)))))"), none + 5 + 3 * far);
-    assert_eq!(turn("(drop (i32.load (i32.add (local.get 1) (i32.load8_u (local.get 2)))))"), none + 5 + 2 * near);
-    let clipped = "(select (i32.load (local.get 2)) (i32.const 9) (i32.lt_s (local.get 1) (i32.const 9)))";
-    assert_eq!(turn(&format!("(drop (i32.load (i32.add (local.get 1) {clipped})))")), none + 10 + 3 * far);
-    let pointer = "(local.set 1 (i32.load offset=4 (local.get 1))) (drop (i32.load (local.get 1)))";
-    assert_eq!(turn(pointer), none + 3 + 2 + near + far);
-    // What is copied from or to such a place waits, too.
-    let copy =
-        "(memory.copy (local.get 1) (i32.const 0) (i32.const 0)) (local.set 1 (i32.add (local.get 1) (local.get 2)))";
-    assert_eq!(turn(copy), none + 3 + 24 + 4 + far);
+    for line in include_str!("waits.txt").lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {
+        let [instructions, near_count, far_count, body] = line.splitn(4, ' ').collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        let number = |text: &str| text.parse::<i64>().unwrap();
+        let waits = number(near_count) * near + number(far_count) * far;
+        assert_eq!(turn(body) - none, number(instructions) + waits, "{body}");
+    }
     // A long turn does much else meanwhile.
     let long = "(drop (i32.const 0))".repeat(300);
     assert_eq!(turn(&format!("{long} (drop (i32.load (i32.const 0)))")), none + 300 + 2);

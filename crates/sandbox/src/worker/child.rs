@@ -73,16 +73,13 @@ fn check_same_image(image: Arc<Image>, named: &ImageId) -> Result<Arc<Image>, St
 }
 
 fn load_cached(named: &ImageId, cache_dir: &Path) -> Result<Arc<Image>, String> {
-    let fail = |error: &dyn std::fmt::Display| error.to_string();
-    let name = &named.name;
     let spec = match &named.manifest {
         Some(text) => ImageSpec::from_manifest(text),
-        None => ImageSpec::builtin(name),
+        None => ImageSpec::builtin(&named.name),
     };
-    let spec = spec.map_err(|error| fail(&error))?;
-    let store = ImageStore::open(cache_dir).map_err(|error| fail(&error))?;
-    let image = store.load(&spec);
-    let missing = || format!("image `{name}` is not in the cache `{}`", cache_dir.display());
+    let image =
+        spec.and_then(|spec| Ok(ImageStore::open(cache_dir)?.load(&spec))).map_err(|error| error.to_string())?;
+    let missing = || format!("image `{}` is not in the cache `{}`", named.name, cache_dir.display());
     check_same_image(image.ok_or_else(missing)?, named)
 }
 

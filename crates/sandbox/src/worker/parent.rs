@@ -11,12 +11,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use veriplay_core::{CancellationToken, Entry, Exit, Job, Limits, Outcome};
+use veriplay_core::{CancellationToken, Exit, Job, Limits, Outcome};
 
 use super::frames::{self, Pipe};
 use super::{END_JOB, ImageSource, WorkerReply, WorkerSetup};
 use crate::image::Image;
 use crate::pool::{RunError, Runner};
+use crate::request::expected_calls;
 
 /// Bytes of a reply beyond the job's output.
 const ANSWER_ROOM: u64 = 1 << 20;
@@ -149,10 +150,7 @@ fn patience_for(job: &Job) -> Option<Duration> {
 
 /// Whether `job` can have this outcome: a compromised worker could send anything.
 pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
-    let calls = match &job.entry {
-        Entry::Script => 0,
-        Entry::Calls { arguments, .. } => arguments.len(),
-    };
+    let calls = expected_calls(job);
     let complete = outcome.exit != Exit::Returned || outcome.calls.len() == calls;
     let callee = match (&outcome.callee, &job.callee) {
         (None, _) => true,

@@ -99,7 +99,9 @@ impl Case {
 
 pub(crate) fn cases(data: &str) -> Vec<Case> {
     let lines: Vec<&str> = data.lines().filter(|line| !line.starts_with("## ")).collect();
-    format!("\n{}", lines.join("\n")).split("\n===").skip(1).map(read_case).collect()
+    let cases: Vec<Case> = format!("\n{}", lines.join("\n")).split("\n===").skip(1).map(read_case).collect();
+    assert!(!cases.is_empty(), "a file without cases");
+    cases
 }
 
 fn read_case(text: &str) -> Case {
