@@ -72,7 +72,7 @@ fn run(sandbox: &Sandbox, job: &Job) -> u64 {
 }
 
 fn script(program: &str) -> Job {
-    Job { limits: LIMITS, seed: 1, ..Job::script(program) }
+    Job { limits: Limits { output_bytes: 1 << 20, ..Limits::small() }, seed: 1, ..Job::script(program) }
 }
 
 fn calls(count: i32) -> Job {
@@ -80,11 +80,3 @@ fn calls(count: i32) -> Job {
     let arguments = (0..count).map(|n| vec![list(n), Value::int(n)]).collect();
     Job { entry: Entry::Calls { function: "f".to_owned(), arguments }, ..script(ASSERT_SMALL) }
 }
-
-const LIMITS: Limits = Limits {
-    fuel: 1_000_000_000,
-    memory_bytes: 256 << 20,
-    output_bytes: 1 << 20,
-    file_bytes: 1 << 20,
-    deadline_ns: 60_000_000_000,
-};

@@ -54,13 +54,7 @@ fn gate() -> ProposalGate {
     ProposalGate {
         image: "python".to_owned(),
         second_image: None,
-        limits: Limits {
-            fuel: 100_000_000,
-            memory_bytes: 128 << 20,
-            output_bytes: 1 << 16,
-            file_bytes: 1 << 16,
-            deadline_ns: 60_000_000_000,
-        },
+        limits: Limits { fuel: 100_000_000, memory_bytes: 128 << 20, file_bytes: 1 << 16, ..Limits::small() },
         seeds: [1, 2],
         max_program_bytes: 400,
         min_statements: None,

@@ -75,7 +75,7 @@ impl Sabotage {
     pub fn apply(&self, root: &Path) -> anyhow::Result<BTreeMap<String, String>> {
         let read = |path: &str| Ok((path.to_owned(), fs::read_to_string(root.join(path))?));
         let files = self.patch.touched().map(|(path, _)| read(path)).collect::<anyhow::Result<_>>();
-        let edits = files.and_then(|files| Ok(self.patch.edits(&files, Fuzz { offset: MOVED_LINES, context: 0 })?));
+        let edits = files.and_then(|files| Ok(self.patch.edits(&files, Fuzz { offset: MOVED_LINES })?));
         let edits = edits.map_err(|error| {
             let name = &self.name;
             anyhow!(

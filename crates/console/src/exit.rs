@@ -165,10 +165,7 @@ impl From<Overlap> for Failure {
 
 /// Gives an error its exit code.
 pub trait ResultExt<T> {
-    /// The value, or a failure with this code.
-    ///
-    /// # Errors
-    /// The same error, with the code.
+    /// The value, or the same error as a failure with this code.
     fn or_fail(self, code: ExitCode) -> Result<T, Failure>;
 }
 

@@ -88,68 +88,63 @@ pub fn mib(bytes: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Hierarchies with these files.
-    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    /// Hierarchies with these files, a line each: the path, and behind a blank the text, with `;` for a line end.
+    fn tree(files: &str) -> tempfile::TempDir {
         let root = tempfile::tempdir().expect("a temporary directory");
-        for (path, text) in files {
+        for (path, text) in files.lines().filter_map(|file| file.trim().split_once(' ')) {
             let path = root.path().join(path);
             std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
-            std::fs::write(path, format!("{text}\n")).expect("it can be written");
+            std::fs::write(path, text.replace(';', "\n") + "\n").expect("it can be written");
         }
         root
     }
 
     #[test]
     fn the_tightest_group_up_to_the_root_counts() {
-        let root = tree(&[
-            ("memory.stat", "inactive_file 5"),
-            ("a/memory.max", "1000"),
-            ("a/memory.current", "900"),
-            ("a/b/memory.max", "500"),
-            ("a/b/memory.current", "100"),
-            ("a/b/c/memory.max", "max"),
-            ("a/b/c/memory.current", "50"),
-            ("other/memory.max", "1"),
-            ("other/memory.current", "1"),
-        ]);
+        let root = tree(
+            "memory.stat inactive_file 5
+            a/memory.max 1000
+            a/memory.current 900
+            a/b/memory.max 500
+            a/b/memory.current 100
+            a/b/c/memory.max max
+            a/b/c/memory.current 50
+            other/memory.max 1
+            other/memory.current 1",
+        );
         let free = |group: &str| free_in_groups(&format!("0::{group}\n"), root.path());
-        assert_eq!((free("/a/b/c"), free("/a/b"), free("/a")), (Some(100), Some(100), Some(100)));
-        assert_eq!((free("/"), free("/none"), free("/../other")), (None, None, None));
+        assert_eq!(["/a/b/c", "/a/b", "/a"].map(free), [Some(100); 3]);
+        assert_eq!(["/", "/none", "/../other"].map(free), [None; 3]);
     }
 
     #[test]
-    fn the_root_of_a_container_is_its_own_group() {
-        let root = tree(&[
-            ("memory.max", "700"),
-            ("memory.current", "600"),
-            ("memory.stat", "anon 1\ninactive_file 200\nactive_file 300"),
-        ]);
+    fn the_root_of_a_container_is_its_own_group_and_above_its_limit_nothing_is_free() {
+        let root = tree(
+            "memory.max 700
+            memory.current 600
+            memory.stat anon 1;inactive_file 200;active_file 300",
+        );
         for group in ["/", "/named/by/the/host", "/../../other"] {
             assert_eq!(free_in_groups(&format!("0::{group}\n"), root.path()), Some(600), "{group}");
         }
+        assert_eq!(free_in_groups("0::/\n", tree("memory.max 10\nmemory.current 20").path()), Some(0));
     }
 
     #[test]
     fn version_1_has_its_own_hierarchy_and_files() {
-        let root = tree(&[
-            ("memory/memory.limit_in_bytes", "9223372036854771712"),
-            ("memory/memory.usage_in_bytes", "5000"),
-            ("memory/a/memory.limit_in_bytes", "1000"),
-            ("memory/a/memory.usage_in_bytes", "2000"),
-            ("memory/a/memory.stat", "inactive_file 1\ntotal_inactive_file 1400"),
-            ("cpu/a/memory.limit_in_bytes", "1"),
-            ("cpu/a/memory.usage_in_bytes", "1"),
-        ]);
+        let root = tree(
+            "memory/memory.limit_in_bytes 9223372036854771712
+            memory/memory.usage_in_bytes 5000
+            memory/a/memory.limit_in_bytes 1000
+            memory/a/memory.usage_in_bytes 2000
+            memory/a/memory.stat inactive_file 1;total_inactive_file 1400
+            cpu/a/memory.limit_in_bytes 1
+            cpu/a/memory.usage_in_bytes 1",
+        );
         let free = |membership: &str| free_in_groups(membership, root.path());
         assert_eq!(free("12:cpu,cpuacct:/a\n4:hugetlb,memory:/a\n1:name=systemd:/a\n0::/a\n"), Some(400));
         assert_eq!(free("4:memory:/none\n"), Some(9_223_372_036_854_771_712 - 5000));
-        assert_eq!((free("3:cpu:/a\n"), free("memory\n"), free("")), (None, None, None));
-    }
-
-    #[test]
-    fn a_group_above_its_limit_has_nothing_free() {
-        let root = tree(&[("memory.max", "10"), ("memory.current", "20")]);
-        assert_eq!(free_in_groups("0::/\n", root.path()), Some(0));
+        assert_eq!(["3:cpu:/a\n", "memory\n", ""].map(free), [None; 3]);
     }
 
     #[test]

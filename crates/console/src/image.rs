@@ -51,10 +51,7 @@ impl ImageArguments {
     }
 }
 
-/// Reads the value of an option that names an image: there must be one of that name.
-///
-/// # Errors
-/// With what to do, which clap has no place for.
+/// Reads the value of an option that names an image: there must be one of that name. The error says what to do, which clap has no place for.
 pub fn parse_name(name: &str) -> Result<String, String> {
     let told = |error: ImageError| error.hint().map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"));
     ImageSpec::find(name).map(|_| name.to_owned()).map_err(told)
@@ -113,10 +110,7 @@ fn describe_unusable(archive: &Path, error: &ImageError) -> String {
     format!("the installed image `{}` cannot be used: {error}", archive.display())
 }
 
-/// Reads an installed archive to its end.
-///
-/// # Errors
-/// Why its image cannot be used.
+/// Reads an installed archive to its end. The error says why its image cannot be used.
 pub fn check_installed(spec: &ImageSpec, archive: &Path) -> Result<(), String> {
     read_archive(spec, archive).map(drop).map_err(|error| describe_unusable(archive, &error))
 }

@@ -10,7 +10,6 @@ use crate::{leftovers, progress};
 /// The exit code of a process that a signal ends.
 const CODE: i32 = ExitCode::Interrupted as i32;
 
-/// Set by the first signal.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 static INSTALLED: OnceLock<()> = OnceLock::new();
 /// What is said at the first signal.

@@ -19,12 +19,12 @@ pub const MOST_WHOLE_MIB: u64 = 1024;
 
 /// Reads a file.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    read_whole(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
+    or_fail_at(path, "read", read_whole(path))
 }
 
 /// Reads a text file.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
-    read_whole_text(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
+    or_fail_at(path, "read", read_whole_text(path))
 }
 
 /// Reads a text file, for callers with an error of their own.
@@ -66,12 +66,12 @@ pub fn write_pretty_json(path: &Path, value: &impl Serialize) -> anyhow::Result<
 /// Writes a file that is not there yet: one that is may have been edited since.
 pub fn write_new_file(path: &Path, text: &str) -> Result<(), Failure> {
     let written = fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    or_unwritable_new(path, written)
+    or_fail_at(path, WRITE_NEW, written)
 }
 
 /// Writes through to what `path` is, which may be a pipe.
 pub fn write_through(path: &Path, text: &str) -> Result<(), Failure> {
-    or_unwritable(path, fs::write(path, text))
+    or_fail_at(path, "write", fs::write(path, text))
 }
 
 /// Writes a file under another name, syncs it, and renames it to `path`, or to what `path` is a symlink to.
@@ -97,12 +97,12 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 pub fn output_file(path: &Path) -> Result<PathBuf, Failure> {
     let checked = resolve(path).and_then(|target| check_folder(&target).map(|()| target));
     let hint = "name a regular file, or a new one in a folder that you can write to";
-    or_unwritable(path, checked).map_err(|failure| failure.hint(hint))
+    or_fail_at(path, "write", checked).map_err(|failure| failure.hint(hint))
 }
 
 /// Checks that [`write_through`] can write to `path`, and changes nothing: a file is opened, and the folder of a new one takes new files.
 pub fn check_writable(path: &Path) -> Result<(), Failure> {
-    or_unwritable(path, open_to_append(path))
+    or_fail_at(path, "write", open_to_append(path))
 }
 
 /// Checks that [`write_new_file`] can write `path`, and changes nothing.
@@ -111,7 +111,7 @@ pub fn check_new_file(path: &Path) -> Result<(), Failure> {
         Ok(_) => Err(io::Error::other("it is there already, and may have been edited since")),
         Err(_) => check_folder(path),
     };
-    or_unwritable_new(path, checked)
+    or_fail_at(path, WRITE_NEW, checked)
 }
 
 /// Bytes from the beginning of a file that say what it is.
@@ -124,7 +124,7 @@ pub fn check_replaceable(path: &Path, what: &str, is_ours: fn(&str) -> bool) -> 
     }
     let mut start = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(FIRST_BYTES).read_to_end(&mut start));
-    read.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    or_fail_at(path, "read", read)?;
     let start = String::from_utf8_lossy(&start);
     if start.is_empty() || is_ours(&start) {
         return Ok(());
@@ -157,12 +157,11 @@ fn unnamed(folder: &Path, error: &io::Error) -> io::Error {
     }
 }
 
-fn or_unwritable<T>(path: &Path, result: io::Result<T>) -> Result<T, Failure> {
-    result.with_context(|| format!("cannot write `{}`", path.display())).or_fail(ExitCode::Input)
-}
+/// What cannot be done where a new file cannot be written.
+const WRITE_NEW: &str = "write the new file";
 
-fn or_unwritable_new<T>(path: &Path, result: io::Result<T>) -> Result<T, Failure> {
-    result.with_context(|| format!("cannot write the new file `{}`", path.display())).or_fail(ExitCode::Input)
+fn or_fail_at<T>(path: &Path, action: &str, result: io::Result<T>) -> Result<T, Failure> {
+    result.with_context(|| format!("cannot {action} `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
 /// The folder of a file.

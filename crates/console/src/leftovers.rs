@@ -49,7 +49,6 @@ impl Leftover {
     }
 }
 
-/// All that is there now.
 static ALL: Mutex<BTreeSet<Leftover>> = Mutex::new(BTreeSet::new());
 /// Held while one is made: a signal finds all that is there, and after it nothing is made. Threads share it and make theirs beside each other.
 static MAKING: RwLock<()> = RwLock::new(());

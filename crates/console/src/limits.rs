@@ -33,7 +33,6 @@ impl LimitArguments {
     }
 }
 
-/// Parses `--seconds`, as fuel.
 fn parse_seconds(text: &str) -> Result<u64, String> {
     let seconds: f64 = text.parse().map_err(|_| "give a number of seconds, such as `2.5`".to_owned())?;
     Limits::fuel_of_seconds(seconds)
@@ -100,12 +99,9 @@ fn check_range(option: &str, value: Option<u64>, range: &RangeInclusive<u64>) ->
     match value.filter(|value| !range.contains(value)) {
         None => Ok(()),
         Some(value) => {
-            let what = format!("`{option} {value}` is out of range");
-            Err(Failure::message(ExitCode::Usage, what).hint(format!(
-                "give a number from {} to {}",
-                range.start(),
-                range.end()
-            )))
+            let (least, most) = range.clone().into_inner();
+            let failure = Failure::message(ExitCode::Usage, format!("`{option} {value}` is out of range"));
+            Err(failure.hint(format!("give a number from {least} to {most}")))
         }
     }
 }
@@ -116,20 +112,15 @@ mod tests {
 
     #[test]
     fn a_count_may_have_an_exponent_and_is_exact() {
-        for (text, count) in [("0", 0), ("1e9", 1_000_000_000), ("2.5e3", 2500), ("1_000", 1000)] {
-            assert_eq!(parse_count(text), Some(count), "{text}");
-        }
+        assert_eq!(["0", "1e9", "2.5e3", "1_000"].map(parse_count), [0, 1_000_000_000, 2500, 1000].map(Some));
         assert_eq!(parse_count(&u64::MAX.to_string()), Some(u64::MAX));
-        for text in ["", "1.5", "-1", "1e300", "much", "nan", "inf"] {
-            assert!(parse_count(text).is_none(), "{text}");
-        }
+        assert_eq!(["", "1.5", "-1", "1e300", "much", "nan", "inf"].map(parse_count), [None; 7]);
     }
 
     #[test]
     fn whatever_fuel_is_refused_is_told_with_one_range() {
-        for (text, fuel) in [("1", 1), ("1e15", 1_000_000_000_000_000), ("9007199254740992", 1 << 53)] {
-            assert_eq!(parse_fuel(text), Ok(fuel), "{text}");
-        }
+        let fuels = ["1", "1e15", "9007199254740992"].map(parse_fuel);
+        assert_eq!(fuels, [1, 1_000_000_000_000_000, 1 << 53].map(Ok));
         let wanted = "give a whole number from 1 to 9007199254740992 (2^53), such as `1e9`";
         for text in ["0", "1e16", "1e30", "9007199254740993", "18446744073709551615", "1.5", "-1", "much"] {
             assert_eq!(parse_fuel(text), Err(wanted.to_owned()), "{text}");
@@ -140,18 +131,16 @@ mod tests {
     fn memory_has_the_syntax_of_fuel() {
         assert_eq!(parse_mib("1e3"), Ok(1000));
         assert_eq!([mib_to_bytes(256), mib_to_bytes(u64::MAX)], [256 << 20, 4096 << 20]);
-        for text in ["1.5", "-1", "much"] {
-            assert_eq!(parse_mib(text), Err("give a whole number of MiB, at most 4096".to_owned()), "{text}");
-        }
+        let wanted = || Err("give a whole number of MiB, at most 4096".to_owned());
+        assert_eq!(["1.5", "-1", "much"].map(parse_mib), [wanted(), wanted(), wanted()]);
     }
 
     #[test]
     fn what_is_out_of_range_is_told_with_the_range() {
-        for inside in [None, Some(67), Some(4096)] {
-            assert!(check_range("--memory-mib", inside, &(67..=4096)).is_ok(), "{inside:?}");
-        }
+        let check = |value| check_range("--memory-mib", value, &(67..=4096));
+        assert!([None, Some(67), Some(4096)].into_iter().all(|inside| check(inside).is_ok()));
         for outside in [0, 66, 4097] {
-            let failure = check_range("--memory-mib", Some(outside), &(67..=4096)).expect_err("it is out of range");
+            let failure = check(Some(outside)).expect_err("it is out of range");
             let wanted =
                 format!("error: `--memory-mib {outside}` is out of range\nhint: give a number from 67 to 4096");
             assert_eq!((failure.code(), failure.to_string()), (2, wanted), "the code of every option out of range");

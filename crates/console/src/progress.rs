@@ -285,7 +285,6 @@ fn print_lines(bar: ProgressBar, every: Duration, print: impl Fn(Status) + Send 
 /// The pace of the last lines. The bar's own estimate follows the last seconds, and a step may take a minute.
 #[derive(Default)]
 struct Pace {
-    /// Where it began.
     first: u64,
     seen: VecDeque<(Duration, u64)>,
 }
@@ -306,7 +305,6 @@ impl Pace {
     }
 }
 
-/// The state of a bar.
 struct Status {
     phase: String,
     /// `None` where nothing is counted.
@@ -394,16 +392,8 @@ mod tests {
 
     #[test]
     fn a_path_is_quoted_where_a_shell_would_not_take_it_as_it_is() {
-        let cases = [
-            ("runs/quickstart-seed1", "runs/quickstart-seed1"),
-            ("my runs/a", "'my runs/a'"),
-            ("it's", r"'it'\''s'"),
-            ("$HOME", "'$HOME'"),
-            ("", "''"),
-        ];
-        for (path, want) in cases {
-            assert_eq!(shell_word(Path::new(path)), want);
-        }
+        let words = ["runs/quickstart-seed1", "my runs/a", "it's", "$HOME", ""].map(|path| shell_word(Path::new(path)));
+        assert_eq!(words, ["runs/quickstart-seed1", "'my runs/a'", r"'it'\''s'", "'$HOME'", "''"]);
     }
 
     #[test]
@@ -424,31 +414,14 @@ mod tests {
 
     #[test]
     fn a_slow_pace_is_the_time_of_a_step() {
-        for (per_second, text) in [
-            (33.3, "33.3/s"),
-            (0.8, "0.8/s"),
-            (0.25, "4 s/step"),
-            (1.0 / 12.0, "12 s/step"),
-            (1.0 / 600.0, "10 min/step"),
-            (0.0, "-/s"),
-            (f64::NAN, "-/s"),
-        ] {
-            assert_eq!(rate(per_second), text);
-        }
+        let rates = [33.3, 0.8, 0.25, 1.0 / 12.0, 1.0 / 600.0, 0.0, f64::NAN].map(rate);
+        assert_eq!(rates, ["33.3/s", "0.8/s", "4 s/step", "12 s/step", "10 min/step", "-/s", "-/s"]);
     }
 
     #[test]
     fn lines_half_a_minute_apart_name_different_times() {
-        for (seconds, text) in [
-            (0, "0 s"),
-            (59, "59 s"),
-            (120, "2 min 0 s"),
-            (150, "2 min 30 s"),
-            (3_600, "1 h 0 min"),
-            (90_000, "25 h 0 min"),
-        ] {
-            assert_eq!(duration(Duration::from_secs(seconds)), text);
-        }
+        let texts = [0, 59, 120, 150, 3_600, 90_000].map(|seconds| duration(Duration::from_secs(seconds)));
+        assert_eq!(texts, ["0 s", "59 s", "2 min 0 s", "2 min 30 s", "1 h 0 min", "25 h 0 min"]);
     }
 
     #[test]
@@ -473,22 +446,21 @@ mod tests {
         assert_eq!(resumed.estimate(Duration::from_secs(30), 82, 18), Some(Duration::from_secs(270)));
     }
 
+    fn hidden_bar(length: Option<u64>, prefix: &'static str, message: &'static str) -> ProgressBar {
+        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
+        bar.with_prefix(prefix).with_message(message).with_position(length.unwrap_or(0))
+    }
+
     #[test]
     fn phases_have_a_time_and_neither_a_count_nor_a_time_left() {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        bar.set_prefix("image");
-        bar.set_message("compiling");
+        let bar = hidden_bar(None, "image", "compiling");
         let line = Status::new(&bar, &mut Pace::default()).to_string();
         assert!(line.starts_with("image: after ") && line.ends_with(" s; compiling"), "{line}");
     }
 
     #[test]
     fn without_a_terminal_progress_is_plain_lines_until_the_bar_is_dropped() {
-        let bar = ProgressBar::hidden();
-        bar.set_length(60);
-        bar.set_prefix("self-play");
-        bar.set_message("solved 0.50");
-        bar.set_position(60);
+        let bar = hidden_bar(Some(60), "self-play", "solved 0.50");
         let (printed, lines) = channel();
         let running = print_lines(bar, Duration::from_millis(1), move |status| {
             let _ = printed.send(status.to_string());

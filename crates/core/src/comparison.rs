@@ -36,22 +36,17 @@ pub struct Tolerance {
 
 impl Comparison {
     /// The judge `judge` without options.
-    #[must_use]
     pub fn by(judge: &str) -> Self {
         Self { judge: judge.to_owned(), tolerance: None, checker: None, checker_script: None, is_default: false }
     }
 
     /// The judge of a set whose rows name none.
-    #[must_use]
     pub fn by_set(judge: &str) -> Self {
         Self { is_default: true, ..Self::by(judge) }
     }
 
     /// Reads a judge as it is chosen: a name, such as `tokens`; a name with options, such as `float:rtol=1e-6,atol=0`; or JSON, such as
-    /// `{"judge": "checker", "checker": "def check(input, expected, actual): …"}`.
-    ///
-    /// # Errors
-    /// What is wrong with it. Whether there is a judge of that name is not looked at.
+    /// `{"judge": "checker", "checker": "def check(input, expected, actual): …"}`. Whether there is a judge of that name is not looked at.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.starts_with('{') {

@@ -11,28 +11,21 @@ pub struct Digest(String);
 
 impl Digest {
     /// Hashes `bytes`.
-    #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(blake3::hash(bytes).to_hex().to_string())
     }
 
     /// All 64 digits.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The first 12 digits, for messages.
-    #[must_use]
     pub fn short(&self) -> &str {
         &self.0[..12]
     }
 
     /// The digest as four words, the first digits first. Seeds of random generators are derived from them.
-    ///
-    /// # Panics
-    /// Never: every digest has its digits.
-    #[must_use]
     pub fn words(&self) -> [u64; 4] {
         std::array::from_fn(|index| {
             let digits = &self.0[index * 16..(index + 1) * 16];
@@ -41,10 +34,6 @@ impl Digest {
     }
 
     /// The digest as a number in [0, 1), with 53 bits: the precision of an `f64`.
-    ///
-    /// # Panics
-    /// As [`Digest::words`].
-    #[must_use]
     pub fn fraction(&self) -> f64 {
         (self.words()[0] >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -54,14 +43,6 @@ impl Digest {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a digest: expected 64 lower-case hexadecimal digits")]
 pub struct DigestError(String);
-
-impl std::str::FromStr for Digest {
-    type Err = DigestError;
-
-    fn from_str(text: &str) -> Result<Self, DigestError> {
-        Self::try_from(text.to_owned())
-    }
-}
 
 impl TryFrom<String> for Digest {
     type Error = DigestError;
@@ -87,11 +68,8 @@ impl std::fmt::Display for Digest {
     }
 }
 
-/// Hashes a record's canonical JSON. No record holds a map of unstable order, so equal records hash equally.
-///
-/// # Panics
-/// Never for the records of this crate: they all serialise.
-#[must_use]
+/// Hashes a record's canonical JSON. No record holds a map of unstable order, so equal records hash equally. It panics for a record that does not
+/// serialise; those of this crate do.
 pub fn content_hash<T: Serialize>(record: &T) -> Digest {
     // A record may have large values, whose text is not kept. The hasher takes longer for many short parts.
     let mut text = BufWriter::with_capacity(16 << 10, blake3::Hasher::new());
@@ -102,7 +80,6 @@ pub fn content_hash<T: Serialize>(record: &T) -> Digest {
 
 /// A number that depends on `seed` and on each of `coordinates`, in order: SplitMix64's finaliser (Steele, Lea and Flood 2014), applied
 /// once for each of them.
-#[must_use]
 pub fn mix_seed(seed: u64, coordinates: &[u64]) -> u64 {
     coordinates.iter().fold(mix_word(seed), |state, &word| mix_word(state ^ mix_word(word)))
 }

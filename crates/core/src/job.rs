@@ -100,7 +100,6 @@ pub struct Interactor {
 
 impl Interactor {
     /// It as a job by itself, in the image of `job`.
-    #[must_use]
     pub fn as_job(&self, job: &Job) -> Job {
         let Self { program, files, limits, seed } = self;
         let (image, sleep_fuel) = (job.image.clone(), job.sleep_fuel);
@@ -110,13 +109,11 @@ impl Interactor {
 
 impl Callee {
     /// Whether it does not see this path of the job or of its base.
-    #[must_use]
     pub fn hides(&self, path: &str) -> bool {
         is_under_any(&self.hidden, path) || self.only.as_ref().is_some_and(|only| !is_under_any(only, path))
     }
 
     /// The files in its working directory apart from those of the base: its own, and those of `job` that it sees.
-    #[must_use]
     pub fn files_in(&self, job: &Job) -> Vec<(String, Vec<u8>)> {
         let own = |path: &String| self.files.iter().any(|(name, _)| name == path);
         let shared = job.files.iter().filter(|(path, _)| !self.hides(path) && !own(path));
@@ -125,7 +122,6 @@ impl Callee {
 }
 
 /// Whether `path` is one of `names`, or lies below one of them.
-#[must_use]
 pub fn is_under_any(names: &[String], path: &str) -> bool {
     let below =
         |name: &String| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -163,7 +159,6 @@ impl Job {
     /// use veriplay_core::{Job, Limits};
     /// let job = Job { stdin: b"1 2".to_vec(), limits: Limits::large(), ..Job::script("print(input())") };
     /// ```
-    #[must_use]
     pub fn script(program: impl Into<String>) -> Self {
         Self {
             image: "python".to_owned(),
@@ -183,7 +178,6 @@ impl Job {
     }
 
     /// One call of `function`, which `program` defines; otherwise as [`Job::script`]. [`crate::Outcome::value`] reads its result.
-    #[must_use]
     pub fn call(
         program: impl Into<String>,
         function: impl Into<String>,
@@ -193,7 +187,6 @@ impl Job {
     }
 
     /// One call of `function` for each argument list, in order and in one state. [`crate::Outcome::values`] reads the results.
-    #[must_use]
     pub fn calls(
         program: impl Into<String>,
         function: impl Into<String>,
@@ -204,7 +197,6 @@ impl Job {
     }
 
     /// The job's content hash. Equal jobs have equal outcomes on the same image.
-    #[must_use]
     pub fn digest(&self) -> Digest {
         content_hash(self)
     }

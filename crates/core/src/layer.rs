@@ -38,79 +38,58 @@ pub enum LayerError {
     #[error("file `{0}` is also a directory of `{1}`")]
     Clash(String, String),
     /// More files or bytes than a layer may have.
-    #[error("the layer has more than {allowed} {what}")]
-    TooLarge {
-        /// What there is too much of.
-        what: &'static str,
-        /// How much there may be.
-        allowed: usize,
-    },
+    #[error("the layer has more than {0} {1}")]
+    TooLarge(usize, &'static str),
 }
 
 impl Layer {
-    /// Makes a layer of these files, in any order.
-    ///
-    /// # Errors
-    /// When a path is invalid, two paths clash, or a limit is exceeded.
+    /// Makes a layer of these files, in any order. Their paths are valid and do not clash.
     pub fn new(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Result<Self, LayerError> {
         let (mut kept, mut bytes) = (BTreeMap::new(), 0_usize);
         for (path, content) in files {
             check_path(&path)?;
             bytes = bytes.saturating_add(content.len());
             if bytes > MAX_BYTES {
-                return Err(LayerError::TooLarge { what: "bytes", allowed: MAX_BYTES });
+                return Err(LayerError::TooLarge(MAX_BYTES, "bytes"));
             }
             if kept.len() == MAX_FILES {
-                return Err(LayerError::TooLarge { what: "files", allowed: MAX_FILES });
+                return Err(LayerError::TooLarge(MAX_FILES, "files"));
             }
             if kept.insert(path.clone(), Arc::new(content)).is_some() {
                 return Err(LayerError::Twice(path));
             }
         }
-        match kept
-            .keys()
-            .find_map(|path| find_file_above(path, |name| kept.contains_key(name)).map(|file| (file, path)))
-        {
-            Some((file, path)) => Err(LayerError::Clash(file.to_owned(), path.clone())),
-            None => Ok(Self { digest: hash_files(&kept), files: Arc::new(kept) }),
+        for path in kept.keys() {
+            let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
+            if let Some(file) = above.find(|above| kept.contains_key(*above)) {
+                return Err(LayerError::Clash(file.to_owned(), path.clone()));
+            }
         }
+        let lines: Vec<(&String, Digest)> = kept.iter().map(|(path, bytes)| (path, Digest::of(bytes))).collect();
+        Ok(Self { digest: content_hash(&lines), files: Arc::new(kept) })
     }
 
     /// The digest of its content: paths and bytes.
-    #[must_use]
     pub fn digest(&self) -> &Digest {
         &self.digest
     }
 
     /// Its files by their path.
-    #[must_use]
     pub fn files(&self) -> &BTreeMap<String, Arc<Vec<u8>>> {
         &self.files
     }
 
     /// Its text files, in the form that a patch applies to.
-    #[must_use]
     pub fn texts(&self) -> TextFiles {
         let text = |bytes: &Arc<Vec<u8>>| String::from_utf8(bytes.as_ref().clone()).ok();
         self.files.iter().filter_map(|(path, bytes)| Some((path.clone(), text(bytes)?))).collect()
     }
 
     /// The paths of its other files, which are not UTF-8.
-    #[must_use]
     pub fn binaries(&self) -> BTreeSet<String> {
         let is_binary = |bytes: &Vec<u8>| std::str::from_utf8(bytes).is_err();
         self.files.iter().filter(|(_, bytes)| is_binary(bytes)).map(|(path, _)| path.clone()).collect()
     }
-}
-
-/// Finds a directory above `path` that is itself a file.
-fn find_file_above(path: &str, is_file: impl Fn(&str) -> bool) -> Option<&str> {
-    path.match_indices('/').map(|(at, _)| &path[..at]).find(|above| is_file(above))
-}
-
-fn hash_files(files: &BTreeMap<String, Arc<Vec<u8>>>) -> Digest {
-    let lines: Vec<(&String, Digest)> = files.iter().map(|(path, bytes)| (path, Digest::of(bytes))).collect();
-    content_hash(&lines)
 }
 
 /// The serialized form of a [`Layer`]. The reader computes the digest again.
@@ -181,7 +160,6 @@ pub enum LayerRoot {
 
 impl LayerRoot {
     /// The directory as the guest names it.
-    #[must_use]
     pub const fn path(self) -> &'static str {
         match self {
             LayerRoot::Work => "/work",

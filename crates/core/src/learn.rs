@@ -1,10 +1,31 @@
-//! Training batches, and the report of an update.
+//! Rewards, training batches, and the report of an update.
 
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{PolicyVersion, RolloutId};
+
+/// A reward: named parts, each with a score and a weight.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reward {
+    /// Name, score, weight. Names are the usual ones, such as `accuracy`, `format`, `learnability`.
+    pub parts: Vec<(String, f64, f64)>,
+}
+
+impl Reward {
+    /// A reward of one part with weight 1.
+    pub fn single(name: &str, score: f64) -> Self {
+        Self { parts: vec![(name.to_owned(), score, 1.0)] }
+    }
+
+    /// Σ score · weight.
+    pub fn total(&self) -> f64 {
+        self.parts.iter().map(|(_, score, weight)| score * weight).sum()
+    }
+}
 
 /// One response to learn from. The learner sees its weight, never a verdict.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,14 +56,12 @@ pub struct Sample {
 
 impl Sample {
     /// A sample with nothing masked, scale 1, no log-probabilities and no episode.
-    #[must_use]
     pub fn new(prompt: Arc<[u32]>, response: Vec<u32>, weight: f32) -> Self {
         let (behaviour, reference, rollout, episode) = (None, None, None, None);
         Self { prompt, response, masked: 0, weight, scale: 1.0, imitate: false, behaviour, reference, rollout, episode }
     }
 
     /// A supervised example; otherwise as [`Sample::new`].
-    #[must_use]
     pub fn example(prompt: Arc<[u32]>, response: Vec<u32>, weight: f32) -> Self {
         Self { imitate: true, ..Self::new(prompt, response, weight) }
     }
@@ -108,15 +127,11 @@ pub struct Snapshot(Box<dyn Any>);
 
 impl Snapshot {
     /// Of this state.
-    #[must_use]
     pub fn new(state: impl Any) -> Self {
         Self(Box::new(state))
     }
 
-    /// The state, where it has this type.
-    ///
-    /// # Errors
-    /// It is another learner's.
+    /// The state; an error where it is another learner's.
     pub fn state<T: Any>(&self) -> Result<&T, LearnError> {
         self.0.downcast_ref().ok_or_else(|| LearnError::Backend("a snapshot of another learner".to_owned()))
     }

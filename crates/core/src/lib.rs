@@ -5,13 +5,9 @@
 //! [`Update`]. An Outcome is a fact, a Verdict a judgement, a Reward an incentive: three types, never merged.
 //! This crate does no IO, reads no clock, and depends on no other crate of ours.
 
-mod attempt;
-mod cancellation;
-mod code_task;
 mod comparison;
 mod hash;
 mod job;
-mod language;
 mod layer;
 mod learn;
 mod limits;
@@ -20,43 +16,37 @@ mod patch;
 mod path;
 mod policy;
 mod problem;
-mod problem_row;
 mod program;
-mod reward;
-mod run_report;
 mod scripted;
 mod task;
 mod traits;
 mod value;
 mod verdict;
 
-pub use attempt::{Attempt, AttemptText, Proposal};
-pub use cancellation::CancellationToken;
-pub use code_task::{CodeTask, Environment, EnvironmentChecks, ToolCall};
 pub use comparison::{Comparison, Tolerance};
 pub use hash::{Digest, DigestError, content_hash, mix_seed};
 pub use job::{Callee, Entry, Interactor, Job, Preload, is_under_any};
-pub use language::Language;
 pub use layer::{Layer, LayerError, LayerMount, LayerRoot, LayerStack};
-pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, Snapshot, TrainBatch, Update};
+pub use learn::{LearnError, PreferenceBatch, PreferencePair, Reward, Sample, Snapshot, TrainBatch, Update};
 pub use limits::{LimitKind, LimitOverrides, Limits};
-pub use outcome::{CallResult, Exit, GuestError, Interaction, InteractionEnd, Outcome, OutcomeError};
-pub use patch::{Edits, FileChange, Fuzz, Patch, PatchError, PatchProblem, TextFiles};
+pub use outcome::{
+    CallResult, Exit, GuestError, Interaction, InteractionEnd, Outcome, OutcomeError, RunReport, exit_word,
+};
+pub use patch::{Edits, FileChange, Fuzz, Patch, PatchError, TextFiles};
 pub use path::{PathError, check_path, is_plain_relative};
 pub use policy::{
     FinishReason, LengthLimit, Message, MessageRole, PLAIN_USER, PolicyError, PolicyVersion, Prompt, PromptContent,
     Role, Rollout, RolloutId, SampledTurn, Sampling,
 };
 pub use problem::{
-    CallCase, CallChecks, Checks, Predicted, Prediction, Problem, StdioCase, StdioChecks, TestCode, TestStyle, Trust,
+    CallCase, CallChecks, Checks, CodeTask, Environment, EnvironmentChecks, ExpectedResult, Predicted, Prediction,
+    Problem, ProblemRow, StdioCase, StdioChecks, TestCode, TestStyle, ToolCall, Trust, UnexecutedProblem,
+    WrongValueCount,
 };
-pub use problem_row::{ExpectedResult, ProblemRow, UnexecutedProblem, WrongValueCount};
 pub use program::{count_statements, normalize_program, program_hash};
-pub use reward::Reward;
-pub use run_report::{RunReport, exit_word};
 pub use scripted::{ScriptedPolicy, ScriptedRequest};
-pub use task::{IoPair, Provenance, Question, Task, TaskType};
-pub use traits::{Execute, ExecuteError, Learn, Policy, Trainable};
+pub use task::{Attempt, AttemptText, IoPair, Proposal, Provenance, Question, Task, TaskType};
+pub use traits::{CancellationToken, Execute, ExecuteError, Language, Learn, Policy, Trainable};
 pub use value::{
     DecodeError, EncodeCaps, LiteralError, MAX_LITERAL_BYTES, NumpyType, Object, PythonClass, Value, most_text_weight,
     record_weight, text_weight,

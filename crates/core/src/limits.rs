@@ -30,10 +30,7 @@ impl Limits {
     /// The fuel of a second of native CPython: 95 of 100 measured programs need less for it (`scripts/native-second`).
     pub const FUEL_PER_SECOND: u64 = 60_000_000_000;
 
-    /// The fuel of a limit in seconds of native CPython.
-    ///
-    /// # Errors
-    /// When there is no such limit: the value, and the range.
+    /// The fuel of a limit in seconds of native CPython. The error names the value, and the range.
     pub fn fuel_of_seconds(seconds: f64) -> Result<u64, String> {
         // Every whole number up to 2^53 is a double of its own.
         let most = (Self::FUEL.end() / Self::FUEL_PER_SECOND) as f64;
@@ -51,10 +48,7 @@ impl Limits {
         Self { fuel, deadline_ns: self.deadline_ns.saturating_mul(times), ..self }
     }
 
-    /// Checks that a job may be given this much fuel.
-    ///
-    /// # Errors
-    /// The value and [the range](Self::FUEL), in words.
+    /// Checks that a job may be given this much fuel. The error names the value, and [the range](Self::FUEL).
     pub fn check_fuel(fuel: u64) -> Result<(), String> {
         if Self::FUEL.contains(&fuel) {
             return Ok(());
@@ -77,14 +71,12 @@ impl Limits {
     }
 
     /// [The range](Self::FUEL) in words.
-    #[must_use]
     pub fn fuel_range() -> String {
         format!("a whole number from {} to {} (2^53)", Self::FUEL.start(), Self::FUEL.end())
     }
 
     /// For a function of a few lines: 10⁹ units of fuel (about 0.1 s of one core), 256 MiB of memory, 64 KiB of output, 1 MiB of files,
     /// a deadline of 60 s.
-    #[must_use]
     pub const fn small() -> Self {
         Self {
             fuel: 1_000_000_000,
@@ -97,7 +89,6 @@ impl Limits {
 
     /// For a task of a public set, as the image `python` has it: 6 s of native CPython ([`Self::FUEL_PER_SECOND`]), 256 MiB of memory, 4 MiB of
     /// output, 16 MiB of files, a deadline of an hour.
-    #[must_use]
     pub const fn large() -> Self {
         Self {
             fuel: 6 * Self::FUEL_PER_SECOND,
@@ -132,7 +123,6 @@ pub struct LimitOverrides {
     pub deadline_ns: Option<u64>,
 }
 
-/// [`LimitOverrides`] as they are written.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct LimitFields {
@@ -158,15 +148,11 @@ impl TryFrom<Option<LimitFields>> for LimitOverrides {
 
 impl LimitOverrides {
     /// Whether nothing is stated.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The fuel that is stated as such or in seconds.
-    ///
-    /// # Errors
-    /// When both are stated, or the seconds are [out of range](Limits::fuel_of_seconds).
+    /// The fuel that is stated as such or [in seconds](Limits::fuel_of_seconds), and not in both ways.
     pub fn fuel_of(fuel: Option<u64>, seconds: Option<f64>) -> Result<Option<u64>, String> {
         match (fuel, seconds) {
             (Some(_), Some(_)) => Err("`fuel` and `seconds` state the same limit: give one of them".to_owned()),
@@ -176,7 +162,6 @@ impl LimitOverrides {
     }
 
     /// `default`, with what is stated here.
-    #[must_use]
     pub fn apply(&self, default: Limits) -> Limits {
         let limits = self.fuel.map_or(default, |fuel| default.with_fuel(fuel));
         Limits {
@@ -191,24 +176,22 @@ impl LimitOverrides {
     /// What is stated here, as `other` states it where it does.
     #[must_use]
     pub fn replaced_by(self, other: Self) -> Self {
-        Self {
-            fuel: self.fuel.map(|own| other.fuel.unwrap_or(own)),
-            memory_bytes: self.memory_bytes.map(|own| other.memory_bytes.unwrap_or(own)),
-            output_bytes: self.output_bytes.map(|own| other.output_bytes.unwrap_or(own)),
-            file_bytes: self.file_bytes.map(|own| other.file_bytes.unwrap_or(own)),
-            deadline_ns: self.deadline_ns.map(|own| other.deadline_ns.unwrap_or(own)),
-        }
+        self.merge(other, |own, other| own.and(other.or(own)))
     }
 
     /// What is stated here, and else what `other` states.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
+        self.merge(other, Option::or)
+    }
+
+    fn merge(self, other: Self, merge: impl Fn(Option<u64>, Option<u64>) -> Option<u64>) -> Self {
         Self {
-            fuel: self.fuel.or(other.fuel),
-            memory_bytes: self.memory_bytes.or(other.memory_bytes),
-            output_bytes: self.output_bytes.or(other.output_bytes),
-            file_bytes: self.file_bytes.or(other.file_bytes),
-            deadline_ns: self.deadline_ns.or(other.deadline_ns),
+            fuel: merge(self.fuel, other.fuel),
+            memory_bytes: merge(self.memory_bytes, other.memory_bytes),
+            output_bytes: merge(self.output_bytes, other.output_bytes),
+            file_bytes: merge(self.file_bytes, other.file_bytes),
+            deadline_ns: merge(self.deadline_ns, other.deadline_ns),
         }
     }
 }
@@ -271,7 +254,8 @@ mod tests {
             (r#"{"seconds": 0}"#, "0 seconds are asked for"),
             (r#"{"seconds": -1.5}"#, "-1.5 seconds are asked for"),
             (r#"{"seconds": 1e9}"#, "1000000000 seconds are asked for"),
-            (r#"{"fuel": 0}"#, "0 units of fuel are asked for"),
+            (r#"{"fuel": 0}"#, "0 units of fuel are asked for: give a whole number from 1 to 9007199254740992 (2^53)"),
+            (r#"{"fuel": 18446744073709551615}"#, "18446744073709551615 units of fuel are asked for"),
             (r#"{"time": 1}"#, "unknown field `time`"),
         ] {
             let error = serde_json::from_str::<LimitOverrides>(json).expect_err(json).to_string();
@@ -279,31 +263,22 @@ mod tests {
         }
     }
 
+    /// The fuel of a record that has so much of it.
+    fn read(fuel: u64) -> Result<u64, String> {
+        let record = serde_json::to_value(Limits { fuel, ..Limits::small() }).expect("it can be written");
+        serde_json::from_value::<Limits>(record).map(|limits| limits.fuel).map_err(|error| error.to_string())
+    }
+
     #[test]
-    fn fuel_has_one_range_and_a_refusal_names_it_and_the_value() {
+    fn a_job_may_have_the_fuel_that_a_record_may_hold_and_no_more() {
         for fuel in [1, 1_000_000_000, 1 << 53] {
-            assert_eq!(Limits::check_fuel(fuel), Ok(()));
+            assert_eq!((Limits::check_fuel(fuel), read(fuel)), (Ok(()), Ok(fuel)));
         }
-        for fuel in [0, (1 << 53) + 1, u64::MAX] {
-            let why = Limits::check_fuel(fuel).expect_err("it is out of range");
-            assert!(why.contains(&fuel.to_string()) && why.contains("from 1 to 9007199254740992"), "{why}");
-        }
-    }
-
-    #[test]
-    fn a_record_with_more_fuel_than_a_job_may_have_is_not_read() {
-        let read = |fuel: u64| serde_json::from_value::<Limits>(record(fuel)).map(|limits| limits.fuel);
-        for fuel in [0, 1, 1 << 53] {
-            assert_eq!(read(fuel).expect("it is in range"), fuel);
-        }
+        assert_eq!(read(0), Ok(0), "a turn may have none left");
         for fuel in [(1 << 53) + 1, u64::MAX] {
+            assert!(Limits::check_fuel(fuel).is_err());
             let want = format!("fuel is `{fuel}`: want a whole number of units, at most 9007199254740992 (2^53)");
-            assert_eq!(read(fuel).expect_err("it is out of range").to_string(), want);
+            assert_eq!(read(fuel), Err(want));
         }
-    }
-
-    fn record(fuel: u64) -> serde_json::Value {
-        let limits = Limits { fuel, ..Limits::small() };
-        serde_json::to_value(limits).expect("it can be written")
     }
 }

@@ -24,21 +24,11 @@ pub enum PathError {
     #[error("path `{0}` is absolute; name it from the root of the tree")]
     Absolute(String),
     /// `..`, `.`, or two slashes in a row.
-    #[error("path `{path}` has the component `{component}`; write it plainly")]
-    Component {
-        /// The whole path.
-        path: String,
-        /// The invalid component.
-        component: String,
-    },
+    #[error("path `{0}` has the component `{1}`; write it plainly")]
+    Component(String, String),
     /// A control character, a backslash or a double quote, which programs read in different ways.
-    #[error("path {path:?} holds the character {found:?}")]
-    Character {
-        /// The whole path.
-        path: String,
-        /// The character.
-        found: char,
-    },
+    #[error("path {0:?} holds the character {1:?}")]
+    Character(String, char),
     /// It leads into `.git`.
     #[error("path `{0}` leads into `.git`; a tree here has no history")]
     Git(String),
@@ -46,7 +36,6 @@ pub enum PathError {
 
 /// Whether `path` can name a file of a job's working directory. What other programs make of it is no matter there, so less is refused than by
 /// [`check_path`].
-#[must_use]
 pub fn is_plain_relative(path: &str) -> bool {
     let plain = |part: &str| !matches!(part, "" | "." | "..") && part.len() <= MAX_COMPONENT_BYTES;
     path.len() <= MAX_PATH_BYTES
@@ -55,10 +44,8 @@ pub fn is_plain_relative(path: &str) -> bool {
         && path.split('/').count() <= MAX_COMPONENTS
 }
 
-/// Checks that `path` names a file inside a tree: it is relative, has plain components, and means the same to every program.
-///
-/// # Errors
-/// The first rule it breaks.
+/// Checks that `path` names a file inside a tree: it is relative, has plain components, and means the same to every program. The error is the
+/// first rule that it breaks.
 pub fn check_path(path: &str) -> Result<(), PathError> {
     if path.is_empty() {
         return Err(PathError::Empty);
@@ -67,7 +54,7 @@ pub fn check_path(path: &str) -> Result<(), PathError> {
         return Err(PathError::TooLong(path.chars().take(60).collect()));
     }
     if let Some(found) = path.chars().find(|found| found.is_control() || matches!(found, '\\' | '"')) {
-        return Err(PathError::Character { path: path.to_owned(), found });
+        return Err(PathError::Character(path.to_owned(), found));
     }
     if path.starts_with('/') {
         return Err(PathError::Absolute(path.to_owned()));
@@ -77,7 +64,7 @@ pub fn check_path(path: &str) -> Result<(), PathError> {
 
 fn check_component(path: &str, component: &str) -> Result<(), PathError> {
     if matches!(component, "" | "." | "..") {
-        return Err(PathError::Component { path: path.to_owned(), component: component.to_owned() });
+        return Err(PathError::Component(path.to_owned(), component.to_owned()));
     }
     if component.len() > MAX_COMPONENT_BYTES {
         return Err(PathError::TooLong(path.chars().take(60).collect()));

@@ -22,13 +22,11 @@ impl Role {
     pub const VERIFIER: Self = Self("verifier");
 
     /// Another role, such as `Role::new("writer")`.
-    #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
 
     /// Its name, as configurations and logs have it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         self.0
     }
@@ -70,13 +68,11 @@ pub struct SampledTurn {
 
 impl Prompt {
     /// Asks to continue a text or a conversation. Only an end token ends the response.
-    #[must_use]
     pub fn new(role: Role, content: impl Into<PromptContent>) -> Self {
         Self { role, task_type: None, content: content.into(), stop: Vec::new(), earlier: None, may_continue: false }
     }
 
     /// The prompt as plain text: a conversation as a base model is shown it.
-    #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match &self.content {
             PromptContent::Text(text) => Cow::Borrowed(text),
@@ -166,19 +162,16 @@ pub struct Message {
 
 impl Message {
     /// Instructions for the whole conversation.
-    #[must_use]
     pub fn system(content: impl Into<String>) -> Self {
         Self { role: MessageRole::System, content: content.into() }
     }
 
     /// A request.
-    #[must_use]
     pub fn user(content: impl Into<String>) -> Self {
         Self { role: MessageRole::User, content: content.into() }
     }
 
     /// A response.
-    #[must_use]
     pub fn assistant(content: impl Into<String>) -> Self {
         Self { role: MessageRole::Assistant, content: content.into() }
     }
@@ -198,7 +191,6 @@ pub enum MessageRole {
 
 impl MessageRole {
     /// The name that chat templates know.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -241,7 +233,6 @@ pub struct Sampling {
 
 impl Sampling {
     /// One rollout of so many tokens a prompt, at temperature 1 from all tokens, with seed 0.
-    #[must_use]
     pub const fn new(max_tokens: usize) -> Self {
         Self { temperature: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0, max_tokens, group: 1, seed: 0, stop: Vec::new() }
     }
@@ -276,7 +267,6 @@ pub struct Rollout {
 
 impl Rollout {
     /// Whether something can be learned from it: its tokens are known, or its trainer knows it by its number.
-    #[must_use]
     pub const fn is_trainable(&self) -> bool {
         !self.tokens.is_empty() || self.id.is_some()
     }
@@ -293,13 +283,11 @@ pub struct LengthLimit {
 
 impl LengthLimit {
     /// The model's context alone.
-    #[must_use]
     pub const fn of_context(context: usize) -> Self {
         Self { context, max_length: None }
     }
 
     /// The smaller of the two.
-    #[must_use]
     pub fn tokens(self) -> usize {
         self.max_length.map_or(self.context, |most| most.min(self.context))
     }
@@ -320,9 +308,7 @@ impl fmt::Display for LengthLimit {
                 "the model's context holds {context} together, whatever more `learn.options.max_length = {most}` allows: shorten the \
                  prompt or the response"
             ),
-            None => {
-                write!(f, "the model's context holds {context} together: shorten the prompt or the response")
-            }
+            None => write!(f, "the model's context holds {context} together: shorten the prompt or the response"),
         }
     }
 }
@@ -366,7 +352,6 @@ pub enum PolicyError {
     Trainer(String),
 }
 
-/// Names in code marks.
 fn shown(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { format!("`{}`", names.join("`, `")) }
 }
@@ -377,29 +362,17 @@ mod tests {
 
     #[test]
     fn a_limit_says_which_of_two_bounds_it_is_and_names_both() {
-        let limit = |max_length| LengthLimit { context: 96, max_length };
-        let cases = [
-            (limit(None), 96, "the model's context holds 96 together: shorten"),
-            (
-                limit(Some(96)),
-                96,
-                "the model's context holds 96 together, whatever more `learn.options.max_length = 96`",
-            ),
-            (
-                limit(Some(1000)),
-                96,
-                "the model's context holds 96 together, whatever more `learn.options.max_length = 1000`",
-            ),
-            (
-                limit(Some(59)),
-                59,
-                "`learn.options.max_length` allows 59 together, of the 96 that the model's context holds: raise",
-            ),
-        ];
-        for (limit, tokens, words) in cases {
+        let context = "the model's context holds 96 together";
+        for (max_length, tokens, words) in [
+            (None, 96, format!("{context}: shorten")),
+            (Some(96), 96, format!("{context}, whatever more `learn.options.max_length = 96`")),
+            (Some(1000), 96, format!("{context}, whatever more `learn.options.max_length = 1000`")),
+            (Some(59), 59, "`learn.options.max_length` allows 59 together, of the 96 that the".to_owned()),
+        ] {
+            let limit = LengthLimit { context: 96, max_length };
             assert_eq!(limit.tokens(), tokens, "{limit:?}");
-            assert!(limit.to_string().starts_with(words), "{limit}");
+            assert!(limit.to_string().starts_with(&words), "{limit}");
         }
-        assert_eq!(LengthLimit::of_context(96), limit(None));
+        assert_eq!(LengthLimit::of_context(96), LengthLimit { context: 96, max_length: None });
     }
 }

@@ -1,10 +1,11 @@
-//! Problems that `veriplay verify` judges attempts at: rows of a public set or of one's own.
+//! Problems that `veriplay verify` judges attempts at: rows of a public set or of one's own. Some rows hold the values that they expect, and
+//! others the reference program that returns them.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Comparison, EnvironmentChecks, LimitOverrides, Value};
+use crate::{Comparison, LimitOverrides, Value};
 
 /// One problem, including what only the judge may see. Immutable once read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,7 +29,6 @@ pub struct Problem {
 impl Problem {
     /// A problem whose calls of `function` with these arguments must return these values: judge `exact`, one state for all calls, named
     /// after the function.
-    #[must_use]
     pub fn calls(function: impl Into<String>, cases: impl IntoIterator<Item = (Vec<Value>, Value)>) -> Self {
         let function = function.into();
         let cases = cases.into_iter().map(|(input, expected)| CallCase::new(input, expected)).collect();
@@ -38,14 +38,12 @@ impl Problem {
     }
 
     /// A problem whose scripts read the first text of a case and must write the second: judge `lines`, each run in a fresh state.
-    #[must_use]
     pub fn stdio<T: Into<String>>(task_id: impl Into<String>, cases: impl IntoIterator<Item = (T, T)>) -> Self {
         let cases = cases.into_iter().map(|(stdin, stdout)| StdioCase::new(stdin, stdout)).collect();
         Self::new(task_id, Checks::Stdio(StdioChecks::new(cases, Comparison::by("lines"))))
     }
 
     /// A problem without a prelude or prompt: attempts are whole programs.
-    #[must_use]
     pub fn new(task_id: impl Into<String>, checks: Checks) -> Self {
         let limits = LimitOverrides::default();
         Self { task_id: task_id.into(), prelude: String::new(), prompt: String::new(), checks, limits }
@@ -98,7 +96,6 @@ pub struct CallCase {
 
 impl CallCase {
     /// A call with one right result.
-    #[must_use]
     pub const fn new(input: Vec<Value>, expected: Value) -> Self {
         Self { input, expected, alternatives: Vec::new() }
     }
@@ -120,7 +117,6 @@ pub struct StdioChecks {
 
 impl StdioChecks {
     /// Runs that no interactor takes part in.
-    #[must_use]
     pub const fn new(cases: Vec<StdioCase>, comparison: Comparison) -> Self {
         Self { cases, comparison, interactor: None }
     }
@@ -172,7 +168,6 @@ pub struct StdioCase {
 
 impl StdioCase {
     /// A run that reads and writes no files, with one right output.
-    #[must_use]
     pub fn new(stdin: impl Into<String>, stdout: impl Into<String>) -> Self {
         Self { stdin: stdin.into(), stdout: stdout.into(), ..Self::default() }
     }
@@ -233,7 +228,6 @@ pub struct TestCode {
 
 impl TestCode {
     /// Tests without a setup, none of whose functions shares a name with a builtin.
-    #[must_use]
     pub const fn new(trust: Trust, style: TestStyle) -> Self {
         Self { trust, setup: String::new(), functions: Vec::new(), style }
     }
@@ -291,4 +285,183 @@ pub enum Predicted {
     Output,
     /// Arguments for which `f` returns the output.
     Input,
+}
+
+/// A tool environment, whose state only its tools change. Its source is ours and trusted; `task-corpus/environments/README.md`
+/// describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Environment {
+    /// Its name, such as `orders`.
+    pub name: String,
+    /// Python source: `TOOLS`, `dump()`, `check()`, and its initial state in module variables.
+    pub source: String,
+}
+
+/// A task with its verification code: the artifact of a challenger. All of its code is untrusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CodeTask {
+    /// Its name, unique in a file.
+    pub task_id: String,
+    /// Name of its environment.
+    pub environment: String,
+    /// The instruction for the executor, in words.
+    pub instruction: String,
+    /// Source that defines `verify(before, after, answer)`, which returns a `bool`. The states are plain values; the answer is `None`
+    /// when there was none.
+    pub verify: String,
+    /// Code that solves the task.
+    pub solution: String,
+    /// Near misses of the solution, which `verify` must not accept; three in the paper.
+    pub failures: Vec<String>,
+}
+
+/// One tool call, as the environment received it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolCall {
+    /// Name of the tool.
+    pub name: String,
+    /// Positional arguments.
+    pub arguments: Vec<Value>,
+    /// Keyword arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<(String, Value)>,
+}
+
+/// The part of a [`CodeTask`] that judges an executor's code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnvironmentChecks {
+    /// The environment in which the code runs.
+    pub environment: Environment,
+    /// As [`CodeTask::verify`]. Neither this code nor the executor's sees the other.
+    pub verify: String,
+    /// As [`CodeTask::solution`]: a task that does not accept it cannot refuse an attempt. Without one the attempt is to blame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solution: Option<String>,
+}
+
+/// A row of a set of problems.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub enum ProblemRow {
+    /// A problem that can be judged as it is.
+    Ready(Problem),
+    /// A problem whose expected values must be executed first.
+    Unexecuted(UnexecutedProblem),
+}
+
+impl ProblemRow {
+    /// Its name in the set.
+    pub fn task_id(&self) -> &str {
+        match self {
+            ProblemRow::Ready(problem) => &problem.task_id,
+            ProblemRow::Unexecuted(unexecuted) => &unexecuted.task_id,
+        }
+    }
+
+    /// The row under another name, if there is one.
+    #[must_use]
+    pub fn named(mut self, name: Option<String>) -> Self {
+        let task_id = match &mut self {
+            ProblemRow::Ready(problem) => &mut problem.task_id,
+            ProblemRow::Unexecuted(unexecuted) => &mut unexecuted.task_id,
+        };
+        name.into_iter().for_each(|name| *task_id = name);
+        self
+    }
+
+    /// Gives it limits in place of those that it has.
+    pub fn state_limits(&mut self, stated: LimitOverrides) {
+        let limits = match self {
+            ProblemRow::Ready(problem) => &mut problem.limits,
+            ProblemRow::Unexecuted(unexecuted) => &mut unexecuted.limits,
+        };
+        *limits = stated.or(*limits);
+    }
+
+    /// The limits that it states.
+    pub const fn limits(&self) -> LimitOverrides {
+        match self {
+            ProblemRow::Ready(problem) => problem.limits,
+            ProblemRow::Unexecuted(unexecuted) => unexecuted.limits,
+        }
+    }
+
+    /// The source that precedes a completion.
+    pub fn prompt(&self) -> &str {
+        match self {
+            ProblemRow::Ready(problem) => &problem.prompt,
+            ProblemRow::Unexecuted(unexecuted) => &unexecuted.prompt,
+        }
+    }
+
+    /// How outputs are compared, where a judge compares them.
+    pub fn comparison_mut(&mut self) -> Option<&mut Comparison> {
+        match self {
+            ProblemRow::Unexecuted(unexecuted) => Some(&mut unexecuted.checks.comparison),
+            ProblemRow::Ready(problem) => match &mut problem.checks {
+                Checks::Calls(checks) => Some(&mut checks.comparison),
+                Checks::Stdio(checks) => Some(&mut checks.comparison),
+                Checks::Tests(_) | Checks::Prediction(_) | Checks::Environment(_) => None,
+            },
+        }
+    }
+
+    /// Whether an attempt predicts a value instead of being a program.
+    pub const fn is_prediction(&self) -> bool {
+        matches!(self, ProblemRow::Ready(Problem { checks: Checks::Prediction(_), .. }))
+    }
+}
+
+/// A problem whose expected values are what its reference program returns, as EvalPlus publishes them. The caller runs `checks.function` of
+/// `reference` on `inputs`, in one state, and completes it with [`UnexecutedProblem::with_expected`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UnexecutedProblem {
+    /// As [`Problem::task_id`].
+    pub task_id: String,
+    /// As [`Problem::prompt`].
+    pub prompt: String,
+    /// The checks, without their cases.
+    pub checks: CallChecks,
+    /// Argument lists, in the order of the cases.
+    pub inputs: Vec<Vec<Value>>,
+    /// Source of the reference program.
+    pub reference: String,
+    /// How a call of the reference gives the expected value.
+    pub expects: ExpectedResult,
+    /// As [`Problem::limits`].
+    pub limits: LimitOverrides,
+}
+
+/// How a call of the reference gives the expected value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum ExpectedResult {
+    /// The returned value is expected.
+    Value,
+    /// The expected value is whether it returned anything but `None`. The reference may return objects that are no plain values.
+    NotNone,
+}
+
+/// The number of expected values differs from the number of inputs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the reference of `{task_id}` gave {found} values for {wanted} inputs")]
+pub struct WrongValueCount {
+    task_id: String,
+    found: usize,
+    wanted: usize,
+}
+
+impl UnexecutedProblem {
+    /// Completes the problem with the expected value of each input.
+    pub fn with_expected(&self, expected: Vec<Value>) -> Result<Problem, WrongValueCount> {
+        let (found, wanted) = (expected.len(), self.inputs.len());
+        if found != wanted {
+            return Err(WrongValueCount { task_id: self.task_id.clone(), found, wanted });
+        }
+        let cases = self.inputs.iter().cloned().zip(expected).map(|(input, expected)| CallCase::new(input, expected));
+        let checks = Checks::Calls(CallChecks { cases: cases.collect(), ..self.checks.clone() });
+        Ok(Problem { prompt: self.prompt.clone(), limits: self.limits, ..Problem::new(&self.task_id, checks) })
+    }
 }

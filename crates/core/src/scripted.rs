@@ -3,7 +3,6 @@
 //! Invariant: a response is a function of the script and of (prompt, seed, i, j), so a scripted run repeats itself.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use crate::{FinishReason, Policy, PolicyError, PolicyVersion, Prompt, Role, Rollout, Sampling, TaskType, mix_seed};
 
@@ -22,7 +21,6 @@ pub struct ScriptedRequest<'a> {
 
 impl ScriptedRequest<'_> {
     /// A number that depends only on (seed, i, j); see [`mix_seed`].
-    #[must_use]
     pub fn draw(&self) -> u64 {
         mix_seed(self.sampling.seed, &[self.index as u64, self.sample as u64])
     }
@@ -36,22 +34,14 @@ pub struct ScriptedPolicy {
     script: Box<Script>,
 }
 
-impl fmt::Debug for ScriptedPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ScriptedPolicy")
-    }
-}
-
 impl ScriptedPolicy {
     /// A policy that calls a function for each response.
-    #[must_use]
     pub fn new(response: impl Fn(&ScriptedRequest<'_>) -> String + Send + Sync + 'static) -> Self {
         Self { script: Box::new(move |request| Some(response(request))) }
     }
 
     /// A policy that answers with one of the texts for the prompt's role and task type, chosen by (seed, i, j). [`Policy::generate`] fails
     /// for a prompt without texts.
-    #[must_use]
     pub fn table<T: Into<String>>(rows: impl IntoIterator<Item = ((Role, TaskType), Vec<T>)>) -> Self {
         let own = |(key, texts): (_, Vec<T>)| (key, texts.into_iter().map(Into::into).collect());
         let rows: BTreeMap<(Role, TaskType), Vec<String>> = rows.into_iter().map(own).collect();

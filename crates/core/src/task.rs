@@ -1,4 +1,4 @@
-//! Tasks for a solver.
+//! Tasks for a solver, and what the verifier extracts from rollouts: attempts and proposals.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,6 @@ impl TaskType {
     pub const STANDARD: [TaskType; 3] = [TaskType::Deduction, TaskType::Abduction, TaskType::Induction];
 
     /// Its name in reports.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             TaskType::Deduction => "deduction",
@@ -87,7 +86,6 @@ pub enum Question {
 
 impl Question {
     /// The type of its task.
-    #[must_use]
     pub const fn task_type(&self) -> TaskType {
         match self {
             Question::Deduction { .. } => TaskType::Deduction,
@@ -98,7 +96,6 @@ impl Question {
     }
 
     /// The program it is about.
-    #[must_use]
     pub fn program(&self) -> &str {
         match self {
             Question::Deduction { program, .. }
@@ -139,8 +136,78 @@ pub struct Task {
 
 impl Task {
     /// The hash of its question and limits. Tasks that ask the same thing have the same id.
-    #[must_use]
     pub fn id(&self) -> Digest {
         content_hash(&(&self.question, &self.limits))
+    }
+}
+
+/// The text of an attempt at a task, as it comes from a file or a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttemptText {
+    /// A model's response: a continuation of the prompt, or prose with a fenced block of code.
+    Completion(String),
+    /// A whole program.
+    Program(String),
+}
+
+/// The content extracted from a rollout's text. Extraction is part of judging, so the verifier does it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attempt {
+    /// The predicted value of a deduction task.
+    Value(Value),
+    /// The argument list given for an abduction task.
+    Arguments(Vec<Value>),
+    /// A whole program.
+    Program(String),
+    /// The name given for the exception of an error task.
+    Exception(String),
+    /// A proposed task.
+    Proposal(Proposal),
+    /// The text holds no attempt of the wanted kind.
+    Malformed {
+        /// Why, for people.
+        reason: String,
+    },
+}
+
+/// A proposed task, not executed yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proposal {
+    /// A program and one input, for deduction, abduction and error tasks.
+    Triplet {
+        /// `Deduction`, `Abduction` or `Error`.
+        task_type: TaskType,
+        /// Source text with entry `f`.
+        program: String,
+        /// Positional arguments.
+        input: Vec<Value>,
+    },
+    /// Inputs for a given program and a message for the solver, for induction.
+    Inputs {
+        /// The program that was given to the proposer.
+        program: String,
+        /// Argument lists.
+        inputs: Vec<Vec<Value>>,
+        /// A hint in words; may be empty.
+        message: String,
+    },
+}
+
+impl Proposal {
+    /// The type of the proposed task.
+    pub const fn task_type(&self) -> TaskType {
+        match self {
+            Proposal::Triplet { task_type, .. } => *task_type,
+            Proposal::Inputs { .. } => TaskType::Induction,
+        }
+    }
+
+    /// The program of the proposed task.
+    pub fn program(&self) -> &str {
+        match self {
+            Proposal::Triplet { program, .. } | Proposal::Inputs { program, .. } => program,
+        }
     }
 }

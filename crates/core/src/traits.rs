@@ -1,9 +1,12 @@
-//! The traits behind which an executor, a policy or a learner can be swapped.
+//! The traits behind which an executor, a policy, a learner or a language can be swapped.
 
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{
-    Job, LearnError, Outcome, PolicyError, PreferenceBatch, Prompt, Rollout, Sampling, Snapshot, TrainBatch, Update,
+    Digest, Job, LearnError, Outcome, PolicyError, PreferenceBatch, Prompt, Rollout, Sampling, Snapshot, TrainBatch,
+    Update,
 };
 
 /// Runs one untrusted [`Job`]. Blocking, and callable from many threads.
@@ -48,6 +51,37 @@ pub enum ExecuteError {
     Cancelled,
 }
 
+/// Cancels the jobs that it was given with. Clones share it, and once cancelled it stays so.
+#[derive(Debug, Clone, Default)]
+pub struct CancellationToken {
+    cancelled: Arc<AtomicBool>,
+    /// The token that cancels this one, too.
+    above: Option<Arc<CancellationToken>>,
+}
+
+impl CancellationToken {
+    /// A token that is not cancelled.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A token that is cancelled with this one, and may be cancelled alone.
+    pub fn child(&self) -> Self {
+        Self { cancelled: Arc::default(), above: Some(Arc::new(self.clone())) }
+    }
+
+    /// Cancels the jobs. They end soon after.
+    pub fn cancel(&self) {
+        // No other memory is read by it: a job that sees it later ends later.
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the jobs are cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed) || self.above.as_ref().is_some_and(|above| above.is_cancelled())
+    }
+}
+
 /// Generates rollouts.
 pub trait Policy {
     /// Generates `sampling.group` rollouts for each prompt, in the order of the prompts.
@@ -67,10 +101,7 @@ pub trait Policy {
         Vec::new()
     }
 
-    /// The other policy of that name.
-    ///
-    /// # Errors
-    /// There is none, or it cannot be opened.
+    /// The other policy of that name, if there is one and it can be opened.
     fn other(&self, name: &str) -> Result<Rc<dyn Policy>, PolicyError> {
         Err(PolicyError::Unknown { name: name.to_owned(), known: self.others() })
     }
@@ -84,10 +115,7 @@ pub trait Learn {
     /// When the batch is invalid, a gradient is missing or not finite, or the backend fails. The weights are then unchanged.
     fn update(&mut self, batch: &TrainBatch, learning_rate: f64) -> Result<Update, LearnError>;
 
-    /// Takes one optimizer step at `learning_rate` with the loss over pairs.
-    ///
-    /// # Errors
-    /// As [`Learn::update`].
+    /// Takes one optimizer step at `learning_rate` with the loss over pairs. It fails as [`Learn::update`] does.
     fn prefer(&mut self, batch: &PreferenceBatch, learning_rate: f64) -> Result<Update, LearnError>;
 
     /// What it has learned so far, so that steps that are only tried can be undone.
@@ -96,10 +124,7 @@ pub trait Learn {
     /// The backend fails, or the weights are elsewhere.
     fn snapshot(&self) -> Result<Snapshot, LearnError>;
 
-    /// Goes back to a snapshot of its own: weights, optimizer and version.
-    ///
-    /// # Errors
-    /// As [`Learn::snapshot`], or it is another learner's.
+    /// Goes back to a snapshot of its own: weights, optimizer and version. Another learner's is an error.
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), LearnError>;
 }
 
@@ -107,3 +132,31 @@ pub trait Learn {
 pub trait Trainable: Policy + Learn {}
 
 impl<T: Policy + Learn> Trainable for T {}
+
+/// What the host must know of a language to read, run and compare its programs.
+pub trait Language: Sync {
+    /// The image that its programs run in where nobody names another one.
+    fn image(&self) -> &'static str;
+
+    /// Whether a word behind the fence of a block, in lower case, says that the block is of this language.
+    fn is_label(&self, word: &str) -> bool;
+
+    /// Names a program by what it says: equal for programs that differ at most in layout, comments and the names of their own variables.
+    fn fingerprint(&self, program: &str) -> Digest;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_cancelled_alone_or_with_the_token_that_it_is_of() {
+        let all = CancellationToken::new();
+        let (ended, open) = (all.child(), all.child());
+        ended.cancel();
+        assert!(ended.is_cancelled() && ended.child().is_cancelled());
+        assert!(!open.is_cancelled() && !all.is_cancelled());
+        all.cancel();
+        assert!(open.is_cancelled() && open.child().is_cancelled());
+    }
+}

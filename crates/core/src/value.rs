@@ -54,27 +54,23 @@ pub enum Value {
 
 impl Value {
     /// An `int`.
-    #[must_use]
     pub fn int(value: impl Into<IBig>) -> Self {
         Value::Int(value.into())
     }
 
     /// The `int` that `text` writes in decimal digits with or without a sign, however many they are; [`Value::parse_literal`] takes as many as
     /// Python does.
-    #[must_use]
     pub fn parse_int(text: &str) -> Option<Self> {
         // The parser takes underscores anywhere.
         (!text.contains('_')).then(|| text.parse().ok().map(Value::Int)).flatten()
     }
 
     /// A `str`.
-    #[must_use]
     pub fn str(value: impl Into<String>) -> Self {
         Value::Str(value.into())
     }
 
     /// The Python name of its type.
-    #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::None => "NoneType",
@@ -121,7 +117,6 @@ value_from!(
 );
 
 impl<V: Into<Value>> From<Vec<V>> for Value {
-    /// A `list`.
     fn from(items: Vec<V>) -> Self {
         Value::List(items.into_iter().map(Into::into).collect())
     }

@@ -44,7 +44,6 @@ pub enum Status {
     Invalid,
 }
 
-/// The word of its JSON.
 impl Display for Status {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.serialize(f)
@@ -145,7 +144,6 @@ pub enum RowStatus {
     Dropped(NoVerdict),
 }
 
-/// The word of its JSON.
 impl Display for RowStatus {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.serialize(f)
@@ -174,14 +172,12 @@ pub const UNKNOWN_TASK_RULE: &str = "unknown_task";
 
 impl VerdictRow {
     /// Whether it is of an attempt at a task, and not of an invalid row or of an attempt at an unknown task.
-    #[must_use]
     pub fn has_task(&self) -> bool {
         ![INVALID_ROW_RULE, UNKNOWN_TASK_RULE].contains(&self.evidence.rule.as_str())
     }
 
     /// Whether it counts, for pass@k and for rewards. A dropped attempt does not, nor one without a task or whose task has no usable
     /// reference. Any other that is unjudgeable counts as not accepted: what the attempt contains may have made it so.
-    #[must_use]
     pub fn counts(&self) -> bool {
         match self.status {
             RowStatus::Judged(Status::Unjudgeable) => self.has_task() && self.evidence.rule != REFERENCE_RULE,
@@ -191,7 +187,6 @@ impl VerdictRow {
     }
 
     /// The row of an attempt. `judged` is the digest of everything that the verdict depends on.
-    #[must_use]
     pub fn new(task_id: String, attempt_id: String, judged: Digest, verdict: Result<Verdict, Dropped>) -> Self {
         let none = || Evidence::default();
         let (status, passed, total, evidence) = match verdict {

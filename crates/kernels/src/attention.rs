@@ -3,21 +3,22 @@
 //! A group is one prompt and the responses behind it, lying side by side in the rows of a micro-batch: no padding and no mask.
 //! A prompt row sees the prompt up to itself; a response row sees the whole prompt and its own response up to itself. The
 //! probabilities are not kept: backward recomputes them from the saved log-sum-exp, as FlashAttention does (Dao et al. 2022).
-//! Two paths read a key-value cache: decoding, [`DecodeStep`], and prompts of which it has the beginning, [`PrefillStep`]. Grouped queries are those of Ainslie et al. 2023.
+//! Two paths read a key-value cache: decoding, [`DecodeStep`], and prompts of which it has the beginning, [`PrefillStep`]. Grouped queries
+//! are those of Ainslie et al. 2023.
 
 mod backward;
-mod decode;
+mod cached;
 mod forward;
-mod prefill;
 mod spans;
 
 use std::ops::Range;
 
+use pulp::Simd;
+
 pub use backward::{AttentionSaved, attention_backward};
-pub use decode::{DecodeRow, DecodeScratch, DecodeStep, KvCache};
+pub use cached::{DecodeRow, DecodeStep, KvCache, PrefillStep};
 pub use forward::{AttentionWorkspace, attention};
-pub use prefill::PrefillStep;
-pub(crate) use spans::Spans;
+use spans::{Panel, Spans};
 
 use crate::layers::{RopeTable, inverse_rms, rms_norm_row_backward, rotate, unrotate};
 use crate::math::{LANES, exp, max, sum};
@@ -121,7 +122,7 @@ impl std::ops::Deref for LayerAttention<'_> {
 impl LayerAttention<'_> {
     /// Rotated head from its raw projection, normalised where there is a gain.
     #[inline(always)]
-    pub(crate) fn rotate_head(&self, out: &mut [f32], raw: &[f32], gain: Option<&[f32]>, position: usize, scale: f32) {
+    fn rotate_head(&self, out: &mut [f32], raw: &[f32], gain: Option<&[f32]>, position: usize, scale: f32) {
         match gain {
             Some(gain) => {
                 let r = inverse_rms(raw, self.eps) * scale;
@@ -134,7 +135,7 @@ impl LayerAttention<'_> {
 
     /// Backward of [`LayerAttention::rotate_head`] without its scale: adds to `draw` and `dgain`; `dout` is overwritten.
     #[inline(always)]
-    pub(crate) fn rotate_head_backward(
+    fn rotate_head_backward(
         &self,
         (draw, dgain): (&mut [f32], &mut [f32]),
         raw: &[f32],
@@ -148,42 +149,108 @@ impl LayerAttention<'_> {
             None => draw.iter_mut().zip(dout).for_each(|(d, &mut g)| *d += g),
         }
     }
-}
 
-impl LayerAttention<'_> {
     /// Query heads that share key-value head `kv`.
     #[inline(always)]
-    pub(crate) fn sharing(&self, kv: usize) -> Range<usize> {
+    fn sharing(&self, kv: usize) -> Range<usize> {
         let shared = self.heads / self.kv_heads;
         kv * shared..(kv + 1) * shared
     }
 
+    /// The query heads of one row that share key-value head `kv`: two at once, so that every key is loaded once for both.
+    #[inline(always)]
+    fn attend<S: Simd>(
+        &self,
+        simd: S,
+        row: &mut AttendingRow<'_>,
+        kv: usize,
+        seen: (&Spans, [Panel<'_>; 2]),
+        scratch: &mut DecodeScratch,
+    ) {
+        let mut heads = self.sharing(kv);
+        while heads.len() >= 2 {
+            self.attend_heads::<S, 2>(simd, row, heads.start, seen, scratch);
+            heads.start += 2;
+        }
+        if !heads.is_empty() {
+            self.attend_heads::<S, 1>(simd, row, heads.start, seen, scratch);
+        }
+    }
+
+    /// `G` query heads of one row, from head `first` on.
+    #[inline(always)]
+    fn attend_heads<S: Simd, const G: usize>(
+        &self,
+        simd: S,
+        row: &mut AttendingRow<'_>,
+        first: usize,
+        seen: (&Spans, [Panel<'_>; 2]),
+        scratch: &mut DecodeScratch,
+    ) {
+        let (spans, panels) = seen;
+        let heads = first * self.dim..(first + G) * self.dim;
+        let weights = scratch.weights.resize(G * spans.end);
+        let queries = scratch.head.resize(G * self.dim);
+        self.rotate_queries(queries, &row.raw[heads.clone()], row.position);
+        spans.scores::<S, G>(simd, weights, queries, panels);
+        let mut totals = [0.0; G];
+        for (g, weights) in weights.chunks_exact_mut(spans.end).enumerate() {
+            let (total, norm) = softmax(weights);
+            totals[g] = total;
+            if let Some(lse) = row.lse.get_mut(first + g) {
+                *lse = norm;
+            }
+        }
+        let out = &mut row.out[heads];
+        out.fill(0.0);
+        spans.mix::<S, G>(simd, out, weights, panels);
+        for (out, total) in out.chunks_exact_mut(self.dim).zip(totals) {
+            let inverse = 1.0 / total;
+            out.iter_mut().for_each(|x| *x *= inverse);
+        }
+    }
+
     /// Several neighbouring query heads at once, scaled for the scores.
     #[inline(always)]
-    pub(crate) fn rotate_queries(&self, out: &mut [f32], raw: &[f32], position: usize) {
+    fn rotate_queries(&self, out: &mut [f32], raw: &[f32], position: usize) {
         for (out, raw) in out.chunks_exact_mut(self.dim).zip(raw.chunks_exact(self.dim)) {
             self.rotate_head(out, raw, self.q_gain, position, self.scale());
         }
     }
 }
 
-/// Buffers of one thread.
+struct AttendingRow<'a> {
+    /// Overwritten [heads·dim].
+    out: &'a mut [f32],
+    /// The log-sum-exp of each head [heads]; empty where nobody asks for it.
+    lse: &'a mut [f32],
+    /// Raw projections [(heads + 2·kv_heads)·dim].
+    raw: &'a [f32],
+    position: usize,
+}
+
+/// Buffers of one thread for one row.
 #[derive(Debug, Default)]
-pub(crate) struct AttentionScratch {
+pub struct DecodeScratch {
+    weights: AlignedBuffer,
+    head: AlignedBuffer,
+}
+
+#[derive(Debug, Default)]
+struct AttentionScratch {
     keys: AlignedBuffer,
     keys_t: AlignedBuffer,
     values: AlignedBuffer,
     values_t: AlignedBuffer,
     dkeys: AlignedBuffer,
     dvalues: AlignedBuffer,
-    probs: AlignedBuffer,
     dprobs: AlignedBuffer,
-    head: AlignedBuffer,
+    row: DecodeScratch,
 }
 
 /// Rounds up to whole vectors.
 #[inline(always)]
-pub(crate) const fn padded(n: usize) -> usize {
+const fn padded(n: usize) -> usize {
     n.next_multiple_of(LANES)
 }
 
@@ -229,7 +296,7 @@ fn load_panels(
 
 /// Exponentiates scores in place, shifted by their maximum. Returns their sum and the log-sum-exp of the scores.
 #[inline(always)]
-pub(crate) fn softmax(scores: &mut [f32]) -> (f32, f32) {
+fn softmax(scores: &mut [f32]) -> (f32, f32) {
     let top = max(scores);
     for s in scores.iter_mut() {
         *s = exp(*s - top);

@@ -4,18 +4,18 @@
 //! panels as wide as two vectors, A packed in panels of a few rows, and a kernel that keeps one tile of C in registers. Weights
 //! are packed once per optimizer step and used by all micro-batches ([`PackedMatrix`]).
 //! Invariant: row i of C depends only on row i of A and is summed in the order of k, whatever the other rows are. That is why
-//! rollouts do not depend on the batch they are in.
+//! rollouts do not depend on the batch they are in. The threads of a pool share a product by columns where rows are few, so that every weight is
+//! read once, and by rows where they are many: either way an element is summed as by one thread, to the same bits.
 
 use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
 use crate::simd::{AlignedBuffer, dispatch};
-pub use workspace::GemmWorkspace;
+use crate::thread_pool::ThreadPool;
 
 #[cfg(test)]
 mod tests;
-mod workspace;
 
 /// Depth of one block: a panel of B of this depth stays in the first-level cache.
 const DEPTH: usize = 256;
@@ -113,18 +113,11 @@ impl WithSimd for PackRight<'_, '_> {
         let tile = 2 * S::F32_LANES;
         let panels = self.cols.div_ceil(tile);
         let data = self.packed.data.resize(panels * tile * self.depth);
-        let mut from = 0;
-        while from < self.depth {
+        for from in (0..self.depth).step_by(DEPTH) {
             let deep = DEPTH.min(self.depth - from);
             let block = &mut data[from * panels * tile..(from + deep) * panels * tile];
-            pack_panels(
-                block,
-                MatrixView { data: &self.b.data[(from * self.b.row).min(self.b.data.len())..], ..self.b }.transposed(),
-                self.cols,
-                deep,
-                tile,
-            );
-            from += deep;
+            let data = &self.b.data[(from * self.b.row).min(self.b.data.len())..];
+            pack_panels(block, MatrixView { data, ..self.b }.transposed(), self.cols, deep, tile);
         }
         (self.packed.depth, self.packed.cols, self.packed.tile) = (self.depth, self.cols, tile);
     }
@@ -179,9 +172,87 @@ fn transpose(panel: &mut [f32], a: &[f32], stride: usize, valid: usize, deep: us
 
 /// C (+)= A · B for the first `rows` rows of A [rows, depth] and a packed B [depth, cols].
 pub fn multiply(rows: usize, a: MatrixView<'_>, b: &PackedMatrix, c: MatrixTarget<'_>, space: &mut GemmWorkspace) {
-    if rows > 0 && b.depth > 0 && b.cols > 0 {
-        space.multiply(rows, a, b, c);
+    if rows == 0 || b.depth == 0 || b.cols == 0 {
+        return;
     }
+    match space.pool.threads_worth_waking(rows * b.depth * b.cols) {
+        1 => dispatch(Multiply { rows, a, b, panels: 0..b.panels(), c, left: &mut space.first.left }),
+        threads if rows < MANY_ROWS => space.by_columns(threads, rows, a, b, c),
+        threads => space.by_rows(threads, rows, a, b, c),
+    }
+}
+
+/// The buffers of products.
+#[derive(Debug, Default)]
+pub struct GemmWorkspace {
+    pool: ThreadPool,
+    first: ThreadBuffers,
+    others: Vec<ThreadBuffers>,
+}
+
+#[derive(Debug, Default)]
+struct ThreadBuffers {
+    left: AlignedBuffer,
+    /// Its columns of C, before they are put among the others.
+    columns: AlignedBuffer,
+}
+
+/// Rows from which on threads take rows: a tile's reading of B is then hidden behind its multiplications, and there are no columns
+/// to be put together.
+const MANY_ROWS: usize = 8 * MAX_TILE_ROWS;
+
+impl GemmWorkspace {
+    /// Lets `pool` share the products that are worth it.
+    pub fn set_pool(&mut self, pool: &ThreadPool) {
+        self.pool = pool.clone();
+        self.others.resize_with(pool.threads() - 1, ThreadBuffers::default);
+    }
+
+    fn thread_buffers(&mut self, threads: usize) -> impl Iterator<Item = &mut ThreadBuffers> {
+        std::iter::once(&mut self.first).chain(&mut self.others).take(threads)
+    }
+
+    fn by_rows(&mut self, threads: usize, rows: usize, a: MatrixView<'_>, b: &PackedMatrix, c: MatrixTarget<'_>) {
+        let pool = self.pool.clone();
+        let share = rows.div_ceil(threads).next_multiple_of(MAX_TILE_ROWS);
+        let shares = c.data.chunks_mut(share * c.stride).zip((0..rows).step_by(share));
+        let mut parts: Vec<_> = self.thread_buffers(threads).zip(shares).collect();
+        pool.for_each(&mut parts, |(buffers, (data, first))| {
+            let a = MatrixView { data: &a.data[*first * a.row..], ..a };
+            let c = MatrixTarget { data, stride: c.stride, add: c.add };
+            let rows = share.min(rows - *first);
+            dispatch(Multiply { rows, a, b, panels: 0..b.panels(), c, left: &mut buffers.left });
+        });
+    }
+
+    fn by_columns(&mut self, threads: usize, rows: usize, a: MatrixView<'_>, b: &PackedMatrix, c: MatrixTarget<'_>) {
+        let pool = self.pool.clone();
+        let (panels, share) = (b.panels(), b.panels().div_ceil(threads));
+        let shares = (0..panels).step_by(share).map(|first| first..(first + share).min(panels));
+        let mut parts: Vec<_> = self.thread_buffers(threads).zip(shares).collect();
+        let MatrixTarget { data, stride, add } = c;
+        let before: &[f32] = data;
+        pool.for_each(&mut parts, |(buffers, panels)| {
+            let columns = columns(b, panels);
+            let out = buffers.columns.resize(rows * columns.len());
+            if add {
+                let rows = out.chunks_exact_mut(columns.len()).zip(before.chunks(stride));
+                rows.for_each(|(out, before)| out.copy_from_slice(&before[columns.clone()]));
+            }
+            let c = MatrixTarget { data: out, stride: columns.len(), add };
+            dispatch(Multiply { rows, a, b, panels: panels.clone(), c, left: &mut buffers.left });
+        });
+        for (buffers, panels) in parts {
+            let columns = columns(b, &panels);
+            let rows = buffers.columns.as_slice().chunks_exact(columns.len()).zip(data.chunks_mut(stride));
+            rows.for_each(|(own, all)| all[columns.clone()].copy_from_slice(own));
+        }
+    }
+}
+
+/// The columns of some panels of `b`.
+fn columns(b: &PackedMatrix, panels: &Range<usize>) -> Range<usize> {
+    panels.start * b.tile..(panels.end * b.tile).min(b.cols)
 }
 
 struct Multiply<'a> {
@@ -272,7 +343,6 @@ const fn last_tile(rest: usize, most: usize) -> usize {
 struct TileTarget {
     at: usize,
     stride: usize,
-    /// Columns there are.
     cols: usize,
     add: bool,
 }
@@ -301,8 +371,7 @@ fn put_last<S: Simd, const M: usize>(
 /// Computes a tile of C and puts its first `rows` rows in their target.
 #[inline(always)]
 fn put<S: Simd, const M: usize>(simd: S, left: &[f32], right: &[f32], c: &mut [f32], target: TileTarget, rows: usize) {
-    let acc = product::<S, M>(simd, left, right);
-    store::<S, M>(simd, acc, &mut c[target.at..], target.stride, rows, target.cols, target.add);
+    store::<S, M>(simd, product::<S, M>(simd, left, right), c, target, rows);
 }
 
 /// One tile of C: `M` rows by two vectors, held in registers.
@@ -323,16 +392,9 @@ fn product<S: Simd, const M: usize>(simd: S, left: &[f32], right: &[f32]) -> [[S
 }
 
 #[inline(always)]
-fn store<S: Simd, const M: usize>(
-    simd: S,
-    acc: [[S::f32s; 2]; M],
-    c: &mut [f32],
-    stride: usize,
-    rows: usize,
-    cols: usize,
-    add: bool,
-) {
-    let tile = 2 * S::F32_LANES;
+fn store<S: Simd, const M: usize>(simd: S, acc: [[S::f32s; 2]; M], c: &mut [f32], target: TileTarget, rows: usize) {
+    let (TileTarget { at, stride, cols, add }, tile) = (target, 2 * S::F32_LANES);
+    let c = &mut c[at..];
     if rows == M && cols == tile {
         for i in 0..M {
             let (row, _) = S::as_mut_simd_f32s(&mut c[i * stride..i * stride + tile]);

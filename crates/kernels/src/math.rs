@@ -36,7 +36,6 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     fold(acc) + rest
 }
 
-/// Σ a.
 #[inline(always)]
 pub(crate) fn sum(a: &[f32]) -> f32 {
     let (lanes, rest) = a.as_chunks::<LANES>();

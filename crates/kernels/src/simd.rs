@@ -15,7 +15,6 @@ pub fn vectorized<R>(work: impl FnOnce() -> R) -> R {
     dispatch(work)
 }
 
-/// Floats in a cache line.
 const LINE: usize = 16;
 
 /// A growing buffer of `f32` that starts on a cache line, so that wide loads do not straddle two.
@@ -38,7 +37,6 @@ impl AlignedBuffer {
         self.as_mut_slice()
     }
 
-    /// Room for `len` zeros.
     pub(crate) fn zeroed(&mut self, len: usize) -> &mut [f32] {
         let slice = self.resize(len);
         slice.fill(0.0);

@@ -32,10 +32,7 @@ impl ThreadPool {
         Self(None)
     }
 
-    /// Starts `threads` threads, which live as long as the pool.
-    ///
-    /// # Errors
-    /// The system refuses to start them.
+    /// Starts `threads` threads, which live as long as the pool, unless the system refuses.
     pub fn new(threads: usize) -> Result<Self, ThreadPoolError> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("pool-{i}")).build();
         pool.map(|pool| Self(Some(Arc::new(pool)))).map_err(|cause| ThreadPoolError { threads, cause })

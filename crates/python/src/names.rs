@@ -9,21 +9,7 @@ use ruff_python_ast::visitor::source_order::{
 use ruff_python_ast::{Alias, ExceptHandler, Expr, ExprContext, Parameter, Pattern, Stmt, TypeParam};
 
 /// Names that every module has.
-const BUILTINS: &str = "ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError BrokenPipeError \
-    BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError \
-    DeprecationWarning EOFError Ellipsis EncodingWarning EnvironmentError Exception ExceptionGroup FileExistsError \
-    FileNotFoundError FloatingPointError FutureWarning GeneratorExit IOError ImportError ImportWarning IndentationError \
-    IndexError InterruptedError IsADirectoryError KeyError KeyboardInterrupt LookupError MemoryError ModuleNotFoundError \
-    NameError NotADirectoryError NotImplemented NotImplementedError OSError OverflowError PendingDeprecationWarning \
-    PermissionError ProcessLookupError PythonFinalizationError RecursionError ReferenceError ResourceWarning RuntimeError \
-    RuntimeWarning StopAsyncIteration StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError \
-    TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError UnicodeWarning \
-    UserWarning ValueError Warning ZeroDivisionError __annotations__ __build_class__ __builtins__ __debug__ __doc__ __file__ \
-    __import__ __loader__ __name__ __package__ __spec__ abs aiter all anext any ascii bin bool breakpoint bytearray bytes \
-    callable chr classmethod compile complex copyright credits delattr dict dir divmod enumerate eval exec exit filter float \
-    format frozendict frozenset getattr globals hasattr hash help hex id input int isinstance issubclass iter len license list \
-    locals map max memoryview min next object oct open ord pow print property quit range repr reversed round sentinel set \
-    setattr slice sorted staticmethod str sum super tuple type vars zip";
+const BUILTINS: &str = include_str!("builtins.txt");
 
 /// The names of a list of statements.
 #[derive(Debug, Default)]
@@ -84,6 +70,17 @@ impl<'a> Names<'a> {
     }
 }
 
+/// The name that a pattern binds to what it matches, apart from those of the patterns in it.
+pub(crate) fn captured_name(pattern: &Pattern) -> Option<&str> {
+    let name = match pattern {
+        Pattern::MatchAs(pattern) => pattern.name.as_ref(),
+        Pattern::MatchStar(pattern) => pattern.name.as_ref(),
+        Pattern::MatchMapping(pattern) => pattern.rest.as_ref(),
+        _ => None,
+    };
+    name.map(|name| name.as_str())
+}
+
 /// Whether a statement stands for a body that is left out.
 fn is_filler(stmt: &Stmt) -> bool {
     match stmt {
@@ -94,7 +91,7 @@ fn is_filler(stmt: &Stmt) -> bool {
 }
 
 fn is_builtin(name: &str) -> bool {
-    BUILTINS.split(' ').any(|builtin| builtin == name)
+    BUILTINS.split_whitespace().any(|builtin| builtin == name)
 }
 
 impl<'a> SourceOrderVisitor<'a> for Names<'a> {
@@ -157,14 +154,8 @@ impl<'a> SourceOrderVisitor<'a> for Names<'a> {
     }
 
     fn visit_pattern(&mut self, pattern: &'a Pattern) {
-        let name = match pattern {
-            Pattern::MatchAs(pattern) => pattern.name.as_ref(),
-            Pattern::MatchStar(pattern) => pattern.name.as_ref(),
-            Pattern::MatchMapping(pattern) => pattern.rest.as_ref(),
-            _ => None,
-        };
-        if let Some(name) = name {
-            self.bind(name.as_str());
+        if let Some(name) = captured_name(pattern) {
+            self.bind(name);
         }
         walk_pattern(self, pattern);
     }

@@ -1,10 +1,11 @@
 //! A model's response, in every format of the games of several roles.
 
-use veriplay_core::{EncodeCaps, Value};
 use veriplay_verifier::agreement::{AGREEMENT_FORMATS, AgreementFormat, SuiteTest, TestSuite};
 use veriplay_verifier::environments::ChallengerResponse;
 use veriplay_verifier::environments::compact_proposal::CompactProposal;
 use {veriplay_bug_repair as bug_repair, veriplay_self_challenge as self_challenge, veriplay_sol_ver as sol_ver};
+
+use super::literals;
 
 /// The first byte chooses the reader, the rest is the text.
 ///
@@ -39,8 +40,7 @@ fn survives(agreement: &dyn AgreementFormat, suite: &TestSuite) {
     assert!(!suite.tests.is_empty());
     for test in &suite.tests {
         if let SuiteTest::Case(case) = test {
-            let encoded = Value::List(case.input.clone()).encode();
-            assert!(Value::decode(&encoded, EncodeCaps::with_bytes(encoded.len())).is_ok());
+            case.input.iter().for_each(literals::survives);
         }
     }
     let format = sol_ver::prompts::by_name(agreement.name()).expect("a prompt format for each agreement format");

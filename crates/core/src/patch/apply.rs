@@ -2,44 +2,36 @@
 
 use std::collections::BTreeMap;
 
-use super::error::{FoundLine, quote_line};
 use super::{
-    FileChange, FilePatch, Hunk, LineKind, MAX_FILE_BYTES, Patch, PatchError, PatchLine, PatchProblem, TextFiles,
+    FileChange, FilePatch, Hunk, LineKind, MAX_FILE_BYTES, NO_NEWLINE, Patch, PatchError, PatchLine, TextFiles,
+    quote_line,
 };
 
-/// Bounds on how far a hunk may have moved and how much of its context may differ.
+/// How far a hunk may have moved. Its lines must match in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fuzz {
     /// Lines up or down, beyond the shift of the hunks above.
     pub offset: usize,
-    /// Lines of context at each end of a hunk that need not match. Removed lines must match.
-    pub context: usize,
 }
 
 impl Fuzz {
-    /// No offset, and the whole context must match.
-    pub const NONE: Self = Self { offset: 0, context: 0 };
+    /// Each hunk must stand where it says.
+    pub const NONE: Self = Self { offset: 0 };
 
-    /// As `git apply` has it: the whole context must match, at the nearest place in the file where it does.
-    pub const GIT: Self = Self { offset: usize::MAX, context: 0 };
+    /// As `git apply` has it: at the nearest place in the file where it fits.
+    pub const GIT: Self = Self { offset: usize::MAX };
 }
 
 /// The new text of each file that a patch touches; `None` for a deleted file.
 pub type Edits = BTreeMap<String, Option<String>>;
 
 impl Patch {
-    /// Applies the patch to `files`, each hunk exactly where it says.
-    ///
-    /// # Errors
-    /// When a hunk does not fit; the error names file, hunk and line.
+    /// Applies the patch to `files`, each hunk exactly where it says. The error names the file, hunk and line that do not fit.
     pub fn apply(&self, files: &TextFiles) -> Result<TextFiles, PatchError> {
         self.apply_fuzzy(files, Fuzz::NONE)
     }
 
     /// Applies the patch to `files` within the bounds of `fuzz`.
-    ///
-    /// # Errors
-    /// When a hunk does not fit even so.
     pub fn apply_fuzzy(&self, files: &TextFiles, fuzz: Fuzz) -> Result<TextFiles, PatchError> {
         let mut after = files.clone();
         for (path, text) in self.edits(files, fuzz)? {
@@ -51,16 +43,13 @@ impl Patch {
         Ok(after)
     }
 
-    /// Only the changed files.
-    ///
-    /// # Errors
-    /// When a hunk does not fit.
+    /// The files that [`Patch::apply_fuzzy`] changes, alone.
     pub fn edits(&self, files: &TextFiles, fuzz: Fuzz) -> Result<Edits, PatchError> {
-        let edit = |file: &FilePatch| {
+        let mut edits = Edits::new();
+        for file in &self.files {
             let text = edit_file(file, files.get(&file.path).map(String::as_str), fuzz);
-            text.map(|text| (file.path.clone(), text)).map_err(|error| error.in_file(&file.path))
-        };
-        let edits = self.files.iter().map(edit).collect::<Result<Edits, PatchError>>()?;
+            edits.insert(file.path.clone(), text.map_err(|error| error.in_file(&file.path))?);
+        }
         for file in self.files.iter().filter(|file| file.change == FileChange::Created) {
             check_room(&file.path, files, &edits).map_err(|error| error.in_file(&file.path))?;
         }
@@ -70,43 +59,39 @@ impl Patch {
 
 /// Checks that a created file does not clash with another: a name is a file or a directory, not both.
 fn check_room(path: &str, files: &TextFiles, edits: &Edits) -> Result<(), PatchError> {
-    let stays = |name: &str| match edits.get(name) {
-        Some(text) => text.is_some(),
-        None => files.contains_key(name),
-    };
-    let mut above = path.rmatch_indices('/').map(|(at, _)| &path[..at]);
-    if let Some(file) = above.find(|dir| stays(dir)) {
-        return Err(PatchError::new(PatchProblem::Exists(file.to_owned())));
-    }
+    let stays = |name: &str| edits.get(name).map_or_else(|| files.contains_key(name), Option::is_some);
     let inside = format!("{path}/");
-    let below = |names: &mut dyn Iterator<Item = &String>| {
-        names.take_while(|name| name.starts_with(&inside)).find(|name| stays(name)).cloned()
-    };
-    let from = inside.clone()..;
-    let found = below(&mut files.range(from.clone()).map(|(name, _)| name));
-    match found.or_else(|| below(&mut edits.range(from).map(|(name, _)| name))) {
-        Some(file) => Err(PatchError::new(PatchProblem::Exists(file))),
+    let above = path.rmatch_indices('/').map(|(at, _)| &path[..at]);
+    let is_inside = |name: &&String| name.starts_with(&inside);
+    let old = files.range(inside.clone()..).map(|(name, _)| name).take_while(is_inside);
+    let new = edits.range(inside.clone()..).map(|(name, _)| name).take_while(is_inside);
+    match above.chain(old.chain(new).map(String::as_str)).find(|name| stays(name)) {
+        Some(file) => Err(exists(file)),
         None => Ok(()),
     }
+}
+
+fn exists(file: &str) -> PatchError {
+    PatchError::new(format_args!("`{file}` is there already"))
 }
 
 /// Computes the new text of one file.
 fn edit_file(file: &FilePatch, before: Option<&str>, fuzz: Fuzz) -> Result<Option<String>, PatchError> {
     let before = match (file.change, before) {
-        (FileChange::Created, Some(_)) => return Err(PatchError::new(PatchProblem::Exists(file.path.clone()))),
+        (FileChange::Created, Some(_)) => return Err(exists(&file.path)),
         (FileChange::Created, None) => "",
-        (_, None) => return Err(PatchError::new(PatchProblem::Missing)),
+        (_, None) => return Err(PatchError::new("there is no such file")),
         (_, Some(text)) if text.len() > MAX_FILE_BYTES => {
-            let what = "bytes of a file";
-            return Err(PatchError::new(PatchProblem::TooLarge { what, allowed: MAX_FILE_BYTES }));
+            return Err(PatchError::too_large(MAX_FILE_BYTES, "bytes of a file"));
         }
         (_, Some(text)) => text,
     };
-    let old: Vec<PatchLine> = PatchLine::split(before).collect();
-    let after = splice_hunks(&file.hunks, &old, fuzz)?;
-    match (file.change, PatchLine::split(&after).count()) {
+    let after = splice_hunks(&file.hunks, &PatchLine::split(before), fuzz)?;
+    match (file.change, PatchLine::split(&after).len()) {
         (FileChange::Deleted, 0) => Ok(None),
-        (FileChange::Deleted, left) => Err(PatchError::new(PatchProblem::Left(left))),
+        (FileChange::Deleted, left) => {
+            Err(PatchError::new(format_args!("the file is deleted, and {left} of its lines are not removed")))
+        }
         _ => Ok(Some(after)),
     }
 }
@@ -120,16 +105,10 @@ fn splice_hunks(hunks: &[Hunk], old: &[PatchLine], fuzz: Fuzz) -> Result<String,
         let at = find_place(hunk, old, done, wanted, fuzz).map_err(fail)?;
         moved = at.cast_signed() - hunk.at.cast_signed();
         out.extend(&old[done..at]).map_err(fail)?;
-        done = at;
-        for (kind, line) in &hunk.lines {
-            match kind {
-                LineKind::Added => out.push(line).map_err(fail)?,
-                // With fuzz the file's line may differ from the hunk's.
-                LineKind::Kept => out.push(&old[done]).map_err(fail)?,
-                LineKind::Removed => {}
-            }
-            done += usize::from(*kind != LineKind::Added);
+        for (_, line) in hunk.lines.iter().filter(|(kind, _)| *kind != LineKind::Removed) {
+            out.push(line).map_err(fail)?;
         }
+        done = at + hunk.old_lines().count();
     }
     out.extend(&old[done..]).map_err(|error| error.in_hunk(hunks.len()))?;
     Ok(out.text)
@@ -145,10 +124,13 @@ struct Output {
 impl Output {
     fn push(&mut self, line: &PatchLine) -> Result<(), PatchError> {
         if self.ended {
-            return Err(PatchError::new(PatchProblem::NoNewline));
+            return Err(PatchError::new(NO_NEWLINE));
         }
         self.ended = !line.newline;
-        line.push_to(&mut self.text);
+        self.text += &line.text;
+        if line.newline {
+            self.text.push('\n');
+        }
         Ok(())
     }
 
@@ -159,51 +141,41 @@ impl Output {
 
 /// Finds the place nearest to `wanted` where `hunk` fits, not above `from`.
 fn find_place(hunk: &Hunk, old: &[PatchLine], from: usize, wanted: usize, fuzz: Fuzz) -> Result<usize, PatchError> {
-    let exact = check_hunk_at(hunk, old, wanted, 0);
-    if fuzz == Fuzz::NONE || exact.is_ok() {
-        return exact.map(|()| wanted).map_err(PatchError::new);
+    let Some(mismatch) = find_mismatch(hunk, old, wanted) else { return Ok(wanted) };
+    if fuzz == Fuzz::NONE {
+        return Err(describe_mismatch(hunk, old, wanted, mismatch));
     }
-    for context in 0..=fuzz.context {
-        for offset in 0..=fuzz.offset.min(old.len().max(wanted)) {
-            let places = [wanted.checked_sub(offset), wanted.checked_add(offset)];
-            let mut places = places.into_iter().flatten().filter(|at| *at >= from && *at <= old.len());
-            if let Some(at) = places.find(|at| check_hunk_at(hunk, old, *at, context).is_ok()) {
-                return Ok(at);
-            }
+    let offsets = 0..=fuzz.offset.min(old.len().max(wanted));
+    let places = offsets.flat_map(|offset| [wanted.checked_sub(offset), wanted.checked_add(offset)]).flatten();
+    let mut inside = places.filter(|at| (from..=old.len()).contains(at));
+    inside.find(|at| find_mismatch(hunk, old, *at).is_none()).ok_or_else(|| {
+        let Fuzz { offset } = fuzz;
+        PatchError::new(match offset < old.len() {
+            true => format!("its lines are nowhere within {offset} lines of line {}", wanted + 1),
+            false => "its lines are nowhere in the file".to_owned(),
+        })
+    })
+}
+
+/// The first of the old lines of `hunk` that is not in its place when the hunk is at `at`.
+fn find_mismatch(hunk: &Hunk, old: &[PatchLine], at: usize) -> Option<usize> {
+    match old.get(at..) {
+        None => Some(0),
+        Some(rest) => {
+            (0..).zip(hunk.old_lines()).find(|(index, line)| rest.get(*index) != Some(line)).map(|(index, _)| index)
         }
     }
-    let Fuzz { offset, context } = fuzz;
-    Err(PatchError::new(PatchProblem::NoPlace { line: wanted + 1, offset, context }))
 }
 
-/// Checks that the old lines of `hunk` stand at `at`, except `context` lines of context at each end.
-fn check_hunk_at(hunk: &Hunk, old: &[PatchLine], at: usize, context: usize) -> Result<(), PatchProblem> {
-    let kept = |(kind, _): &&(LineKind, PatchLine)| *kind == LineKind::Kept;
-    let head = hunk.lines.iter().take_while(kept).count().min(context);
-    let tail = hunk.lines.iter().rev().take_while(kept).count().min(context);
-    let count = hunk.old_count();
-    if at > old.len() {
-        return Err(PatchProblem::Context { line: at + 1, expected: quote_first_line(hunk), found: FoundLine::End });
-    }
-    for (index, expected) in hunk.old().enumerate() {
-        let free = index < head || index + tail >= count;
-        match old.get(at + index) {
-            Some(line) if free || line == expected => {}
-            found => return Err(find_mismatch(at + index + 1, expected, found)),
-        }
-    }
-    Ok(())
-}
-
-fn quote_first_line(hunk: &Hunk) -> String {
-    hunk.lines.first().map(|(_, line)| quote_line(&line.text)).unwrap_or_default()
-}
-
-fn find_mismatch(line: usize, expected: &PatchLine, found: Option<&PatchLine>) -> PatchProblem {
-    let found = match found {
-        None => FoundLine::End,
-        Some(found) if found.text == expected.text => FoundLine::OtherEnding,
-        Some(found) => FoundLine::Other(quote_line(&found.text)),
+fn describe_mismatch(hunk: &Hunk, old: &[PatchLine], at: usize, index: usize) -> PatchError {
+    let first = hunk.lines.first().map(|(_, line)| line);
+    let expected = if at > old.len() { first } else { hunk.old_lines().nth(index) };
+    let expected = expected.map_or("", |line| &line.text);
+    let found = match old.get(at + index) {
+        None => "beyond the end".to_owned(),
+        Some(line) if line.text == expected => "the same but for the newline at its end".to_owned(),
+        Some(line) => format!("{:?}", quote_line(&line.text)),
     };
-    PatchProblem::Context { line, expected: quote_line(&expected.text), found }
+    let (line, expected) = (at + index + 1, quote_line(expected));
+    PatchError::new(format_args!("line {line} of the file is {found}, and the hunk expects {expected:?}"))
 }

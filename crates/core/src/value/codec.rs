@@ -36,7 +36,6 @@ impl EncodeCaps {
     pub const DEPTH: usize = 64;
 
     /// Caps for values of at most `bytes`, nested at most [`EncodeCaps::DEPTH`] deep.
-    #[must_use]
     pub const fn with_bytes(bytes: usize) -> Self {
         Self { bytes, depth: Self::DEPTH }
     }
@@ -74,7 +73,6 @@ pub enum DecodeError {
 
 impl Value {
     /// Its encoding.
-    #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.encode_into(&mut out);
@@ -111,10 +109,7 @@ impl Value {
         }
     }
 
-    /// Reads one value that fills `bytes`.
-    ///
-    /// # Errors
-    /// When `bytes` are not the canonical encoding of one value within `caps`.
+    /// Reads one value that fills `bytes`, by its canonical encoding, within `caps`.
     pub fn decode(bytes: &[u8], caps: EncodeCaps) -> Result<Value, DecodeError> {
         let mut reader = Reader::new(bytes, caps)?;
         let value = reader.value(0)?;
@@ -123,7 +118,6 @@ impl Value {
 
     /// What a value with this encoding takes of a limit on output: its bytes, and no less than 10 for each value in it and 12 more for each member of a
     /// set and key of a dict. Read by a host, a value takes three or four times as much memory, whatever it is. Bytes that are no encoding have some cost.
-    #[must_use]
     pub fn output_cost(encoded: &[u8]) -> u64 {
         const VALUE: u64 = 10;
         const MEMBER: u64 = 12;
@@ -146,7 +140,6 @@ impl Value {
     }
 
     /// A `set` (or, with `frozen`, a `frozenset`) of `items`, sorted. Of items that are equal in Python it keeps the first.
-    #[must_use]
     pub fn set_of(items: Vec<Value>, frozen: bool) -> Value {
         let mut seen = HashSet::new();
         let mut items: Vec<Value> = items.into_iter().filter(|item| seen.insert(item.python_key())).collect();
@@ -155,7 +148,6 @@ impl Value {
     }
 
     /// Whether Python can hash it, so that it may be in a set or be a dict's key.
-    #[must_use]
     pub fn is_hashable(&self) -> bool {
         match self {
             Value::List(_) | Value::Set(_) | Value::Dict(_) => false,
@@ -193,7 +185,6 @@ fn put_items(out: &mut Vec<u8>, tag: u8, items: &[Value]) {
     }
 }
 
-/// Reads bytes of a guest's.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -246,7 +237,7 @@ impl<'a> Reader<'a> {
         Ok(&rest[..count])
     }
 
-    pub(super) fn count(&mut self) -> Result<usize, DecodeError> {
+    fn count(&mut self) -> Result<usize, DecodeError> {
         Ok(u32::from_le_bytes(self.array()?) as usize)
     }
 
@@ -266,8 +257,8 @@ impl<'a> Reader<'a> {
             b'f' => self.float(at),
             b's' => self.str(at),
             b'b' => Ok(Value::Bytes(self.counted_bytes()?.to_vec())),
-            b'l' => Ok(Value::List(self.items(depth)?)),
-            b't' => Ok(Value::Tuple(self.items(depth)?)),
+            b'l' => Ok(Value::List(self.items(depth, Self::value)?)),
+            b't' => Ok(Value::Tuple(self.items(depth, Self::value)?)),
             b'S' => Ok(Value::Set(self.sorted_items(depth)?)),
             b'Z' => Ok(Value::FrozenSet(self.sorted_items(depth)?)),
             b'd' => self.dict(depth),
@@ -300,11 +291,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Reserves no memory: the count is untrusted, and a value takes more memory than its byte of encoding.
-    fn items(&mut self, depth: usize) -> Result<Vec<Value>, DecodeError> {
+    pub(super) fn items(&mut self, depth: usize, read: ReadValue<Self>) -> Result<Vec<Value>, DecodeError> {
         let count = self.count()?;
         let mut items = Vec::new();
         for _ in 0..count {
-            items.push(self.value(depth + 1)?);
+            items.push(read(self, depth + 1)?);
         }
         Ok(items)
     }
@@ -353,6 +344,9 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 }
+
+/// Reads a value at a depth.
+type ReadValue<R> = fn(&mut R, usize) -> Result<Value, DecodeError>;
 
 /// The items of a set, or the keys of a dict, that have been read.
 #[derive(Default)]

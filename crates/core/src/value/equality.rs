@@ -8,7 +8,7 @@ use super::object::{Object, PythonClass, numbers};
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Value::Dict(a), Value::Dict(b)) => same_pairs(a, b),
+            (Value::Dict(a), Value::Dict(b)) => match_pairs(a, b, Value::encode, Value::eq),
             (Value::List(a), Value::List(b))
             | (Value::Tuple(a), Value::Tuple(b))
             | (Value::Set(a), Value::Set(b))
@@ -27,13 +27,18 @@ impl PartialEq for Value {
 
 impl Eq for Value {}
 
-/// Compares dicts without order. Keys are hashable, so they contain no dicts, and their encodings identify them.
-fn same_pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> bool {
+/// Compares dicts without order. The key of a key identifies it, because it is hashable and contains no dicts.
+fn match_pairs(
+    a: &[(Value, Value)],
+    b: &[(Value, Value)],
+    key_of: fn(&Value) -> Vec<u8>,
+    same: fn(&Value, &Value) -> bool,
+) -> bool {
     if a.len() != b.len() {
         return false;
     }
-    let known: HashMap<Vec<u8>, &Value> = b.iter().map(|(key, value)| (key.encode(), value)).collect();
-    a.iter().all(|(key, value)| known.get(&key.encode()).is_some_and(|other| *other == value))
+    let known: HashMap<Vec<u8>, &Value> = b.iter().map(|(key, value)| (key_of(key), value)).collect();
+    a.iter().all(|(key, value)| known.get(&key_of(key)).is_some_and(|other| same(value, other)))
 }
 
 impl Value {
@@ -43,7 +48,6 @@ impl Value {
     /// object identity, which does not survive a crossing. numpy scalars count as the numbers they are, exactly, where numpy
     /// rounds both sides to one dtype first (`np.float32(0.1) == 0.1`). A `Decimal` with more than 400 zeros or 4300 digits
     /// before the point equals no int.
-    #[must_use]
     pub fn python_eq(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Str(a), Value::Str(b)) => a == b,
@@ -94,7 +98,6 @@ impl Value {
     /// lies in what. Two values that share them are equal by [`Value::python_eq`], and equal values share
     /// them, but for `Counter` and `OrderedDict`, whose `==` is no equivalence: `Counter(a=0) == Counter() == {} != Counter(a=0)`.
     /// Neither stands in a set or for a key.
-    #[must_use]
     pub fn python_key(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.put_key(&mut out);
@@ -146,14 +149,8 @@ fn equal_items(a: &[Value], b: &[Value]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.python_eq(y))
 }
 
-/// Compares dicts of any kind without order. Their keys are hashable, so `python_key` identifies them.
 fn equal_pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    let known: HashMap<Vec<u8>, &Value> = b.iter().map(|(key, value)| (key.python_key(), value)).collect();
-    let same = |(key, value): &(Value, Value)| known.get(&key.python_key()).is_some_and(|other| value.python_eq(other));
-    a.iter().all(same)
+    match_pairs(a, b, Value::python_key, Value::python_eq)
 }
 
 /// Compares counters. A missing item has count zero.

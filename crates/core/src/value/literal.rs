@@ -10,7 +10,7 @@ mod string;
 
 use std::collections::HashMap;
 
-use super::{EncodeCaps, Value};
+use super::{EncodeCaps, PythonClass, Value};
 
 /// The most bytes of a text that is parsed. The text is a model's, and parsing it costs no fuel. A job may write as much by default. Stored
 /// records, which are ours, have no such limit.
@@ -37,18 +37,12 @@ pub struct LiteralError {
 
 impl Value {
     /// Parses a Python literal of at most [`MAX_LITERAL_BYTES`]. White space may surround it. Names, calls and operators are never evaluated.
-    ///
-    /// # Errors
-    /// When the text is not a literal, with the offset, or is too long.
     pub fn parse_literal(text: &str) -> Result<Value, LiteralError> {
         check_length(text)?;
         Parser::new(text, false).parse_whole()
     }
 
     /// Parses the `repr` of a value, as [`Value`]'s `Display` writes it, of at most [`MAX_LITERAL_BYTES`].
-    ///
-    /// # Errors
-    /// When the text is not the `repr` of a plain value, with the offset, or is too long.
     pub fn parse_repr(text: &str) -> Result<Value, LiteralError> {
         check_length(text)?;
         Self::parse_record(text)
@@ -59,17 +53,14 @@ impl Value {
         Parser::new(text, true).parse_whole()
     }
 
-    /// Parses a comma-separated list of positional arguments, such as `[1, 2], 'a'`. An empty text is an empty list.
-    ///
-    /// # Errors
-    /// As [`Value::parse_literal`]. Keyword and starred arguments are invalid.
+    /// Parses a comma-separated list of literals as positional arguments, such as `[1, 2], 'a'`. An empty text is an empty list. Keyword and starred
+    /// arguments are invalid.
     pub fn parse_arguments(text: &str) -> Result<Vec<Value>, LiteralError> {
         check_length(text)?;
         Parser::new(text, false).arguments()
     }
 
     /// Writes an argument list as in a call, without the brackets: literals, except `nan` and `frozenset(…)`, which have none.
-    #[must_use]
     pub fn arguments_text(arguments: &[Value]) -> String {
         let texts: Vec<String> = arguments.iter().map(|argument| format!("{argument:#}")).collect();
         texts.join(", ")
@@ -338,14 +329,14 @@ impl<'a> Parser<'a> {
         let rest = self.rest();
         let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').unwrap_or(rest.len());
         let name = &rest[..length];
-        let constant = calls::constant(name);
-        if constant.is_none() && !calls::is_call(name) {
+        if let Some(constant) = calls::constant(name) {
+            self.at += length;
+            return Ok(constant);
+        }
+        if PythonClass::from_call(name).is_none() {
             return self.fail(format!("`{}` is no literal", excerpt(name)));
         }
         self.at += length;
-        if let Some(constant) = constant {
-            return Ok(constant);
-        }
         let arguments = self.call(name, depth)?;
         match calls::object(name, arguments) {
             Some(value) => Ok(value),

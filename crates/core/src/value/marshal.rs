@@ -25,7 +25,6 @@ const DIGIT_BITS: u32 = 15;
 
 impl Value {
     /// It in the format of `marshal`; `None` where a set, or a class beyond the literal types, is in it.
-    #[must_use]
     pub fn to_marshal(&self) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         self.marshal_into(&mut out)?;
@@ -33,7 +32,6 @@ impl Value {
     }
 
     /// A list of `items` in that format, where they have it.
-    #[must_use]
     pub fn list_to_marshal(items: &[Value]) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         put_items(&mut out, b'[', items)?;
@@ -67,10 +65,7 @@ impl Value {
         Some(())
     }
 
-    /// Reads one value that fills `bytes`, which `marshal.dumps(value, 2)` wrote, or a program that means harm.
-    ///
-    /// # Errors
-    /// When `bytes` are no such value within `caps`.
+    /// Reads one value within `caps` that fills `bytes`, which `marshal.dumps(value, 2)` wrote, or a program that means harm.
     pub fn from_marshal(bytes: &[u8], caps: EncodeCaps) -> Result<Value, DecodeError> {
         let mut reader = Reader::new(bytes, caps)?;
         let value = reader.marshalled(0)?;
@@ -144,8 +139,8 @@ impl Reader<'_> {
             b'g' => Ok(Value::Float(f64::from_bits(canonical_bits(f64::from_le_bytes(self.array()?))))),
             b'u' => self.str(at),
             b's' => Ok(Value::Bytes(self.counted_bytes()?.to_vec())),
-            b'[' => Ok(Value::List(self.marshalled_items(depth)?)),
-            b'(' => Ok(Value::Tuple(self.marshalled_items(depth)?)),
+            b'[' => Ok(Value::List(self.items(depth, Self::marshalled)?)),
+            b'(' => Ok(Value::Tuple(self.items(depth, Self::marshalled)?)),
             b'{' => self.marshalled_dict(depth),
             _ => Err(DecodeError::Invalid { at, what: "no such type" }),
         }
@@ -160,15 +155,6 @@ impl Reader<'_> {
         }
         let sign = if count < 0 { Sign::Negative } else { Sign::Positive };
         Ok(Value::Int(IBig::from_parts(sign, UBig::from_le_bytes(&bytes_of(digits)))))
-    }
-
-    fn marshalled_items(&mut self, depth: usize) -> Result<Vec<Value>, DecodeError> {
-        let count = self.count()?;
-        let mut items = Vec::new();
-        for _ in 0..count {
-            items.push(self.marshalled(depth + 1)?);
-        }
-        Ok(items)
     }
 
     fn marshalled_dict(&mut self, depth: usize) -> Result<Value, DecodeError> {

@@ -21,12 +21,10 @@
 //! | `z` | `datetime.timezone` without a name | the offset in microseconds, less than a day |
 //!
 //! A numpy scalar is a class of its own for each dtype; its state is a bool, int, float, or `(real, imag)` that the dtype
-//! holds exactly, and its code is the dtype's character ([`NumpyType::code`]).
+//! holds exactly, and its code is the dtype's character.
 
 pub(super) mod calendar;
-pub(super) mod decimal;
 pub(super) mod numbers;
-mod repr;
 
 use dashu_int::IBig;
 use dashu_int::ops::BitTest;
@@ -35,7 +33,7 @@ use num_traits::{Signed, ToPrimitive};
 use super::Value;
 
 /// The most bits of a part of a `Fraction` or `range`: comparing larger ones takes time that costs no fuel.
-pub(super) const MAX_PART_BITS: usize = 2048;
+const MAX_PART_BITS: usize = 2048;
 
 /// The built-in types that may be the factory of a `defaultdict`.
 pub(super) const FACTORIES: &[&str] = &[
@@ -78,7 +76,7 @@ pub enum PythonClass {
     Numpy(NumpyType),
 }
 
-/// The classes that are not numpy's, with their codes and names.
+/// The classes that are not numpy's: the code, and the name as `repr` writes it.
 const CLASSES: &[(u8, PythonClass, &str)] = &[
     (b'c', PythonClass::Complex, "complex"),
     (b'r', PythonClass::Range, "range"),
@@ -89,27 +87,41 @@ const CLASSES: &[(u8, PythonClass, &str)] = &[
     (b'q', PythonClass::Deque, "deque"),
     (b'x', PythonClass::Decimal, "Decimal"),
     (b'/', PythonClass::Fraction, "Fraction"),
-    (b'y', PythonClass::Date, "date"),
-    (b'h', PythonClass::Time, "time"),
-    (b't', PythonClass::DateTime, "datetime"),
-    (b'e', PythonClass::TimeDelta, "timedelta"),
-    (b'z', PythonClass::TimeZone, "timezone"),
+    (b'y', PythonClass::Date, "datetime.date"),
+    (b'h', PythonClass::Time, "datetime.time"),
+    (b't', PythonClass::DateTime, "datetime.datetime"),
+    (b'e', PythonClass::TimeDelta, "datetime.timedelta"),
+    (b'z', PythonClass::TimeZone, "datetime.timezone"),
 ];
 
 impl PythonClass {
-    /// The Python name of the class.
-    #[must_use]
+    /// The Python name of the class, without its module.
     pub fn name(self) -> &'static str {
+        let name = self.call_name();
+        name.rsplit_once('.').map_or(name, |(_, name)| name)
+    }
+
+    /// The name before the bracket of the call that `repr` writes; numpy's without `np.`.
+    pub(super) fn call_name(self) -> &'static str {
         match self {
-            PythonClass::Numpy(numpy) => numpy.name(),
+            PythonClass::Numpy(numpy) => numpy.name,
             _ => CLASSES.iter().find(|(_, class, _)| *class == self).map_or("object", |(_, _, name)| name),
         }
+    }
+
+    /// The class of a call that `repr` writes. A complex number is written without one.
+    pub(super) fn from_call(name: &str) -> Option<Self> {
+        if let Some(name) = name.strip_prefix("np.") {
+            return NumpyType::from_name(name).map(PythonClass::Numpy);
+        }
+        let found = CLASSES.iter().find(|(_, _, known)| *known == name).map(|(_, class, _)| *class);
+        found.filter(|class| *class != PythonClass::Complex)
     }
 
     /// Tag and code of the encoding.
     pub(super) fn tag(self) -> [u8; 2] {
         match self {
-            PythonClass::Numpy(numpy) => [b'n', numpy.code()],
+            PythonClass::Numpy(numpy) => [b'n', numpy.code],
             _ => [b'o', CLASSES.iter().find(|(_, class, _)| *class == self).map_or(0, |(code, _, _)| *code)],
         }
     }
@@ -117,7 +129,7 @@ impl PythonClass {
     /// The class with this tag and code.
     pub(super) fn from_tag(tag: u8, code: u8) -> Option<Self> {
         match tag {
-            b'n' => NumpyType::from_code(code).map(PythonClass::Numpy),
+            b'n' => NumpyType::ALL.into_iter().find(|numpy| numpy.code == code).map(PythonClass::Numpy),
             _ => CLASSES.iter().find(|(known, _, _)| *known == code).map(|(_, class, _)| *class),
         }
     }
@@ -142,7 +154,7 @@ impl PythonClass {
             | (PythonClass::Counter | PythonClass::OrderedDict, Value::Dict(_)) => true,
             (PythonClass::DefaultDict, Value::Tuple(parts)) => is_default_dict(parts),
             (PythonClass::Deque, Value::Tuple(parts)) => is_deque(parts),
-            (PythonClass::Decimal, Value::Str(text)) => decimal::Decimal::from_state(text).is_some(),
+            (PythonClass::Decimal, Value::Str(text)) => numbers::Decimal::from_state(text).is_some(),
             (PythonClass::Fraction, Value::Tuple(parts)) => is_fraction(parts),
             (PythonClass::Date, Value::Tuple(parts)) => calendar::is_date(parts),
             (PythonClass::Time, Value::Tuple(parts)) => calendar::is_time(parts),
@@ -166,23 +178,18 @@ pub struct Object {
 }
 
 impl Object {
-    /// The object of that class and state.
-    ///
-    /// # Errors
-    /// When the class has no such state, or the state is not canonical.
+    /// The object of that class and state. Each object has one state: another form of it is an error.
     pub fn new(class: PythonClass, state: Value) -> Result<Self, &'static str> {
         class.check(&state)?;
         Ok(Self { class, state })
     }
 
     /// Its class.
-    #[must_use]
     pub const fn class(&self) -> PythonClass {
         self.class
     }
 
     /// Its state: see the table of `value/object.rs`.
-    #[must_use]
     pub const fn state(&self) -> &Value {
         &self.state
     }
@@ -193,7 +200,6 @@ impl Object {
     }
 
     /// The parts of a state that is a tuple.
-    #[must_use]
     pub fn parts(&self) -> &[Value] {
         match &self.state {
             Value::Tuple(parts) => parts,
@@ -202,7 +208,6 @@ impl Object {
     }
 
     /// The pairs of a dict of any kind.
-    #[must_use]
     pub fn pairs(&self) -> Option<&[(Value, Value)]> {
         match (self.class, &self.state, self.parts()) {
             (PythonClass::Counter | PythonClass::OrderedDict, Value::Dict(pairs), _) => Some(pairs),
@@ -212,7 +217,6 @@ impl Object {
     }
 
     /// The items of a `deque`.
-    #[must_use]
     pub fn items(&self) -> Option<&[Value]> {
         match (self.class, self.parts()) {
             (PythonClass::Deque, [Value::List(items), _]) => Some(items),
@@ -220,9 +224,9 @@ impl Object {
         }
     }
 
-    fn decimal(&self) -> Option<decimal::Decimal<'_>> {
+    pub(super) fn decimal(&self) -> Option<numbers::Decimal<'_>> {
         match (self.class, &self.state) {
-            (PythonClass::Decimal, Value::Str(text)) => decimal::Decimal::from_state(text),
+            (PythonClass::Decimal, Value::Str(text)) => numbers::Decimal::from_state(text),
             _ => None,
         }
     }
@@ -241,26 +245,18 @@ impl PartialEq for Object {
 impl Eq for Object {}
 
 impl Value {
-    /// The object of that class and state.
-    ///
-    /// # Errors
-    /// As [`Object::new`].
+    /// The object of that class and state, as [`Object::new`] makes it.
     pub fn object(class: PythonClass, state: Value) -> Result<Self, &'static str> {
         Object::new(class, state).map(|object| Value::Object(Box::new(object)))
     }
 
     /// A `complex`.
-    ///
-    /// # Panics
-    /// Never: two floats are a state of it.
-    #[must_use]
     pub fn complex(real: f64, imag: f64) -> Self {
         let state = Value::Tuple(vec![Value::Float(real), Value::Float(imag)]);
         Value::object(PythonClass::Complex, state).expect("two floats are a complex number")
     }
 
     /// The class of an object; None for the literal types.
-    #[must_use]
     pub fn class(&self) -> Option<PythonClass> {
         match self {
             Value::Object(object) => Some(object.class),
@@ -305,103 +301,64 @@ fn is_fraction(parts: &[Value]) -> bool {
 
 /// A numpy scalar type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum NumpyType {
-    /// `bool_`
-    Bool,
-    /// `int8`
-    Int8,
-    /// `int16`
-    Int16,
-    /// `int32`
-    Int32,
-    /// `int64`
-    Int64,
-    /// `uint8`
-    UInt8,
-    /// `uint16`
-    UInt16,
-    /// `uint32`
-    UInt32,
-    /// `uint64`
-    UInt64,
-    /// `float16`
-    Float16,
-    /// `float32`
-    Float32,
-    /// `float64`
-    Float64,
-    /// `complex64`
-    Complex64,
-    /// `complex128`
-    Complex128,
+pub struct NumpyType {
+    /// The character of its dtype.
+    code: u8,
+    pub(super) name: &'static str,
+    kind: NumpyKind,
 }
 
-/// The kind of number that a numpy scalar type holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The kind of number that a numpy scalar type holds, and its bits; those of a complex number are those of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum NumpyKind {
     Bool,
-    Int { bits: u32 },
-    UInt { bits: u32 },
-    Float { bits: u32 },
-    Complex { bits: u32 },
+    Int(u32),
+    UInt(u32),
+    Float(u32),
+    Complex(u32),
 }
 
-const NUMPY_TYPES: &[(u8, NumpyType, &str, NumpyKind)] = &[
-    (b'?', NumpyType::Bool, "bool", NumpyKind::Bool),
-    (b'b', NumpyType::Int8, "int8", NumpyKind::Int { bits: 8 }),
-    (b'h', NumpyType::Int16, "int16", NumpyKind::Int { bits: 16 }),
-    (b'i', NumpyType::Int32, "int32", NumpyKind::Int { bits: 32 }),
-    (b'q', NumpyType::Int64, "int64", NumpyKind::Int { bits: 64 }),
-    (b'B', NumpyType::UInt8, "uint8", NumpyKind::UInt { bits: 8 }),
-    (b'H', NumpyType::UInt16, "uint16", NumpyKind::UInt { bits: 16 }),
-    (b'I', NumpyType::UInt32, "uint32", NumpyKind::UInt { bits: 32 }),
-    (b'Q', NumpyType::UInt64, "uint64", NumpyKind::UInt { bits: 64 }),
-    (b'e', NumpyType::Float16, "float16", NumpyKind::Float { bits: 16 }),
-    (b'f', NumpyType::Float32, "float32", NumpyKind::Float { bits: 32 }),
-    (b'd', NumpyType::Float64, "float64", NumpyKind::Float { bits: 64 }),
-    (b'F', NumpyType::Complex64, "complex64", NumpyKind::Complex { bits: 32 }),
-    (b'D', NumpyType::Complex128, "complex128", NumpyKind::Complex { bits: 64 }),
-];
-
 impl NumpyType {
-    fn row(self) -> (u8, &'static str, NumpyKind) {
-        let row = NUMPY_TYPES.iter().find(|(_, known, ..)| *known == self);
-        row.map_or((b'?', "bool", NumpyKind::Bool), |(code, _, name, kind)| (*code, *name, *kind))
+    /// `numpy.float64`, which Python takes for a `float`.
+    pub const FLOAT64: Self = Self::new(b'd', "float64", NumpyKind::Float(64));
+
+    const ALL: [Self; 14] = [
+        Self::new(b'?', "bool", NumpyKind::Bool),
+        Self::new(b'b', "int8", NumpyKind::Int(8)),
+        Self::new(b'h', "int16", NumpyKind::Int(16)),
+        Self::new(b'i', "int32", NumpyKind::Int(32)),
+        Self::new(b'q', "int64", NumpyKind::Int(64)),
+        Self::new(b'B', "uint8", NumpyKind::UInt(8)),
+        Self::new(b'H', "uint16", NumpyKind::UInt(16)),
+        Self::new(b'I', "uint32", NumpyKind::UInt(32)),
+        Self::new(b'Q', "uint64", NumpyKind::UInt(64)),
+        Self::new(b'e', "float16", NumpyKind::Float(16)),
+        Self::new(b'f', "float32", NumpyKind::Float(32)),
+        Self::FLOAT64,
+        Self::new(b'F', "complex64", NumpyKind::Complex(32)),
+        Self::new(b'D', "complex128", NumpyKind::Complex(64)),
+    ];
+
+    const fn new(code: u8, name: &'static str, kind: NumpyKind) -> Self {
+        Self { code, name, kind }
     }
 
-    /// Its name in numpy.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.row().1
-    }
-
-    /// The character of its dtype.
-    #[must_use]
-    pub fn code(self) -> u8 {
-        self.row().0
-    }
-
-    fn from_code(code: u8) -> Option<Self> {
-        NUMPY_TYPES.iter().find(|(known, ..)| *known == code).map(|(_, numpy, ..)| *numpy)
-    }
-
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        NUMPY_TYPES.iter().find(|(_, _, known, _)| *known == name).map(|(_, numpy, ..)| *numpy)
+    /// The type that numpy calls so, such as `int8`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|numpy| numpy.name == name)
     }
 
     /// Whether it holds this number exactly.
     fn holds(self, state: &Value) -> bool {
-        match (self.row().2, state) {
+        match (self.kind, state) {
             (NumpyKind::Bool, Value::Bool(_)) => true,
-            (NumpyKind::Int { bits }, Value::Int(value)) => {
+            (NumpyKind::Int(bits), Value::Int(value)) => {
                 let highest = IBig::ONE << (bits as usize - 1);
                 -&highest <= *value && *value < highest
             }
-            (NumpyKind::UInt { bits }, Value::Int(value)) => {
-                IBig::ZERO <= *value && *value < IBig::ONE << bits as usize
-            }
-            (NumpyKind::Float { bits }, Value::Float(value)) => is_exact(*value, bits),
-            (NumpyKind::Complex { bits }, Value::Tuple(parts)) => match parts[..] {
+            (NumpyKind::UInt(bits), Value::Int(value)) => IBig::ZERO <= *value && *value < IBig::ONE << bits as usize,
+            (NumpyKind::Float(bits), Value::Float(value)) => is_exact(*value, bits),
+            (NumpyKind::Complex(bits), Value::Tuple(parts)) => match parts[..] {
                 [Value::Float(real), Value::Float(imag)] => is_exact(real, bits) && is_exact(imag, bits),
                 _ => false,
             },
@@ -411,20 +368,18 @@ impl NumpyType {
 
     /// The nearest number that the type holds.
     pub(super) fn rounded(self, value: f64) -> f64 {
-        match self.row().2 {
-            NumpyKind::Float { bits } | NumpyKind::Complex { bits } => nearest(value, bits),
+        match self.kind {
+            NumpyKind::Float(bits) | NumpyKind::Complex(bits) => nearest(value, bits),
             _ => value,
         }
     }
 
-    /// Whether it holds complex numbers.
     pub(super) fn is_complex(self) -> bool {
-        matches!(self.row().2, NumpyKind::Complex { .. })
+        matches!(self.kind, NumpyKind::Complex(_))
     }
 
-    /// Whether it holds floats.
     pub(super) fn is_float(self) -> bool {
-        matches!(self.row().2, NumpyKind::Float { .. })
+        matches!(self.kind, NumpyKind::Float(_))
     }
 }
 

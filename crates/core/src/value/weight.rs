@@ -16,7 +16,6 @@ const OBJECT: u64 = 640;
 
 /// About the bytes of memory that the values in JSON take once they are parsed, those in its strings too: the tests of a task often are JSON or Python
 /// literals there. It takes linear time.
-#[must_use]
 pub fn text_weight(text: &[u8]) -> u64 {
     let mut weigher = Weigher::default();
     weigher.add(text);
@@ -24,7 +23,6 @@ pub fn text_weight(text: &[u8]) -> u64 {
 }
 
 /// About the bytes of memory that a record takes: the length of its JSON, and what the values in that weigh.
-#[must_use]
 pub fn record_weight<T: Serialize>(record: &T) -> u64 {
     let mut weigher = Weigher::default();
     // A weigher takes every byte. A record that does not serialise weighs what came before that.
@@ -32,7 +30,6 @@ pub fn record_weight<T: Serialize>(record: &T) -> u64 {
     weigher.bytes + weigher.weight
 }
 
-/// Weighs JSON part by part.
 #[derive(Default)]
 struct Weigher {
     bytes: u64,
@@ -76,7 +73,6 @@ impl Write for Weigher {
 }
 
 /// The most that the values in a text of so many bytes may weigh where a stranger wrote it. Prose, programs and lists of numbers are far below it.
-#[must_use]
 pub fn most_text_weight(bytes: usize) -> u64 {
     const SMALL: u64 = 32 << 20;
     const FACTOR: u64 = 40;

@@ -79,20 +79,22 @@ fn atom() -> impl Strategy<Value = Value> {
         delta.prop_map(move |(days, seconds, micros)| {
             object(PythonClass::TimeDelta, tuple(vec![Value::int(days), seconds, micros]))
         }),
-        any::<i8>().prop_map(move |value| object(PythonClass::Numpy(NumpyType::Int8), Value::int(value))),
-        any::<u64>().prop_map(move |value| object(PythonClass::Numpy(NumpyType::UInt64), Value::int(value))),
-        any::<bool>().prop_map(move |value| object(PythonClass::Numpy(NumpyType::Bool), Value::Bool(value))),
-        float().prop_map(move |value| object(PythonClass::Numpy(NumpyType::Float64), Value::Float(value))),
-        any::<f32>()
-            .prop_map(move |value| object(PythonClass::Numpy(NumpyType::Float32), Value::Float(f64::from(value)))),
+        any::<i8>().prop_map(move |value| object(numpy("int8"), Value::int(value))),
+        any::<u64>().prop_map(move |value| object(numpy("uint64"), Value::int(value))),
+        any::<bool>().prop_map(move |value| object(numpy("bool"), Value::Bool(value))),
+        float().prop_map(move |value| object(numpy("float64"), Value::Float(value))),
+        any::<f32>().prop_map(move |value| object(numpy("float32"), Value::Float(f64::from(value)))),
         (any::<f32>(), any::<f32>()).prop_map(move |(real, imag)| {
             let parts = [real, imag].map(|part| Value::Float(f64::from(part)));
-            object(PythonClass::Numpy(NumpyType::Complex64), tuple(parts.to_vec()))
+            object(numpy("complex64"), tuple(parts.to_vec()))
         }),
     ]
 }
 
-/// Euclid's.
+fn numpy(name: &str) -> PythonClass {
+    PythonClass::Numpy(NumpyType::from_name(name).expect("a numpy type"))
+}
+
 fn greatest_common_divisor(a: &IBig, b: &IBig) -> IBig {
     let (mut a, mut b) = (a.abs(), b.clone());
     while b != IBig::ZERO {
@@ -130,7 +132,6 @@ fn dict(pairs: Vec<(Value, Value)>) -> Value {
     Value::Dict(pairs.into_iter().filter(|(key, _)| seen.insert(key.python_key())).collect())
 }
 
-/// Any value.
 pub(crate) fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![3 => scalar(), 1 => atom(), 1 => vec(any::<u8>(), 0..8).prop_map(byte_array)];
     leaf.prop_recursive(4, 32, 4, |inner| {

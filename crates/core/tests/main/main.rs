@@ -11,4 +11,3 @@ mod program;
 mod python;
 mod repr;
 mod scripted;
-mod verdicts;

@@ -1,6 +1,9 @@
-//! What an outcome's values are, and what is said where it has none.
+//! What an outcome's values are, what is said where it has none, and which verdicts count.
 
-use veriplay_core::{CallResult, Exit, GuestError, LimitKind, Outcome, OutcomeError, Value};
+use veriplay_core::{
+    CallResult, Digest, Evidence, Exit, GuestError, INVALID_ROW_RULE, LimitKind, Outcome, OutcomeError, REFERENCE_RULE,
+    Status, UNKNOWN_TASK_RULE, Value, Verdict, VerdictRow,
+};
 
 fn outcome(exit: Exit, calls: Vec<CallResult>) -> Outcome {
     let error = match exit {
@@ -44,4 +47,21 @@ fn an_error_says_what_failed() {
     for (outcome, text) in cases {
         assert_eq!(outcome.values().unwrap_err().to_string(), text);
     }
+}
+
+fn row(status: Status, rule: &str) -> VerdictRow {
+    let evidence = Evidence { rule: rule.to_owned(), ..Evidence::default() };
+    let verdict = Verdict { status, passed: 0, total: 1, evidence };
+    VerdictRow::new("task".to_owned(), "0".to_owned(), Digest::of(b"judged"), Ok(verdict))
+}
+
+#[test]
+fn what_no_attempt_can_bring_about_does_not_count() {
+    for rule in [REFERENCE_RULE, INVALID_ROW_RULE, UNKNOWN_TASK_RULE] {
+        assert!(!row(Status::Unjudgeable, rule).counts(), "{rule}");
+    }
+    assert!(row(Status::Unjudgeable, "").counts() && row(Status::WrongAnswer, "").counts());
+    assert!(row(Status::Unjudgeable, REFERENCE_RULE).has_task() && row(Status::Accepted, "").has_task());
+    assert!(!row(Status::Unjudgeable, INVALID_ROW_RULE).has_task());
+    assert!(!row(Status::Unjudgeable, UNKNOWN_TASK_RULE).has_task());
 }

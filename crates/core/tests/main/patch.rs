@@ -1,6 +1,5 @@
 //! Patches: their laws, what is refused and how it is said, and that git reads them as we do.
 
-mod fuzzed;
 mod git;
 mod laws;
 mod refused;

@@ -3,8 +3,8 @@
 use pulp::{Simd, WithSimd};
 
 use super::{
-    AttentionGroup, AttentionScratch, AttentionWorkspace, HeadSizes, LayerAttention, Spans, VisibleRows, load_panels,
-    panel_stride,
+    AttentionGroup, AttentionScratch, AttentionWorkspace, HeadSizes, LayerAttention, Panel, Spans, VisibleRows,
+    load_panels, panel_stride,
 };
 use crate::math::{dot, exp};
 use crate::simd::dispatch;
@@ -90,16 +90,20 @@ impl Backward<'_> {
         let HeadSizes { heads, dim, .. } = self.heads.sizes;
         let rows = group.rows();
         let (row, stride) = (rows.start + t, panel_stride(rows.len()));
-        let AttentionScratch { keys, keys_t, values_t, dkeys, dvalues, probs, dprobs, head, .. } = &mut *self.scratch;
-        let spans = Spans::new(visible);
-        let (probs, dprobs) = (probs.resize(G * spans.end), dprobs.resize(G * spans.end));
-        let (queries, dqueries) = head.resize(2 * G * dim).split_at_mut(G * dim);
+        let AttentionScratch { keys, keys_t, values, values_t, dkeys, dvalues, dprobs, row: scratch } =
+            &mut *self.scratch;
+        let spans = Spans::new(visible.shared, visible.own.clone());
+        let of_keys = Panel { keys_t: keys_t.as_slice(), stride, values: keys.as_slice() };
+        let of_values = Panel { keys_t: values_t.as_slice(), stride, values: values.as_slice() };
+        let [of_keys, of_values] = [of_keys, of_values].map(|panel| spans.panels(panel, dim));
+        let (probs, dprobs) = (scratch.weights.resize(G * spans.end), dprobs.resize(G * spans.end));
+        let (queries, dqueries) = scratch.head.resize(2 * G * dim).split_at_mut(G * dim);
         let raw = &self.saved.qkv[row * self.heads.width() + first * dim..][..G * dim];
         self.heads.rotate_queries(queries, raw, visible.position);
         let at = (row * heads + first) * dim;
         let (dout, out) = (&self.saved.dout[at..at + G * dim], &self.saved.out[at..at + G * dim]);
-        spans.scores::<S, G>(simd, probs, queries, keys_t.as_slice(), stride);
-        spans.scores::<S, G>(simd, dprobs, dout, values_t.as_slice(), stride);
+        spans.scores::<S, G>(simd, probs, queries, of_keys);
+        spans.scores::<S, G>(simd, dprobs, dout, of_values);
         for g in 0..G {
             let mine = g * dim..(g + 1) * dim;
             let (p, d) =
@@ -107,7 +111,7 @@ impl Backward<'_> {
             softmax_backward(p, d, self.saved.lse[row * heads + first + g], dot(&dout[mine.clone()], &out[mine]));
         }
         dqueries.fill(0.0);
-        spans.mix::<S, G>(simd, dqueries, dprobs, keys.as_slice());
+        spans.mix::<S, G>(simd, dqueries, dprobs, of_keys);
         spans.spread::<S, G>(simd, dkeys.as_mut_slice(), dprobs, queries);
         spans.spread::<S, G>(simd, dvalues.as_mut_slice(), probs, dout);
         for (g, dquery) in dqueries.chunks_exact_mut(dim).enumerate() {

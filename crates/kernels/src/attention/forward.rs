@@ -7,12 +7,11 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use super::{
-    AttentionGroup, AttentionScratch, HeadSizes, LayerAttention, Spans, VisibleRows, load_panels, panel_stride, softmax,
+    AttendingRow, AttentionGroup, AttentionScratch, HeadSizes, LayerAttention, Panel, Spans, load_panels, panel_stride,
 };
 use crate::simd::dispatch;
 use crate::thread_pool::ThreadPool;
 
-/// Some rows of a micro-batch.
 struct Forward<'a> {
     rows: Range<usize>,
     /// Of those rows [rows, heads·dim].
@@ -50,52 +49,23 @@ impl Forward<'_> {
     #[inline(always)]
     fn head<S: Simd>(&mut self, simd: S, group: &AttentionGroup, kv: usize) {
         load_panels(self.heads, self.scratch, self.qkv, group, kv, false);
-        let first = group.rows().start;
-        let wanted = self.rows.start.max(first) - first..self.rows.end.min(group.rows().end) - first;
-        for (t, visible) in group.visible_rows().enumerate().take(wanted.end).skip(wanted.start) {
-            let mut heads = self.heads.sharing(kv);
-            while heads.len() >= 2 {
-                self.queries::<S, 2>(simd, group, t, &visible, heads.start);
-                heads.start += 2;
-            }
-            if !heads.is_empty() {
-                self.queries::<S, 1>(simd, group, t, &visible, heads.start);
-            }
-        }
-    }
-
-    /// `G` query heads of one row, from head `first` on.
-    #[inline(always)]
-    fn queries<S: Simd, const G: usize>(
-        &mut self,
-        simd: S,
-        group: &AttentionGroup,
-        t: usize,
-        visible: &VisibleRows,
-        first: usize,
-    ) {
         let HeadSizes { heads, dim, .. } = self.heads.sizes;
+        let width = self.heads.width();
         let rows = group.rows();
-        let (row, stride) = (rows.start + t, panel_stride(rows.len()));
-        let at = row - self.rows.start;
-        let AttentionScratch { keys_t, values, probs, head, .. } = &mut *self.scratch;
-        let spans = Spans::new(visible);
-        let probs = probs.resize(G * spans.end);
-        let queries = head.resize(G * dim);
-        self.heads.rotate_queries(queries, &self.qkv[row * self.heads.width() + first * dim..], visible.position);
-        spans.scores::<S, G>(simd, probs, queries, keys_t.as_slice(), stride);
-        let out = &mut self.out[(at * heads + first) * dim..][..G * dim];
-        out.fill(0.0);
-        let mut totals = [0.0; G];
-        for (g, probs) in probs.chunks_exact_mut(spans.end).enumerate() {
-            let (total, norm) = softmax(probs);
-            self.lse[at * heads + first + g] = norm;
-            totals[g] = total;
-        }
-        spans.mix::<S, G>(simd, out, probs, values.as_slice());
-        for (out, total) in out.chunks_exact_mut(dim).zip(totals) {
-            let inverse = 1.0 / total;
-            out.iter_mut().for_each(|x| *x *= inverse);
+        let AttentionScratch { keys_t, values, row: scratch, .. } = &mut *self.scratch;
+        let panel = Panel { keys_t: keys_t.as_slice(), stride: panel_stride(rows.len()), values: values.as_slice() };
+        let wanted = self.rows.start.max(rows.start) - rows.start..self.rows.end.min(rows.end) - rows.start;
+        for (t, visible) in group.visible_rows().enumerate().take(wanted.end).skip(wanted.start) {
+            let (at, row) = (rows.start + t - self.rows.start, rows.start + t);
+            let mut attending = AttendingRow {
+                out: &mut self.out[at * heads * dim..][..heads * dim],
+                lse: &mut self.lse[at * heads..][..heads],
+                raw: &self.qkv[row * width..][..width],
+                position: visible.position,
+            };
+            let spans = Spans::new(visible.shared, visible.own);
+            let panels = spans.panels(panel, dim);
+            self.heads.attend(simd, &mut attending, kv, (&spans, panels), scratch);
         }
     }
 }

@@ -5,88 +5,72 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::{VisibleRows, padded};
+use super::padded;
 use crate::math::axpy;
+
+/// Keys and values of neighbouring positions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Panel<'a> {
+    /// Transposed [dim, stride].
+    pub(super) keys_t: &'a [f32],
+    pub(super) stride: usize,
+    /// Those of the positions alone [positions, dim].
+    pub(super) values: &'a [f32],
+}
 
 /// Where the scores of one row lie: `shared` of the prompt, then from `split` on `own.len()` of its own segment, up to `end`. The
 /// gaps that fill up whole vectors hold −∞.
 #[derive(Debug, Clone)]
-pub(crate) struct Spans {
-    pub(crate) shared: usize,
-    pub(crate) own: Range<usize>,
+pub(super) struct Spans {
+    shared: usize,
+    own: Range<usize>,
     split: usize,
-    pub(crate) end: usize,
+    pub(super) end: usize,
 }
 
 impl Spans {
     #[inline(always)]
-    pub(super) fn new(visible: &VisibleRows) -> Self {
-        Self::from_lengths(visible.shared, visible.own.clone())
-    }
-
-    #[inline(always)]
-    pub(crate) fn from_lengths(shared: usize, own: Range<usize>) -> Self {
+    pub(super) fn new(shared: usize, own: Range<usize>) -> Self {
         let split = padded(shared);
         Self { shared, split, end: split + padded(own.len()), own }
     }
 
-    /// Scores of `G` queries [G, dim] into `out` [G, end], with all keys in one panel.
+    /// The two runs of positions in one panel of a whole group.
+    #[inline(always)]
+    pub(super) fn panels<'a>(&self, group: Panel<'a>, dim: usize) -> [Panel<'a>; 2] {
+        let Range { start, end } = self.own;
+        let own = Panel { keys_t: &group.keys_t[start..], values: &group.values[start * dim..end * dim], ..group };
+        [Panel { values: &group.values[..self.shared * dim], ..group }, own]
+    }
+
+    /// Scores of `G` queries [G, dim] into `out` [G, end].
     #[inline(always)]
     pub(super) fn scores<S: Simd, const G: usize>(
         &self,
         simd: S,
         out: &mut [f32],
         queries: &[f32],
-        keys_t: &[f32],
-        stride: usize,
+        panels: [Panel<'_>; 2],
     ) {
-        let own = &keys_t[self.own.start..];
-        self.scores_of::<S, G>(simd, out, queries, (keys_t, stride), (own, stride));
-    }
-
-    /// As `scores`, with the prompt's keys and the own keys in two panels, each given with its stride.
-    #[inline(always)]
-    pub(crate) fn scores_of<S: Simd, const G: usize>(
-        &self,
-        simd: S,
-        out: &mut [f32],
-        queries: &[f32],
-        shared: (&[f32], usize),
-        own: (&[f32], usize),
-    ) {
-        scores::<S, G>(simd, out, (0, self.split, self.end), queries, shared);
-        scores::<S, G>(simd, out, (self.split, self.end, self.end), queries, own);
+        scores::<S, G>(simd, out, (0, self.split, self.end), queries, panels[0]);
+        scores::<S, G>(simd, out, (self.split, self.end, self.end), queries, panels[1]);
         for out in out.chunks_exact_mut(self.end) {
             out[self.shared..self.split].fill(f32::NEG_INFINITY);
             out[self.split + self.own.len()..].fill(f32::NEG_INFINITY);
         }
     }
 
-    /// Adds the weighted rows of one panel [rows, dim] to `out` [G, dim].
+    /// Adds the weighted values to `out` [G, dim].
     #[inline(always)]
-    pub(super) fn mix<S: Simd, const G: usize>(&self, simd: S, out: &mut [f32], weights: &[f32], rows: &[f32]) {
-        let dim = out.len() / G;
-        self.mix_of::<S, G>(
-            simd,
-            out,
-            weights,
-            &rows[..self.shared * dim],
-            &rows[self.own.start * dim..self.own.end * dim],
-        );
-    }
-
-    /// As `mix`, with the two parts of the rows given apart.
-    #[inline(always)]
-    pub(crate) fn mix_of<S: Simd, const G: usize>(
+    pub(super) fn mix<S: Simd, const G: usize>(
         &self,
         simd: S,
         out: &mut [f32],
         weights: &[f32],
-        shared: &[f32],
-        own: &[f32],
+        panels: [Panel<'_>; 2],
     ) {
-        mix::<S, G>(simd, out, weights, (0, self.end), shared);
-        mix::<S, G>(simd, out, weights, (self.split, self.end), own);
+        mix::<S, G>(simd, out, weights, (0, self.end), panels[0].values);
+        mix::<S, G>(simd, out, weights, (self.split, self.end), panels[1].values);
     }
 
     /// The transpose of `mix`: adds to every row Σ over g of its weight · `x[g]`.
@@ -105,21 +89,20 @@ fn scores<S: Simd, const G: usize>(
     out: &mut [f32],
     span: (usize, usize, usize),
     queries: &[f32],
-    panel: (&[f32], usize),
+    panel: Panel<'_>,
 ) {
     let (from, to, end) = span;
     let lanes = S::F32_LANES;
     let mut at = from;
     while at < to {
-        let (out, panel_at) = (&mut out[at..], &panel.0[at - from..]);
+        let (out, keys_t, stride) = (&mut out[at..], &panel.keys_t[at - from..], panel.stride);
         // The tiles are as wide as registers allow: every key is loaded once for all queries.
-        let taken = match (to - at) / lanes {
-            0 | 1 => put(out, end, &columns::<S, G, 1>(simd, queries, panel_at, panel.1)),
-            2 => put(out, end, &columns::<S, G, 2>(simd, queries, panel_at, panel.1)),
-            3 => put(out, end, &columns::<S, G, 3>(simd, queries, panel_at, panel.1)),
-            _ => put(out, end, &columns::<S, G, 4>(simd, queries, panel_at, panel.1)),
+        at += match (to - at) / lanes {
+            0 | 1 => put(out, end, &columns::<S, G, 1>(simd, queries, keys_t, stride)),
+            2 => put(out, end, &columns::<S, G, 2>(simd, queries, keys_t, stride)),
+            3 => put(out, end, &columns::<S, G, 3>(simd, queries, keys_t, stride)),
+            _ => put(out, end, &columns::<S, G, 4>(simd, queries, keys_t, stride)),
         };
-        at += taken;
     }
 }
 

@@ -79,7 +79,7 @@ fn strip_block(body: &mut Vec<Stmt>) -> bool {
         match stmt {
             Stmt::Try(stmt) if is_plain(&stmt) => {
                 changed = true;
-                body.extend(plain_block(stmt));
+                body.extend(stmt.body.into_iter().chain(stmt.orelse).chain(stmt.finalbody));
             }
             stmt if does_nothing(&stmt) => changed = true,
             stmt => body.push(stmt),
@@ -171,11 +171,6 @@ fn strip_end(body: &mut Vec<Stmt>, jumps: fn(&Stmt) -> bool) -> bool {
 fn is_plain(stmt: &StmtTry) -> bool {
     let bare = stmt.handlers.is_empty() && stmt.finalbody.is_empty();
     bare || (stmt.body.is_empty() && (stmt.orelse.is_empty() || stmt.finalbody.is_empty()))
-}
-
-/// What a `try` that guards nothing runs.
-fn plain_block(stmt: StmtTry) -> impl Iterator<Item = Stmt> {
-    stmt.body.into_iter().chain(stmt.orelse).chain(stmt.finalbody)
 }
 
 /// Whether nothing after a statement of its block runs.

@@ -12,8 +12,8 @@ use ruff_python_ast::{
 };
 
 use super::{idle, spelling};
+use crate::names::captured_name;
 
-/// Renames and strips a module.
 pub(super) fn rename(body: &mut Vec<Stmt>) {
     let renamer = Renamer { scopes: RefCell::new(Vec::new()), next: Cell::new(0) };
     let bound = bindings(body, ScopeKind::Module);
@@ -105,7 +105,9 @@ impl Renamer {
         }
     }
 
-    fn comprehension(&self, generators: &mut [Comprehension], bound: Bindings, items: &mut [&mut Expr]) {
+    fn comprehension(&self, generators: &mut [Comprehension], items: &mut [&mut Expr]) {
+        let mut bound = Bindings::default();
+        generators.iter().for_each(|generator| bound.visit_expr(&generator.target));
         let Some((first, rest)) = generators.split_first_mut() else { return };
         // The first iterable belongs to the scope around.
         self.visit_expr(&mut first.iter);
@@ -179,22 +181,10 @@ impl Transformer for Renamer {
         match expr {
             Expr::Name(name) => self.name(&mut name.id),
             Expr::Lambda(lambda) => self.lambda(lambda),
-            Expr::ListComp(comp) => {
-                let bound = comprehension_bindings(&comp.generators);
-                self.comprehension(&mut comp.generators, bound, &mut [&mut comp.elt]);
-            }
-            Expr::SetComp(comp) => {
-                let bound = comprehension_bindings(&comp.generators);
-                self.comprehension(&mut comp.generators, bound, &mut [&mut comp.elt]);
-            }
-            Expr::Generator(comp) => {
-                let bound = comprehension_bindings(&comp.generators);
-                self.comprehension(&mut comp.generators, bound, &mut [&mut comp.elt]);
-            }
-            Expr::DictComp(comp) => {
-                let bound = comprehension_bindings(&comp.generators);
-                self.comprehension(&mut comp.generators, bound, &mut [&mut comp.key, &mut comp.value]);
-            }
+            Expr::ListComp(comp) => self.comprehension(&mut comp.generators, &mut [&mut comp.elt]),
+            Expr::SetComp(comp) => self.comprehension(&mut comp.generators, &mut [&mut comp.elt]),
+            Expr::Generator(comp) => self.comprehension(&mut comp.generators, &mut [&mut comp.elt]),
+            Expr::DictComp(comp) => self.comprehension(&mut comp.generators, &mut [&mut comp.key, &mut comp.value]),
             Expr::FString(_) => {
                 transformer::walk_expr(self, expr);
                 spelling::join_parts(expr);
@@ -266,12 +256,6 @@ fn bindings(body: &[Stmt], kind: ScopeKind) -> Bindings {
     bound
 }
 
-fn comprehension_bindings(generators: &[Comprehension]) -> Bindings {
-    let mut bound = Bindings::default();
-    generators.iter().for_each(|generator| bound.visit_expr(&generator.target));
-    bound
-}
-
 /// Visits one scope, and of those inside only what they bind in it.
 impl<'a> Visitor<'a> for Bindings {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
@@ -314,13 +298,7 @@ impl<'a> Visitor<'a> for Bindings {
     }
 
     fn visit_pattern(&mut self, pattern: &'a Pattern) {
-        let captured = match pattern {
-            Pattern::MatchAs(pattern) => pattern.name.as_ref(),
-            Pattern::MatchStar(pattern) => pattern.name.as_ref(),
-            Pattern::MatchMapping(pattern) => pattern.rest.as_ref(),
-            _ => None,
-        };
-        captured.into_iter().for_each(|name| self.bind(name));
+        captured_name(pattern).into_iter().for_each(|name| self.bind(name));
         visitor::walk_pattern(self, pattern);
     }
 }

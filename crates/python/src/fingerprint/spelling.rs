@@ -16,21 +16,16 @@ pub(super) fn normalise_stmt(stmt: &mut Stmt) {
 }
 
 pub(super) fn normalise_expr(expr: &mut Expr) {
-    let other = match expr {
-        Expr::UnaryOp(not) if not.op == UnaryOp::Not => match &mut *not.operand {
-            Expr::Compare(compare) => match &mut *compare.ops {
-                [op @ CmpOp::In] => {
-                    *op = CmpOp::NotIn;
-                    Some((*not.operand).clone())
-                }
-                [op @ CmpOp::Is] => {
-                    *op = CmpOp::IsNot;
-                    Some((*not.operand).clone())
-                }
-                _ => None,
-            },
-            _ => None,
-        },
+    match expr {
+        Expr::UnaryOp(not) if not.op == UnaryOp::Not => {
+            let Expr::Compare(compare) = &mut *not.operand else { return };
+            match &mut *compare.ops {
+                [op @ CmpOp::In] => *op = CmpOp::NotIn,
+                [op @ CmpOp::Is] => *op = CmpOp::IsNot,
+                _ => return,
+            }
+            *expr = (*not.operand).clone();
+        }
         Expr::NumberLiteral(number) => {
             if let Number::Int(int) = &mut number.value
                 && int.as_u64().is_none()
@@ -39,12 +34,8 @@ pub(super) fn normalise_expr(expr: &mut Expr) {
             {
                 *int = decimal;
             }
-            None
         }
-        _ => None,
-    };
-    if let Some(other) = other {
-        *expr = other;
+        _ => {}
     }
 }
 
@@ -52,12 +43,7 @@ pub(super) fn normalise_expr(expr: &mut Expr) {
 pub(super) fn join_parts(expr: &mut Expr) {
     let Expr::FString(string) = expr else { return };
     let mut elements = Vec::new();
-    for part in string.value.iter() {
-        match part {
-            FStringPart::Literal(literal) => push_literal(&mut elements, literal),
-            FStringPart::FString(part) => push_elements(&mut elements, &part.elements),
-        }
-    }
+    push_parts(&mut elements, &string.value);
     let (range, node_index) = (string.range, string.node_index.clone());
     let text = match elements.as_slice() {
         [] => "".into(),
@@ -71,6 +57,15 @@ pub(super) fn join_parts(expr: &mut Expr) {
     let flags = StringLiteralFlags::empty();
     let literal = StringLiteral { range, node_index: node_index.clone(), value: text, flags };
     *expr = Expr::StringLiteral(ExprStringLiteral { range, node_index, value: StringLiteralValue::single(literal) });
+}
+
+fn push_parts(elements: &mut Vec<InterpolatedStringElement>, parts: &FStringValue) {
+    for part in parts.iter() {
+        match part {
+            FStringPart::Literal(literal) => push_literal(elements, literal),
+            FStringPart::FString(string) => push_elements(elements, &string.elements),
+        }
+    }
 }
 
 /// Adds text to the text before it.
@@ -103,14 +98,7 @@ fn push_elements(elements: &mut Vec<InterpolatedStringElement>, added: &[Interpo
             Expr::StringLiteral(string) if as_it_is && text => {
                 string.value.iter().for_each(|literal| push_literal(elements, literal));
             }
-            Expr::FString(inner) if as_it_is && text => {
-                for part in inner.value.iter() {
-                    match part {
-                        FStringPart::Literal(literal) => push_literal(elements, literal),
-                        FStringPart::FString(string) => push_elements(elements, &string.elements),
-                    }
-                }
-            }
+            Expr::FString(inner) if as_it_is && text => push_parts(elements, &inner.value),
             _ => elements.push(element.clone()),
         }
     }

@@ -78,7 +78,7 @@ fn is_floats(value: &Value) -> bool {
 }
 
 fn is_float(value: &Value) -> bool {
-    matches!(value, Value::Float(_)) || value.class() == Some(PythonClass::Numpy(NumpyType::Float64))
+    matches!(value, Value::Float(_)) || value.class() == Some(PythonClass::Numpy(NumpyType::FLOAT64))
 }
 
 fn all_close(expected: &Value, actual: &Value, absolute: f64) -> bool {

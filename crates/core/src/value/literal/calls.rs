@@ -3,7 +3,8 @@
 use dashu_int::IBig;
 
 use crate::value::Value;
-use crate::value::object::{FACTORIES, NumpyType, Object, PythonClass, calendar, decimal};
+use crate::value::object::numbers::decimal_state;
+use crate::value::object::{FACTORIES, NumpyType, Object, PythonClass, calendar};
 
 /// The positional and the keyword arguments of a call.
 #[derive(Debug, Default)]
@@ -20,62 +21,42 @@ impl Arguments {
     }
 }
 
-/// Whether a dotted name is the class of such a call.
-pub(super) fn is_call(name: &str) -> bool {
-    class(name).is_some()
-}
-
 /// The object that `repr` writes as this name alone.
 pub(super) fn constant(name: &str) -> Option<Value> {
     let object = |class, state| Value::object(class, state).ok();
     match name {
-        "np.True_" => object(PythonClass::Numpy(NumpyType::Bool), Value::Bool(true)),
-        "np.False_" => object(PythonClass::Numpy(NumpyType::Bool), Value::Bool(false)),
+        "np.True_" => object(PythonClass::Numpy(NumpyType::from_name("bool")?), Value::Bool(true)),
+        "np.False_" => object(PythonClass::Numpy(NumpyType::from_name("bool")?), Value::Bool(false)),
         "datetime.timezone.utc" => object(PythonClass::TimeZone, Value::int(0)),
         _ => None,
     }
 }
 
-fn class(name: &str) -> Option<PythonClass> {
-    Some(match name {
-        "range" => PythonClass::Range,
-        "bytearray" => PythonClass::ByteArray,
-        "Counter" => PythonClass::Counter,
-        "defaultdict" => PythonClass::DefaultDict,
-        "OrderedDict" => PythonClass::OrderedDict,
-        "deque" => PythonClass::Deque,
-        "Decimal" => PythonClass::Decimal,
-        "Fraction" => PythonClass::Fraction,
-        "datetime.date" => PythonClass::Date,
-        "datetime.time" => PythonClass::Time,
-        "datetime.datetime" => PythonClass::DateTime,
-        "datetime.timedelta" => PythonClass::TimeDelta,
-        "datetime.timezone" => PythonClass::TimeZone,
-        _ => PythonClass::Numpy(NumpyType::from_name(name.strip_prefix("np.")?)?),
-    })
-}
-
 /// The object of `name(arguments)`; `None` if `repr` never writes such a call.
 pub(super) fn object(name: &str, mut arguments: Arguments) -> Option<Value> {
-    let class = class(name)?;
+    let class = PythonClass::from_call(name)?;
+    let plain = std::mem::take(&mut arguments.plain);
     let state = match class {
-        PythonClass::Range => range(arguments.plain)?,
-        PythonClass::Fraction | PythonClass::Date => Value::Tuple(std::mem::take(&mut arguments.plain)),
-        PythonClass::Counter | PythonClass::OrderedDict if arguments.plain.is_empty() => Value::Dict(Vec::new()),
-        PythonClass::DefaultDict => default_dict(std::mem::take(&mut arguments.plain))?,
+        PythonClass::Range => range(plain),
+        PythonClass::Fraction | PythonClass::Date => Value::Tuple(plain),
+        PythonClass::Counter | PythonClass::OrderedDict if plain.is_empty() => Value::Dict(Vec::new()),
+        // The factory is parsed as the name of its class.
+        PythonClass::DefaultDict if plain.len() == 2 => Value::Tuple(plain),
+        PythonClass::DefaultDict => return None,
         PythonClass::Deque => {
             let most = arguments.take("maxlen").unwrap_or(Value::None);
-            Value::Tuple(vec![only(std::mem::take(&mut arguments.plain))?, most])
+            Value::Tuple(vec![only(plain)?, most])
         }
-        PythonClass::Time => time(&mut arguments, 2, 4)?,
-        PythonClass::DateTime => time(&mut arguments, 5, 7)?,
-        PythonClass::TimeDelta => time_delta(&mut arguments)?,
-        PythonClass::TimeZone => time_zone(&only(std::mem::take(&mut arguments.plain))?)?,
-        PythonClass::Decimal => Value::Str(decimal::state(text(&only(std::mem::take(&mut arguments.plain))?)?)?),
-        PythonClass::Numpy(numpy) => number(numpy, only(std::mem::take(&mut arguments.plain))?),
-        PythonClass::Counter | PythonClass::OrderedDict | PythonClass::ByteArray | PythonClass::Complex => {
-            only(std::mem::take(&mut arguments.plain))?
-        }
+        PythonClass::Time => time(plain, &mut arguments, 2, 4)?,
+        PythonClass::DateTime => time(plain, &mut arguments, 5, 7)?,
+        PythonClass::TimeDelta => time_delta(&plain, &mut arguments)?,
+        PythonClass::TimeZone => time_zone(&only(plain)?)?,
+        PythonClass::Decimal => match only(plain)? {
+            Value::Str(text) => Value::Str(decimal_state(&text)?),
+            _ => return None,
+        },
+        PythonClass::Numpy(numpy) => number(numpy, only(plain)?),
+        PythonClass::Counter | PythonClass::OrderedDict | PythonClass::ByteArray | PythonClass::Complex => only(plain)?,
     };
     if arguments.named.is_empty() { Value::object(class, state).ok() } else { None }
 }
@@ -84,28 +65,15 @@ fn only(plain: Vec<Value>) -> Option<Value> {
     <[Value; 1]>::try_from(plain).ok().map(|[value]| value)
 }
 
-fn text(value: &Value) -> Option<&str> {
-    match value {
-        Value::Str(text) => Some(text),
-        _ => None,
-    }
-}
-
-fn range(mut plain: Vec<Value>) -> Option<Value> {
+fn range(mut plain: Vec<Value>) -> Value {
     if plain.len() == 2 {
         plain.push(Value::int(1));
     }
-    Some(Value::Tuple(plain))
-}
-
-/// The factory is parsed as the name of its class.
-fn default_dict(plain: Vec<Value>) -> Option<Value> {
-    (plain.len() == 2).then_some(Value::Tuple(plain))
+    Value::Tuple(plain)
 }
 
 /// Fields that were left out are zero; `least` of them are always written.
-fn time(arguments: &mut Arguments, least: usize, most: usize) -> Option<Value> {
-    let mut fields = std::mem::take(&mut arguments.plain);
+fn time(mut fields: Vec<Value>, arguments: &mut Arguments, least: usize, most: usize) -> Option<Value> {
     if !(least..=most).contains(&fields.len()) {
         return None;
     }
@@ -115,13 +83,10 @@ fn time(arguments: &mut Arguments, least: usize, most: usize) -> Option<Value> {
     Some(Value::Tuple(fields))
 }
 
-fn time_delta(arguments: &mut Arguments) -> Option<Value> {
-    let plain = std::mem::take(&mut arguments.plain);
-    if !(plain.is_empty() || plain == [Value::int(0)]) {
-        return None;
-    }
+fn time_delta(plain: &[Value], arguments: &mut Arguments) -> Option<Value> {
     let mut named = |name| arguments.take(name).unwrap_or(Value::int(0));
-    Some(Value::Tuple(vec![named("days"), named("seconds"), named("microseconds")]))
+    let is_written = plain.is_empty() || plain == [Value::int(0)];
+    is_written.then(|| Value::Tuple(vec![named("days"), named("seconds"), named("microseconds")]))
 }
 
 fn time_zone(delta: &Value) -> Option<Value> {

@@ -70,7 +70,7 @@ fn clock(parts: &[Value]) -> Option<(i64, Option<i64>)> {
 }
 
 /// The offset of a `timezone`, in microseconds.
-pub(super) fn offset(zone: &Object) -> Option<i64> {
+pub(in crate::value) fn offset(zone: &Object) -> Option<i64> {
     match zone.state() {
         Value::Int(micros) => micros.to_i64(),
         _ => None,
@@ -96,7 +96,7 @@ pub(super) fn instant(object: &Object) -> Option<(bool, i64)> {
 }
 
 /// The state of a `timedelta` of this many microseconds; `None` if it is out of range.
-pub(super) fn time_delta(micros: i128) -> Option<Value> {
+pub(in crate::value) fn time_delta(micros: i128) -> Option<Value> {
     let day = i128::from(MICROS_OF_DAY);
     let (days, rest) = (micros.div_euclid(day), micros.rem_euclid(day));
     (days.abs() <= i128::from(MAX_DAYS))

@@ -7,7 +7,7 @@ use super::files;
 
 /// Texts of few different lines, so that they differ in interesting ways: with and without a last newline, with carriage
 /// returns, with lines that look like a patch's own.
-pub(super) fn text() -> impl Strategy<Value = String> {
+fn text() -> impl Strategy<Value = String> {
     let line = prop::sample::select(vec![
         "a", "b", "", " ", "\r", "a\r", "é", "-- a/x", "++ b/x", "@@ -1 +1 @@", "\\ No newline at end of file",
         "diff --git a/x b/x", "\t", "\u{2028}",
@@ -23,7 +23,7 @@ fn path() -> impl Strategy<Value = String> {
         .prop_map(str::to_owned)
 }
 
-pub(super) fn tree() -> impl Strategy<Value = TextFiles> {
+fn tree() -> impl Strategy<Value = TextFiles> {
     prop::collection::btree_map(path(), text(), 0..5)
 }
 
@@ -46,9 +46,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn a_made_patch_makes_the_new_of_the_old((old, new) in edited()) {
+    fn a_patch_makes_the_new_of_the_old_its_reverse_undoes_it_and_its_text_is_the_same_patch(
+        (old, new) in prop_oneof![2 => edited().boxed(), 1 => (tree(), tree()).boxed()],
+    ) {
         let patch = Patch::make(&old, &new).unwrap();
-        prop_assert_eq!(patch.apply(&old).unwrap(), new);
+        let back = patch.reverse();
+        prop_assert_eq!(&patch.apply(&old).unwrap(), &new);
+        prop_assert_eq!(&back.apply(&new).unwrap(), &old);
+        prop_assert_eq!(&back.reverse(), &patch);
+        prop_assert_eq!(&super::parsed(&patch.to_string()), &patch);
+        prop_assert_eq!(&super::parsed(&back.to_string()), &back);
+        let stored = serde_json::to_string(&patch).unwrap();
+        prop_assert_eq!(&serde_json::from_str::<Patch>(&stored).unwrap(), &patch);
+        prop_assert!(Patch::make(&old, &old).unwrap().is_empty());
     }
 
     #[test]
@@ -58,34 +68,6 @@ proptest! {
         // From below: what is above a hunk is still as it was.
         let after = hunks.iter().rev().fold(old, |files, hunk| hunk.apply(&files).unwrap());
         prop_assert_eq!(after, new);
-    }
-
-    #[test]
-    fn a_patch_between_unrelated_trees_works_too(old in tree(), new in tree()) {
-        let patch = Patch::make(&old, &new).unwrap();
-        prop_assert_eq!(patch.apply(&old).unwrap(), new.clone());
-        prop_assert_eq!(patch.reverse().apply(&new).unwrap(), old);
-    }
-
-    #[test]
-    fn the_reverse_undoes_a_patch((old, new) in edited()) {
-        let patch = Patch::make(&old, &new).unwrap();
-        prop_assert_eq!(patch.reverse().apply(&new).unwrap(), old);
-        prop_assert_eq!(patch.reverse().reverse(), patch);
-    }
-
-    #[test]
-    fn what_is_printed_reads_as_the_same_patch((old, new) in edited()) {
-        let patch = Patch::make(&old, &new).unwrap();
-        prop_assert_eq!(&super::parsed(&patch.to_string()), &patch);
-        prop_assert_eq!(&super::parsed(&patch.reverse().to_string()), &patch.reverse());
-        let stored = serde_json::to_string(&patch).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Patch>(&stored).unwrap(), patch);
-    }
-
-    #[test]
-    fn a_patch_of_equal_trees_is_empty(tree in tree()) {
-        prop_assert!(Patch::make(&tree, &tree).unwrap().is_empty());
     }
 }
 

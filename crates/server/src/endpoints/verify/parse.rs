@@ -217,7 +217,7 @@ fn parse_task(item: &str, path: &str) -> Result<NamedSource, Problem> {
     // A row that is `null` cannot be read, as any other.
     let row = if format.is_some() { members.get_any("row") } else { members.get("row") };
     let source = match (digest, format, row) {
-        (Some(digest), None, None) => match digest.parse::<Digest>() {
+        (Some(digest), None, None) => match Digest::try_from(digest) {
             Ok(digest) => Ok(TaskSource::Digest(digest)),
             Err(error) => return Err(Problem::invalid(format!("{path}.digest"), error.to_string())),
         },

@@ -39,7 +39,7 @@ pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> 
 pub fn grade_all(execute: &dyn Execute, requests: &[GradeRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
     let key = |request: &GradeRequest<'_>| {
         let RepairRequest { artifact, patch, fuzz, seed } = request.repair;
-        content_hash(&(&artifact.task_id, patch, fuzz.offset, fuzz.context, seed))
+        content_hash(&(&artifact.task_id, patch, fuzz.offset, seed))
     };
     let one = |request: &GradeRequest<'_>| grade_repair(execute, request.repo, &request.repair);
     run_distinct(requests, key, |distinct| on_all_cores(distinct, one))
