@@ -68,16 +68,8 @@ struct TaskEntry {
 /// # Panics
 /// Never: a test reads them all.
 pub fn built_in_environments() -> Vec<EnvironmentCorpus> {
-    let parse = |name: &&str| {
-        let path = format!("{name}/tasks.toml");
-        parse_environment(
-            name,
-            read_built_in_file(name, "environment.py"),
-            (&path, read_built_in_file(name, "tasks.toml")),
-        )
-    };
-    let corpora = built_in_environment_names().iter().map(parse).collect::<Result<_, _>>();
-    corpora.expect("the built-in environments are checked by a test")
+    let open = |name: &str| open_environment(name).expect("a test opens the built-in environments").corpus;
+    built_in_environment_names().into_iter().map(open).collect()
 }
 
 /// The names of the built-in environments, sorted.
@@ -87,7 +79,6 @@ pub fn built_in_environment_names() -> Vec<&'static str> {
     names
 }
 
-/// Reads a file of a built-in environment.
 fn read_built_in_file(environment: &str, file: &str) -> &'static str {
     let text = ENVIRONMENTS.get_file(format!("{environment}/{file}")).and_then(|file| file.contents_utf8());
     text.unwrap_or_else(|| panic!("environment `{environment}` has no file `{file}`"))
@@ -102,7 +93,6 @@ pub fn environment_by_name(name: &str) -> Result<Environment, CorpusError> {
     Ok(Environment { name: name.to_owned(), source: read_built_in_file(name, "environment.py").to_owned() })
 }
 
-/// Finds the name of a built-in environment.
 fn find_environment_name(name: &str) -> Result<&'static str, CorpusError> {
     let names = built_in_environment_names();
     let found = names.iter().find(|known| **known == name).copied();

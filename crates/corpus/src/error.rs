@@ -5,22 +5,6 @@ use std::path::PathBuf;
 /// An error in corpus data or in reading it.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
-    /// A grammar file is invalid.
-    #[error("{origin}:{line}:{column}: key `{key}`: {problem}\nhint: {hint}")]
-    Grammar {
-        /// The file, as the caller named it.
-        origin: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column in characters, from 1.
-        column: usize,
-        /// Dotted path of the key.
-        key: String,
-        /// What is wrong, with the value.
-        problem: String,
-        /// What to do.
-        hint: String,
-    },
     /// A name is unknown.
     #[error("there is no {what} `{name}`\nhint: take one of {known}")]
     Unknown {
@@ -76,9 +60,7 @@ impl CorpusError {
     pub(crate) fn invalid_file(path: &str, line: usize, problem: impl Into<String>, hint: &str) -> Self {
         Self::InvalidFile { path: path.to_owned(), line, problem: problem.into(), hint: hint.to_owned() }
     }
-}
 
-impl CorpusError {
     /// For `map_err` on a file-system call.
     pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
         let path = path.to_owned();

@@ -1,4 +1,4 @@
-//! The text files built into this crate: whole folders of the repository, so that no list can be incomplete.
+//! The files built into this crate: whole folders of the repository, so that no list can be incomplete.
 //!
 //! Cargo notices changed files by itself, and new ones through `build.rs`.
 
@@ -36,4 +36,31 @@ pub(crate) fn list_files(dir: &'static Dir<'static>, extension: &str) -> Vec<Tex
 /// The name of a file without its folder and its extension.
 pub(crate) fn file_stem(path: &str) -> String {
     Path::new(path).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
+
+/// The prefix of the names of built-in repositories, such as `builtin:tiny_repositories/train`: small ones of generated functions, and bugs in them.
+pub const BUILTIN_PREFIX: &str = "builtin:tiny_repositories/";
+
+/// The files of a built-in repository by their paths in it, sorted; `None` where `name` names none.
+#[must_use]
+pub fn builtin_repository(name: &str) -> Option<Vec<(String, Vec<u8>)>> {
+    let folder = TINY_REPOSITORIES.get_dir(name.strip_prefix(BUILTIN_PREFIX)?)?;
+    let mut files = Vec::new();
+    collect_files(folder, folder, &mut files);
+    files.sort_unstable();
+    Some(files)
+}
+
+/// A built-in file of bugs, such as `builtin:tiny_repositories/train.jsonl.zst`; `None` where `name` names none.
+#[must_use]
+pub fn builtin_bugs(name: &str) -> Option<&'static [u8]> {
+    TINY_REPOSITORIES.get_file(name.strip_prefix(BUILTIN_PREFIX)?).map(include_dir::File::contents)
+}
+
+fn collect_files(root: &Dir<'_>, folder: &Dir<'_>, files: &mut Vec<(String, Vec<u8>)>) {
+    for file in folder.files() {
+        let path = file.path().strip_prefix(root.path()).unwrap_or(file.path());
+        files.push((path.to_string_lossy().into_owned(), file.contents().to_vec()));
+    }
+    folder.dirs().for_each(|inner| collect_files(root, inner, files));
 }

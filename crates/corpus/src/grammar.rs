@@ -1,14 +1,12 @@
 //! The tiny generator: small Python functions of one argument, from the data of `task-corpus/tiny/grammar.toml`.
 //!
-//! [`raw`] mirrors the file, [`check`] turns it into a [`Grammar`] from which every draw succeeds, [`generate`] draws programs and inputs,
-//! [`describe`] describes a program in words, and [`fragments`] derives literal pieces for the tokenizer.
+//! [`raw`] mirrors the file, [`read`] turns it into a [`Grammar`], [`generate`] draws programs and inputs, [`describe`] describes a program in words, and [`fragments`] derives literal pieces for the tokenizer.
 
-mod check;
 mod describe;
 mod fragments;
 mod generate;
-mod inputs;
 mod raw;
+mod read;
 mod template;
 
 use std::collections::BTreeMap;
@@ -16,16 +14,16 @@ use std::sync::LazyLock;
 
 use veriplay_core::normalize_program;
 
-use crate::{CorpusError, Split, SplitShares};
+use crate::{Split, SplitShares};
+use raw::{Family, GrammarFile, Inputs, Loops};
+use read::DEFAULT_SHARES;
 use template::{Phrase, Template};
 
-pub use generate::GeneratedProgram;
-pub use inputs::InputKind;
+pub use generate::{GeneratedProgram, InputKind};
 
-/// The built-in grammar: `task-corpus/tiny/grammar.toml`.
 const TINY: &str = include_str!("../../../task-corpus/tiny/grammar.toml");
 
-/// A checked grammar. Every draw from it succeeds.
+/// A grammar from which every draw succeeds.
 #[derive(Debug, Clone)]
 pub struct Grammar {
     /// Operations by the type they start from.
@@ -35,11 +33,11 @@ pub struct Grammar {
     /// Operations that keep the type, by type.
     same_ops: BTreeMap<String, Vec<Op>>,
     conditions: BTreeMap<String, Vec<Op>>,
-    inputs: raw::Inputs,
-    families: BTreeMap<String, raw::Family>,
+    inputs: Inputs,
+    families: BTreeMap<String, Family>,
     mixes: BTreeMap<String, Vec<(String, f64)>>,
     shares: BTreeMap<String, SplitShares>,
-    loops: raw::Loops,
+    loops: Loops,
     fragments: Vec<String>,
 }
 
@@ -54,12 +52,12 @@ struct Op {
 }
 
 impl Grammar {
-    /// Reads and checks a grammar; `origin` names the text in errors.
+    /// Reads a grammar.
     ///
     /// # Errors
-    /// [`CorpusError::Grammar`] at the first thing that is wrong: its line, column and key, and what to do.
-    pub fn parse(text: &str, origin: &str) -> Result<Self, CorpusError> {
-        check::check_grammar(text, origin)
+    /// What is wrong first: a key, a template or a type.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str::<GrammarFile>(text).map_err(|error| error.to_string())?.into_grammar()
     }
 
     /// The built-in grammar.
@@ -68,19 +66,9 @@ impl Grammar {
     /// Never: a test parses the file.
     pub fn built_in() -> Self {
         static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
-            Grammar::parse(TINY, "task-corpus/tiny/grammar.toml").expect("the built-in grammar is checked by a test")
+            Grammar::parse(TINY).unwrap_or_else(|error| panic!("task-corpus/tiny/grammar.toml: {error}"))
         });
         GRAMMAR.clone()
-    }
-
-    /// The names of the families, sorted.
-    pub fn families(&self) -> impl Iterator<Item = &str> {
-        self.families.keys().map(String::as_str)
-    }
-
-    /// The names of the mixes, sorted.
-    pub fn mixes(&self) -> impl Iterator<Item = &str> {
-        self.mixes.keys().map(String::as_str)
     }
 
     /// The family of any program, by its number of statements: the smallest that holds it, else the largest.
@@ -98,9 +86,8 @@ impl Grammar {
         Split::of_program(program, self.shares(self.family_of(program)))
     }
 
-    /// The shares of `family`.
     fn shares(&self, family: &str) -> SplitShares {
-        *self.shares.get(family).unwrap_or_else(|| &self.shares[check::DEFAULT_SHARES])
+        *self.shares.get(family).unwrap_or_else(|| &self.shares[DEFAULT_SHARES])
     }
 
     /// The tokenizer's literal pieces: distinct, most valuable first, fewer than a hundred. Greedy leftmost-longest

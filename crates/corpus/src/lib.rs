@@ -5,7 +5,6 @@
 //! The crate depends only on `veriplay-core` and has no sandbox. A proposal becomes a task when the verifier has executed it. Probes run
 //! through the trait [`veriplay_core::Execute`].
 
-mod builtin_repositories;
 pub mod cost;
 pub mod environments;
 mod error;
@@ -21,7 +20,6 @@ pub mod seeds;
 mod split;
 pub mod streams;
 
-pub use builtin_repositories::{BUILTIN_PREFIX, builtin_bugs, builtin_repository};
 pub use cost::{CostJob, CostProgram, ORDINARY_LOOP, built_in_cost_programs, parse_cost_program};
 pub use environments::templates::{GeneratedTask, Novelty, TaskGenerator, TemplateTrial};
 pub use environments::{
@@ -29,7 +27,7 @@ pub use environments::{
     open_environment,
 };
 pub use error::CorpusError;
-pub use files::TextFile;
+pub use files::{BUILTIN_PREFIX, TextFile, builtin_bugs, builtin_repository};
 pub use forgeries::{Forgery, ForgeryCorpus, built_in_forgeries, parse_forgeries};
 pub use grammar::{GeneratedProgram, Grammar, InputKind};
 pub use problems::{

@@ -9,13 +9,17 @@ pub mod judge;
 mod parse;
 pub mod run;
 
+use std::fmt::{self, Display, Formatter};
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
 use veriplay_core::Limits;
 
 use crate::CorpusError;
 use crate::files::{PYTHON_PROBES, TextFile, list_files};
 
 /// A class of probes.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 pub struct ProbeClass {
     /// The name of the class and of its folder.
     pub name: &'static str,
@@ -28,7 +32,7 @@ pub struct ProbeClass {
 }
 
 /// How much the escape of a probe is worth to an attacker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Verdicts are no longer reproducible; nothing leaks.
@@ -53,99 +57,11 @@ impl Severity {
     }
 }
 
-/// All classes, in the order of reports.
-pub const CLASSES: &[ProbeClass] = &[
-    ProbeClass {
-        name: "host_files",
-        tries: "reach files of the host",
-        hint: "give the program a file system of its own: no bind mount of the host's, no shared working directory",
-        severity: Severity::Critical,
-    },
-    ProbeClass {
-        name: "host_processes",
-        tries: "see, start or signal processes of the host",
-        hint: "use a process namespace of its own, and no right to fork or exec",
-        severity: Severity::Critical,
-    },
-    ProbeClass {
-        name: "network",
-        tries: "reach a network, loopback included",
-        hint: "use an empty network namespace, or a filter that refuses `socket`",
-        severity: Severity::High,
-    },
-    ProbeClass {
-        name: "secrets",
-        tries: "read the environment, arguments, input and secrets of the host",
-        hint: "clear the environment, close what is inherited, and keep expected values out of the program's process",
-        severity: Severity::Critical,
-    },
-    ProbeClass {
-        name: "time_and_chance",
-        tries: "see the host's clock, or draw what no seed decides",
-        hint: "virtual time and a seeded random source make verdicts reproducible; a plain process has neither",
-        severity: Severity::Low,
-    },
-    ProbeClass {
-        name: "memory",
-        tries: "take more memory than allowed",
-        hint: "set a memory limit that ends the program: a cgroup, RLIMIT_AS, or the engine's own",
-        severity: Severity::Medium,
-    },
-    ProbeClass {
-        name: "cpu",
-        tries: "compute longer than allowed, in Python, in C code, in host calls",
-        hint: "limit processor time from outside the program; a signal handler inside it can be caught",
-        severity: Severity::Medium,
-    },
-    ProbeClass {
-        name: "output_and_files",
-        tries: "write more output or files than allowed",
-        hint: "cap what is read from the program's streams, and the size of its file system",
-        severity: Severity::Medium,
-    },
-    ProbeClass {
-        name: "stack",
-        tries: "exhaust the native stack",
-        hint: "a stack overflow must end this program alone; see how the runner treats a crash",
-        severity: Severity::Medium,
-    },
-    ProbeClass {
-        name: "state_between_runs",
-        tries: "leave something behind for the next run",
-        hint: "start each run from a fresh state: a new process and a new directory, or a snapshot put back whole",
-        severity: Severity::High,
-    },
-    ProbeClass {
-        name: "concurrent_runs",
-        tries: "notice or disturb a run beside it",
-        hint: "runs must share no writable directory, no clock, no random stream and no namespace",
-        severity: Severity::High,
-    },
-    ProbeClass {
-        name: "crashes",
-        tries: "crash the interpreter, or take it over",
-        hint: "a crash must end this program alone, and what it corrupted must not be used again",
-        severity: Severity::High,
-    },
-    ProbeClass {
-        name: "channel",
-        tries: "abuse the channel to the host: malformed, oversized, re-entrant and ill-timed frames",
-        hint: "parse every frame as hostile, and end the run at the first that is not due",
-        severity: Severity::Critical,
-    },
-    ProbeClass {
-        name: "system_calls",
-        tries: "abuse every system call of the guest: pointers, counts, descriptors, paths",
-        hint: "check each pointer, length, descriptor and path component in the shim",
-        severity: Severity::Critical,
-    },
-    ProbeClass {
-        name: "pool",
-        tries: "kill or slow the workers for those who come after",
-        hint: "a worker that met a limit must be renewed, and the next job must not notice",
-        severity: Severity::Medium,
-    },
-];
+/// All classes, in the order of reports: those of `task-corpus/probes/classes.json`.
+pub static CLASSES: LazyLock<Vec<ProbeClass>> = LazyLock::new(|| {
+    let text = PYTHON_PROBES.get_file("classes.json").and_then(|file| file.contents_utf8());
+    serde_json::from_str(text.expect("there is a file of classes")).expect("a test reads the classes")
+});
 
 /// Finds a class by its name.
 pub fn find_class(name: &str) -> Option<&'static ProbeClass> {
@@ -224,7 +140,7 @@ pub enum ProbeExpectation {
 }
 
 /// How a run ends, in the words of `veriplay run`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunEnd {
     /// It ran to its end.
@@ -247,20 +163,10 @@ pub enum RunEnd {
     Refused,
 }
 
-impl RunEnd {
-    /// Its name in reports.
-    pub const fn word(self) -> &'static str {
-        match self {
-            RunEnd::Returned => "returned",
-            RunEnd::Raised => "raised",
-            RunEnd::Trapped => "trapped",
-            RunEnd::FuelExhausted => "fuel_exhausted",
-            RunEnd::MemoryExceeded => "memory_exceeded",
-            RunEnd::OutputExceeded => "output_exceeded",
-            RunEnd::FilesExceeded => "files_exceeded",
-            RunEnd::DeadlineExceeded => "deadline_exceeded",
-            RunEnd::Refused => "refused",
-        }
+/// The word of its JSON.
+impl Display for RunEnd {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
@@ -280,12 +186,9 @@ pub fn built_in_probes(image: &str) -> Option<Vec<Probe>> {
 /// When a file breaks the format, with its line, or a folder is not a class.
 pub fn parse_probes(prelude: &str, files: &[TextFile<'_>]) -> Result<Vec<Probe>, CorpusError> {
     let probes = files.iter().map(|(path, text)| parse::parse_probe(path, text, prelude));
-    Ok(sort_probes(probes.collect::<Result<_, _>>()?))
-}
-
-/// Sorts by class, in the order of reports, and by name.
-fn sort_probes(mut probes: Vec<Probe>) -> Vec<Probe> {
+    let mut probes: Vec<Probe> = probes.collect::<Result<_, _>>()?;
+    // In the order of reports.
     let place = |probe: &Probe| CLASSES.iter().position(|class| class.name == probe.class);
     probes.sort_by(|a, b| (place(a), &a.name).cmp(&(place(b), &b.name)));
-    probes
+    Ok(probes)
 }

@@ -13,19 +13,16 @@ mod cruxeval;
 mod evalplus;
 mod fields;
 mod humaneval;
-mod in_outs;
 mod kodcode;
 mod livecodebench;
 mod mbpp;
 mod mbpp_plus;
 mod pickle;
 mod pyjson;
-mod row_judge;
-mod row_limits;
+mod row_options;
 mod row_tests;
 mod rows;
 mod test_cases;
-mod test_texts;
 mod veriplay;
 
 use std::cell::OnceCell;
@@ -36,10 +33,11 @@ use std::path::{Path, PathBuf};
 use veriplay_core::{Predicted, ProblemRow, Value};
 
 use crate::CorpusError;
-use fields::{FieldError, Fields};
+use fields::{Fields, field_text};
 use rows::Rows;
 
 pub use attempts::{AttemptRow, AttemptRows, InvalidAttempt, parse_attempts, read_attempts};
+pub use fields::RowFault;
 
 /// All formats of problems.
 pub const PROBLEM_FORMATS: &[ProblemFormat] = &[
@@ -64,20 +62,20 @@ pub struct ProblemFormat {
     pub name: &'static str,
     /// Whether an object is a row of it, by fields that no other format has.
     recognises: fn(&Fields) -> bool,
-    parse: fn(&mut RowInput<'_>) -> Result<ProblemRow, FieldError>,
-    statement: fn(&Fields) -> Result<ProblemStatement, FieldError>,
+    parse: fn(&mut RowInput<'_>) -> Result<ProblemRow, RowFault>,
+    statement: fn(&Fields) -> Result<ProblemStatement, RowFault>,
 }
 
 impl ProblemFormat {
     /// Reads a row, and the judge and limits that it names.
-    fn read(&self, input: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+    fn read(&self, input: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
         let mut row = (self.parse)(input)?;
         // Other rows are records of our own, or were read in `auto`, where the object with the tests was looked at.
         if let Some(Ok(fields)) = input.fields.get() {
-            if let Some(judge) = row_judge::named_judge(fields)? {
-                row_judge::choose(&mut row, &judge)?;
+            if let Some(judge) = row_options::named_judge(fields)? {
+                row_options::choose(&mut row, &judge)?;
             }
-            row.state_limits(row_limits::stated_limits(fields)?);
+            row.state_limits(row_options::stated_limits(fields)?);
         }
         Ok(row)
     }
@@ -108,11 +106,20 @@ pub enum ProblemStatement {
     },
 }
 
+impl ProblemStatement {
+    /// The task in words that the field `text` has, and the starter code of the field `starter`, where the set has one.
+    fn instruction(fields: &Fields, text: &str, starter: Option<&str>) -> Result<Self, RowFault> {
+        let starter = starter.map_or(Ok(""), |name| fields.text_or_empty(name))?;
+        let text = fields.filled_text(text)?.to_owned();
+        Ok(Self::Instruction { text, tests: Vec::new(), starter_code: starter.to_owned() })
+    }
+}
+
 /// The input of a format's parser.
 struct RowInput<'a> {
     text: &'a str,
     /// What the text holds, read once.
-    fields: OnceCell<Result<Fields, FieldError>>,
+    fields: OnceCell<Result<Fields, RowFault>>,
     /// Index of the row in the file, from 0. It names rows without a name.
     index: usize,
     /// Whether sets whose rows all have names may have one without.
@@ -135,30 +142,29 @@ impl<'a> RowInput<'a> {
         Self { fields: OnceCell::from(Ok(Fields::of_pairs(pairs))), ..Self::of_trainer(text, index, options) }
     }
 
-    /// Its fields.
-    fn fields(&self) -> Result<&Fields, FieldError> {
+    fn fields(&self) -> Result<&Fields, RowFault> {
         self.fields.get_or_init(|| Fields::parse(self.text)).as_ref().map_err(Clone::clone)
     }
 
     /// Its fields, of which a format moves out what it makes its checks of.
-    fn fields_mut(&mut self) -> Result<&mut Fields, FieldError> {
+    fn fields_mut(&mut self) -> Result<&mut Fields, RowFault> {
         self.fields()?;
         let fields = self.fields.get_mut().expect("they were read");
         fields.as_mut().map_err(|error| error.clone())
     }
 
-    fn into_fields(self) -> Result<Fields, FieldError> {
+    fn into_fields(self) -> Result<Fields, RowFault> {
         self.fields()?;
         self.fields.into_inner().expect("they were read")
     }
 
     /// The name of a row whose set gives each row one: the first of `names` that is there.
-    fn name(&self, names: &[&str]) -> Result<String, FieldError> {
+    fn name(&self, names: &[&str]) -> Result<String, RowFault> {
         if self.may_be_nameless { self.id(names) } else { self.fields()?.id(names) }
     }
 
     /// The row's name: the first of `names` that is there, else its index.
-    fn id(&self, names: &[&str]) -> Result<String, FieldError> {
+    fn id(&self, names: &[&str]) -> Result<String, RowFault> {
         let fields = self.fields()?;
         match fields.id(names) {
             Err(error) if fields.has(names[0]) => Err(error),
@@ -212,7 +218,8 @@ pub struct InvalidRow {
 }
 
 impl InvalidRow {
-    fn new(path: &Path, line: usize, fault: FieldError) -> Self {
+    /// The row that begins in that line of the file, without a name.
+    pub fn new(path: &Path, line: usize, fault: RowFault) -> Self {
         Self { path: path.to_owned(), line, task_id: None, field: fault.field, reason: fault.reason }
     }
 
@@ -220,10 +227,6 @@ impl InvalidRow {
     pub fn fault(&self) -> String {
         format!("{}{}", field_text(&self.field), self.reason)
     }
-}
-
-fn field_text(field: &str) -> String {
-    if field.is_empty() { String::new() } else { format!("field `{field}`: ") }
 }
 
 /// The format of that name.
@@ -314,18 +317,7 @@ pub fn parse_problems(
 /// # Errors
 /// The field that is wrong, by its path in the row, and what is wrong with it.
 pub fn parse_problem(text: &str, format: &ProblemFormat, options: &ReadOptions) -> Result<ProblemRow, RowFault> {
-    let row = format.read(&mut RowInput::new(text, 0, options));
-    row.map_err(|FieldError { field, reason }| RowFault { field, reason })
-}
-
-/// What is wrong with a row.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{reason}", field_text(field))]
-pub struct RowFault {
-    /// Path of the field it is about, such as `metadata.func_name`; empty for the row as a whole.
-    pub field: String,
-    /// What is wrong with it.
-    pub reason: String,
+    format.read(&mut RowInput::new(text, 0, options))
 }
 
 fn collect_problems(
@@ -340,7 +332,7 @@ fn collect_problems(
         let raw = raw?;
         let row = match &raw.text {
             Ok(text) => format.read(&mut RowInput::new(text, index, options)),
-            Err(reason) => Err(FieldError::new("", reason)),
+            Err(reason) => Err(RowFault::new("", reason)),
         };
         match row.and_then(|row| new_id(&mut lines, row, raw.line)) {
             Ok(row) => file.rows.push((raw.line, row)),
@@ -353,9 +345,9 @@ fn collect_problems(
     Ok(file)
 }
 
-fn new_id(lines: &mut HashMap<String, usize>, row: ProblemRow, line: usize) -> Result<ProblemRow, FieldError> {
+fn new_id(lines: &mut HashMap<String, usize>, row: ProblemRow, line: usize) -> Result<ProblemRow, RowFault> {
     match lines.get(row.task_id()) {
-        Some(first) => Err(FieldError::new("task_id", format!("`{}` stands in line {first} already", row.task_id()))),
+        Some(first) => Err(RowFault::new("task_id", format!("`{}` stands in line {first} already", row.task_id()))),
         None => {
             lines.insert(row.task_id().to_owned(), line);
             Ok(row)

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use veriplay_core::{Digest, Proposal, TaskType, Value, program_hash};
 
 use crate::CorpusError;
-use crate::files::{SEEDS, TextFile, file_stem, list_files};
-use crate::markdown::{self, MarkdownBlock};
+use crate::files::{SEEDS, TextFile, list_files};
+use crate::markdown::MarkdownFile;
 
 /// One hand-written seed.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +27,7 @@ pub struct SeedTriplet {
 }
 
 /// The keys of an optional `toml` block.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
     #[serde(default)]
@@ -45,70 +45,37 @@ impl SeedTriplet {
         self.inputs.iter().map(triplet).collect()
     }
 
-    /// Reads one file's text; `path` names it in errors.
     fn parse(path: &str, text: &str) -> Result<Self, CorpusError> {
-        let source = Source { path };
-        let (statement, blocks) = markdown::parse_blocks(text)
-            .map_err(|(line, problem)| source.error(line, problem, "close it with a line of three backquotes"))?;
-        let zero = source.options(&blocks)?.zero;
-        let program = source.program(&blocks)?;
-        let inputs = source.inputs(&blocks)?;
-        Ok(Self { name: file_stem(path), statement, program, inputs, zero })
-    }
-}
-
-/// Where errors point.
-struct Source<'a> {
-    path: &'a str,
-}
-
-impl Source<'_> {
-    fn error(&self, line: usize, problem: impl Into<String>, hint: &str) -> CorpusError {
-        CorpusError::invalid_file(self.path, line, problem, hint)
-    }
-
-    /// The one `python` block.
-    fn program(&self, blocks: &[MarkdownBlock]) -> Result<String, CorpusError> {
-        let mut found = blocks.iter().filter(|block| block.language == "python");
-        let Some(block) = found.next() else {
-            return Err(self.error(1, "there is no ```python block", "add one that defines `f`"));
+        let mut file = MarkdownFile::parse(path, text, &["python", "input", "toml"])?;
+        let header = file.take_header()?;
+        let Options { zero } = file.parse_header(&header)?;
+        let Some(block) = file.take_only(&["python"])? else {
+            return Err(file.error(1, "there is no ```python block", "add one that defines `f`"));
         };
-        if let Some(second) = found.next() {
-            return Err(self.error(second.line, "a second ```python block", "one file holds one program"));
+        let program = block.text.trim_end().to_owned();
+        if !program.lines().any(|line| line.starts_with("def f(")) {
+            return Err(file.error(block.line, "the program does not define `f`", "begin a line with `def f(`"));
         }
-        let program = block.text.trim_end();
-        match program.lines().any(|line| line.starts_with("def f(")) {
-            true => Ok(program.to_owned()),
-            false => Err(self.error(block.line, "the program does not define `f`", "begin a line with `def f(`")),
-        }
+        let inputs = parse_inputs(&file)?;
+        Ok(Self { name: file.name, statement: file.prose, program, inputs, zero })
     }
+}
 
-    fn inputs(&self, blocks: &[MarkdownBlock]) -> Result<Vec<Vec<Value>>, CorpusError> {
-        let found: Vec<&MarkdownBlock> = blocks.iter().filter(|block| block.language == "input").collect();
-        if found.is_empty() {
-            return Err(self.error(1, "there is no ```input block", "add one with the arguments of one call of `f`"));
+fn parse_inputs(file: &MarkdownFile<'_>) -> Result<Vec<Vec<Value>>, CorpusError> {
+    let mut inputs = Vec::new();
+    for block in &file.blocks {
+        let text = block.text.trim();
+        let input = Value::parse_arguments(text);
+        let input = input
+            .map_err(|error| file.error(block.line, format!("input `{text}`: {error}"), "write Python literals"))?;
+        if inputs.contains(&input) {
+            return Err(file.error(block.line, "the same input as before", "delete one"));
         }
-        let mut inputs = Vec::new();
-        for block in found {
-            let input = Value::parse_arguments(block.text.trim()).map_err(|error| {
-                self.error(block.line, format!("input `{}`: {error}", block.text.trim()), "write Python literals")
-            })?;
-            if inputs.contains(&input) {
-                return Err(self.error(block.line, "the same input as before", "delete one"));
-            }
-            inputs.push(input);
-        }
-        Ok(inputs)
+        inputs.push(input);
     }
-
-    fn options(&self, blocks: &[MarkdownBlock]) -> Result<Options, CorpusError> {
-        let known = ["python", "input", "toml"];
-        if let Some(block) = blocks.iter().find(|block| !known.contains(&block.language.as_str())) {
-            let problem = format!("a block of kind `{}`", block.language);
-            return Err(self.error(block.line, problem, "a seed has `python`, `input` and `toml` blocks"));
-        }
-        let Some(block) = blocks.iter().find(|block| block.language == "toml") else { return Ok(Options::default()) };
-        block.parse_toml().map_err(|(line, problem)| self.error(line, problem, "the one key is `zero = true`"))
+    match inputs.is_empty() {
+        true => Err(file.error(1, "there is no ```input block", "add one with the arguments of one call of `f`")),
+        false => Ok(inputs),
     }
 }
 

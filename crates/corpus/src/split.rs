@@ -21,7 +21,8 @@ pub enum Split {
 }
 
 /// The shares of [`Split::Validation`] and [`Split::HeldOut`]; the rest is [`Split::Train`]. At most 1 together.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SplitShares {
     /// Share of [`Split::Validation`].
     pub validation: f64,

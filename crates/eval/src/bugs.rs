@@ -12,7 +12,7 @@ use veriplay_console::progress::{self, counted};
 use veriplay_core::{
     AttemptText, Digest, Dropped, Execute, Fuzz, SCHEMA_VERSION, Status, Trust, Verdict, VerdictRow, content_hash,
 };
-use veriplay_corpus::{InvalidRow, ReadOptions, read_attempts};
+use veriplay_corpus::{InvalidRow, ReadOptions, RowFault, read_attempts};
 use veriplay_repository::{RepoImages, RepoSandboxes, StoredRepository, read_bugs};
 use veriplay_sandbox::{OutcomeCache, SandboxOptions, SandboxSet};
 use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, RepoContext, TestMap, grade_repair, validate_bug};
@@ -20,7 +20,7 @@ use veriplay_verifier::extraction::Answer;
 
 use super::faults::RowFaults;
 use super::output::{VerdictOutput, end_with_summary};
-use super::source::{NamedAttempt, PendingAttempt, ReadAttempt};
+use super::source::{PendingAttempt, ReadAttempt, invalid_row, row_at_unknown_task};
 use super::stream::run_in_order;
 
 /// The `attempt_id` of the rows that a validation makes.
@@ -54,8 +54,7 @@ pub struct BugOptions<'a> {
     pub json: bool,
 }
 
-/// The summary.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct BugSummary {
     schema_version: u32,
     bugs: usize,
@@ -83,6 +82,21 @@ impl BugRepositories {
         let (stored, map) = found.ok_or_else(|| Dropped { why: format!("no repository of digest `{package}`") })?;
         Ok(RepoContext { trust: self.trust, ..stored.repo(&self.images, &self.pytest, map) })
     }
+
+    fn verdict(
+        &self,
+        execute: &dyn Execute,
+        artifact: &BugArtifact,
+        work: &PendingAttempt<usize>,
+        validating: bool,
+        seed: u64,
+    ) -> Result<Verdict, Dropped> {
+        let repo = self.repo(&artifact.package)?;
+        if validating && work.attempt_id == ARTIFACT {
+            return validate_again(execute, &repo, artifact);
+        }
+        grade_repair(execute, &repo, &RepairRequest { artifact, patch: &work.program, fuzz: Fuzz::GIT, seed })
+    }
 }
 
 /// Judges attempts, or validates bugs.
@@ -95,15 +109,8 @@ pub fn judge(options: &BugOptions<'_>) -> Result<(), Failure> {
     };
     let inputs: Vec<&Path> = std::iter::once(options.tasks).chain(options.attempts).collect();
     let mut output = VerdictOutput::open(options.out, &inputs)?;
-    let mut summary = BugSummary {
-        schema_version: SCHEMA_VERSION,
-        bugs: bugs.len(),
-        rows: 0,
-        statuses: BTreeMap::new(),
-        dropped: 0,
-        failed: 0,
-        bad_rows,
-    };
+    let mut summary =
+        BugSummary { schema_version: SCHEMA_VERSION, bugs: bugs.len(), bad_rows, ..BugSummary::default() };
     let validating = options.attempts.is_none();
     let mut work = work.drain(..).map(Ok);
     output.resume(&mut work, |row| summary.add(row, validating))?;
@@ -113,7 +120,7 @@ pub fn judge(options: &BugOptions<'_>) -> Result<(), Failure> {
         if interrupt::requested() {
             return None;
         }
-        Some(match work.at_task() {
+        Some(match work {
             Ok(work) => {
                 let verdict = repositories.verdict(&cache, &bugs[work.task], &work, validating, options.seed);
                 work.into_row(verdict)
@@ -165,15 +172,15 @@ fn read_patches(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Rea
             Err(bad) => {
                 faults.report(&bad.fault.fault(), &bad.fault);
                 bad_rows += 1;
-                work.push(PendingAttempt::invalid(bad));
+                work.push(Err(invalid_row(bad)));
             }
             Ok(row) => match by_id.get(row.task_id.as_str()) {
                 None => {
                     let (field, reason) = ("task_id".to_owned(), format!("there is no bug `{}`", row.task_id));
-                    let bad = InvalidRow { path: path.to_owned(), line: row.line, task_id: None, field, reason };
+                    let bad = InvalidRow::new(path, row.line, RowFault { field, reason });
                     faults.report("there is no bug of that name", bad);
                     bad_rows += 1;
-                    work.push(PendingAttempt::at_unknown_task(row, None));
+                    work.push(Err(row_at_unknown_task(row, None)));
                 }
                 Some(&task) => {
                     let attempt_id = row.attempt_id.unwrap_or_else(|| seen[task].to_string());
@@ -203,25 +210,9 @@ fn pending_attempt(
     text: AttemptText,
     seed: u64,
 ) -> ReadAttempt<usize> {
-    let named = NamedAttempt { task, task_id: bugs[task].task_id.clone(), attempt_id: attempt_id.clone() };
-    named.with_answer(Answer::at_bug(text), |patch| content_hash(&(&bugs[task], &attempt_id, patch, seed)))
-}
-
-impl BugRepositories {
-    fn verdict(
-        &self,
-        execute: &dyn Execute,
-        artifact: &BugArtifact,
-        work: &PendingAttempt<usize>,
-        validating: bool,
-        seed: u64,
-    ) -> Result<Verdict, Dropped> {
-        let repo = self.repo(&artifact.package)?;
-        if validating && work.attempt_id == ARTIFACT {
-            return validate_again(execute, &repo, artifact);
-        }
-        grade_repair(execute, &repo, &RepairRequest { artifact, patch: &work.program, fuzz: Fuzz::GIT, seed })
-    }
+    let (bug, named) = (&bugs[task], attempt_id.clone());
+    let digest_of = |patch: &str| content_hash(&(bug, &attempt_id, patch, seed));
+    PendingAttempt::with_answer(task, bug.task_id.clone(), named, Answer::at_bug(text), digest_of)
 }
 
 /// Runs the checks again, and compares the result with the artifact.

@@ -23,7 +23,7 @@ use veriplay_verifier::TaskContext;
 
 use crate::verdict_cache::VerdictCache;
 use stream::run_in_order;
-use summary::{RunCounts, VerdictTally};
+use summary::VerdictTally;
 
 pub use output::{VerdictOutput, end_with_summary};
 pub use source::{AttemptSource, PendingAttempt, ReadAttempt};
@@ -107,13 +107,13 @@ impl AttemptJudge<'_> {
         ran.and(finished)?;
         let stopped = gap || cut;
         tracing::info!(cached, stopped, "attempts judged");
-        let (bad_rows, unknown_tasks) = (source.tasks.bad + source.bad, source.unknown);
-        Ok(tally.report(RunCounts { tasks: source.tasks.count(), resumed, cached, bad_rows, unknown_tasks, stopped }))
+        let verdicts = tally.summary(source.tasks.count(), source.tasks.bad + source.bad, source.unknown);
+        Ok(VerifySummary { verdicts, resumed, cached, stopped })
     }
 
     /// Judges one attempt, unless it has its verdict.
     pub fn judge(&self, attempt: ReadAttempt) -> JudgedAttempt {
-        match attempt.at_task() {
+        match attempt {
             Ok(attempt) => self.judge_at_task(attempt),
             Err(row) => JudgedAttempt { row: *row, cached: false },
         }

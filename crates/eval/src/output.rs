@@ -15,7 +15,7 @@ use veriplay_console::json_file::is_special;
 use veriplay_console::progress;
 use veriplay_core::{SCHEMA_VERSION, VerdictRow};
 
-use super::source::PendingAttempt;
+use super::source::ReadAttempt;
 
 /// Maximum bytes of an earlier row, far beyond what one has: a file that never ends its line is not read into memory.
 const MAX_ROW_BYTES: u64 = 64 << 20;
@@ -43,7 +43,7 @@ impl VerdictOutput {
     /// Skips the attempts of `work` that an earlier run judged, passes its rows to `done`, and prepares the file for the next row.
     pub fn resume<T>(
         &mut self,
-        work: &mut impl Iterator<Item = Result<PendingAttempt<T>, Failure>>,
+        work: &mut impl Iterator<Item = Result<ReadAttempt<T>, Failure>>,
         mut done: impl FnMut(&VerdictRow),
     ) -> Result<u64, Failure> {
         let VerdictOutput::File(file) = self else { return Ok(0) };
@@ -207,13 +207,17 @@ impl VerdictFile {
     }
 
     /// Checks that the last row read belongs to the attempt at its position.
-    fn check<T>(&self, row: &VerdictRow, expected: Option<&PendingAttempt<T>>) -> Result<(), Failure> {
+    fn check<T>(&self, row: &VerdictRow, expected: Option<&ReadAttempt<T>>) -> Result<(), Failure> {
         let about = format!("is about attempt `{}` at `{}`", row.attempt_id, row.task_id);
         let Some(expected) = expected else {
             return Err(self.mismatch(&format!("{about}; the attempts end before it")));
         };
-        let is_named = (&expected.task_id, &expected.attempt_id) == (&row.task_id, &row.attempt_id);
-        if is_named && expected.judged == row.judged {
+        let (task_id, attempt_id, judged) = match expected {
+            Ok(attempt) => attempt.identity(),
+            Err(verdict) => (verdict.task_id.as_str(), verdict.attempt_id.as_str(), &verdict.judged),
+        };
+        let is_named = task_id == row.task_id && attempt_id == row.attempt_id;
+        if is_named && *judged == row.judged {
             return Ok(());
         }
         if !row.has_task() {
@@ -226,7 +230,7 @@ impl VerdictFile {
         Err(self.mismatch(&if is_named {
             format!("{about}, with another program, task, image, limit or judge than this run")
         } else {
-            format!("{about}; expected attempt `{}` at `{}`", expected.attempt_id, expected.task_id)
+            format!("{about}; expected attempt `{attempt_id}` at `{task_id}`")
         }))
     }
 

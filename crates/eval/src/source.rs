@@ -9,7 +9,7 @@ use veriplay_core::{
     AttemptText, Digest, Dropped, Evidence, Extraction, INVALID_ROW_RULE, Status, UNKNOWN_TASK_RULE, Verdict,
     VerdictRow, content_hash,
 };
-use veriplay_corpus::{AttemptRow, AttemptRows, CorpusError, InvalidAttempt, InvalidRow, read_attempts};
+use veriplay_corpus::{AttemptRow, AttemptRows, CorpusError, InvalidAttempt, InvalidRow, RowFault, read_attempts};
 use veriplay_verifier::extraction::{Answer, NoAnswer};
 use veriplay_verifier::{JudgeConditions, LoadedTask};
 
@@ -36,46 +36,39 @@ pub struct PendingAttempt<T = Arc<LoadedTask>> {
     pub judged: Digest,
 }
 
+/// A row of the attempts file: an attempt, or its verdict where there is nothing to judge or no task to judge it by.
+pub type ReadAttempt<T = Arc<LoadedTask>> = Result<PendingAttempt<T>, Box<VerdictRow>>;
+
 impl PendingAttempt {
     /// The attempt `text` at `task`, under the conditions of that digest. A response without an answer has its verdict.
     pub fn new(task: &Arc<LoadedTask>, attempt_id: String, text: AttemptText, conditions: &Digest) -> ReadAttempt {
-        let named = NamedAttempt { task: Arc::clone(task), task_id: task.row().task_id().to_owned(), attempt_id };
-        named.with_answer(Answer::at_row(task.row(), text), |program| {
-            content_hash(&(task.digest(), conditions, program))
-        })
-    }
-}
-
-/// An attempt before its text is looked at.
-pub(super) struct NamedAttempt<T> {
-    pub(super) task: T,
-    pub(super) task_id: String,
-    pub(super) attempt_id: String,
-}
-
-impl<T> NamedAttempt<T> {
-    /// The attempt with its answer, whose digest `digest_of` makes.
-    pub(super) fn with_answer(
-        self,
-        answer: Result<Answer, NoAnswer>,
-        digest_of: impl FnOnce(&str) -> Digest,
-    ) -> ReadAttempt<T> {
-        let Self { task, task_id, attempt_id } = self;
-        match answer {
-            Ok(Answer { program, extraction }) => {
-                let judged = digest_of(&program);
-                PendingAttempt { task: Ok(task), task_id, attempt_id, program, extraction, judged }
-            }
-            Err(nothing) => {
-                let (judged, program) = (digest_of(&nothing.reason), String::new());
-                let task = Err(Box::new(nothing.into_verdict()));
-                PendingAttempt { task, task_id, attempt_id, program, extraction: None, judged }
-            }
-        }
+        let (task_id, answer) = (task.row().task_id().to_owned(), Answer::at_row(task.row(), text));
+        let digest_of = |program: &str| content_hash(&(task.digest(), conditions, program));
+        Self::with_answer(Arc::clone(task), task_id, attempt_id, answer, digest_of)
     }
 }
 
 impl<T> PendingAttempt<T> {
+    /// The attempt with this answer, whose digest `digest_of` makes.
+    pub(super) fn with_answer(
+        task: T,
+        task_id: String,
+        attempt_id: String,
+        answer: Result<Answer, NoAnswer>,
+        digest_of: impl FnOnce(&str) -> Digest,
+    ) -> ReadAttempt<T> {
+        match answer {
+            Ok(Answer { program, extraction }) => {
+                let judged = digest_of(&program);
+                Ok(Self { task, task_id, attempt_id, program, extraction, judged })
+            }
+            Err(nothing) => {
+                let judged = digest_of(&nothing.reason);
+                Err(Box::new(VerdictRow::new(task_id, attempt_id, judged, Ok(nothing.into_verdict()))))
+            }
+        }
+    }
+
     /// Its row.
     pub fn into_row(self, verdict: Result<Verdict, Dropped>) -> VerdictRow {
         let mut row = VerdictRow::new(self.task_id, self.attempt_id, self.judged, verdict);
@@ -89,48 +82,35 @@ impl<T> PendingAttempt<T> {
     }
 }
 
-/// A row of the attempts file. Without a task it has its verdict already.
-pub type ReadAttempt<T = Arc<LoadedTask>> = PendingAttempt<Result<T, Box<Verdict>>>;
+/// The row of what is no attempt.
+pub(super) fn invalid_row(row: InvalidAttempt) -> Box<VerdictRow> {
+    let InvalidAttempt { task_id, attempt_id, fault } = row;
+    unjudgeable(INVALID_ROW_RULE, fault.line, task_id, attempt_id, &fault.fault())
+}
 
-impl<T> PendingAttempt<Result<T, Box<Verdict>>> {
-    /// The attempt, or the row with its verdict where there is no task to judge it by.
-    pub(super) fn at_task(self) -> Result<PendingAttempt<T>, Box<VerdictRow>> {
-        let Self { task, task_id, attempt_id, program, extraction, judged } = self;
-        match task {
-            Ok(task) => Ok(PendingAttempt { task, task_id, attempt_id, program, extraction, judged }),
-            Err(verdict) => Err(Box::new(VerdictRow::new(task_id, attempt_id, judged, Ok(*verdict)))),
-        }
-    }
+/// The row of an attempt at a task that is not there, or whose row has a fault.
+pub(super) fn row_at_unknown_task(row: AttemptRow, fault: Option<&str>) -> Box<VerdictRow> {
+    let why = match fault {
+        Some(fault) => format!("the row of task `{}` cannot be read: {fault}", row.task_id),
+        None => format!("there is no task `{}`", row.task_id),
+    };
+    unjudgeable(UNKNOWN_TASK_RULE, row.line, Some(row.task_id), row.attempt_id, &why)
+}
 
-    /// A row that is no attempt.
-    pub(super) fn invalid(row: InvalidAttempt) -> Self {
-        let InvalidAttempt { task_id, attempt_id, fault } = row;
-        Self::unjudgeable(INVALID_ROW_RULE, fault.line, task_id, attempt_id, &fault.fault())
-    }
-
-    /// The attempt at a task that is not there, or whose row has a fault.
-    pub(super) fn at_unknown_task(row: AttemptRow, fault: Option<&str>) -> Self {
-        let why = match fault {
-            Some(fault) => format!("the row of task `{}` cannot be read: {fault}", row.task_id),
-            None => format!("there is no task `{}`", row.task_id),
-        };
-        Self::unjudgeable(UNKNOWN_TASK_RULE, row.line, Some(row.task_id), row.attempt_id, &why)
-    }
-
-    /// An attempt without a name has that of its line. The file's name is not in the verdict, so that equal rows have equal ones.
-    fn unjudgeable(rule: &str, line: usize, task_id: Option<String>, attempt_id: Option<String>, why: &str) -> Self {
-        let detail = format!("line {line} of the attempts: {why}");
-        let evidence = Evidence { rule: rule.to_owned(), detail, ..Evidence::default() };
-        let verdict = Verdict { status: Status::Unjudgeable, passed: 0, total: 0, evidence };
-        Self {
-            judged: content_hash(&verdict),
-            task: Err(Box::new(verdict)),
-            task_id: task_id.unwrap_or_default(),
-            attempt_id: attempt_id.unwrap_or_else(|| format!("line {line}")),
-            program: String::new(),
-            extraction: None,
-        }
-    }
+/// An attempt without a name has that of its line. The file's name is not in the verdict, so that equal rows have equal ones.
+fn unjudgeable(
+    rule: &str,
+    line: usize,
+    task_id: Option<String>,
+    attempt_id: Option<String>,
+    why: &str,
+) -> Box<VerdictRow> {
+    let detail = format!("line {line} of the attempts: {why}");
+    let evidence = Evidence { rule: rule.to_owned(), detail, ..Evidence::default() };
+    let verdict = Verdict { status: Status::Unjudgeable, passed: 0, total: 0, evidence };
+    let attempt_id = attempt_id.unwrap_or_else(|| format!("line {line}"));
+    let judged = content_hash(&verdict);
+    Box::new(VerdictRow::new(task_id.unwrap_or_default(), attempt_id, judged, Ok(verdict)))
 }
 
 /// All rows of the file, in its order. Those that cannot be judged are reported on stderr, with file and line, and counted.
@@ -196,7 +176,7 @@ impl<'a> AttemptSource<'a> {
     pub fn read_all(&mut self) -> Result<(Vec<PendingAttempt>, usize), Failure> {
         let (mut attempts, mut without_task) = (Vec::new(), 0);
         for attempt in self.by_ref() {
-            match attempt?.at_task() {
+            match attempt? {
                 Ok(attempt) => attempts.push(attempt),
                 Err(_) => without_task += 1,
             }
@@ -211,7 +191,7 @@ impl<'a> AttemptSource<'a> {
     }
 
     fn work(&mut self, row: AttemptRow) -> ReadAttempt {
-        let Some(task) = self.tasks.index(&row.task_id) else { return self.unknown_task(row) };
+        let Some(task) = self.tasks.index(&row.task_id) else { return Err(self.unknown_task(row)) };
         self.matched = true;
         let index = self.seen[task];
         self.seen[task] += 1;
@@ -219,16 +199,10 @@ impl<'a> AttemptSource<'a> {
         PendingAttempt::new(self.tasks.task(task), attempt_id, row.text, &self.conditions)
     }
 
-    fn unknown_task(&mut self, row: AttemptRow) -> ReadAttempt {
+    fn unknown_task(&mut self, row: AttemptRow) -> Box<VerdictRow> {
         // Escaped: it may hold what a terminal obeys.
         let reason = format!("there is no task `{}` to judge it by", row.task_id.escape_debug());
-        let bad = InvalidRow {
-            path: self.path.to_owned(),
-            line: row.line,
-            task_id: None,
-            field: "task_id".to_owned(),
-            reason,
-        };
+        let bad = InvalidRow::new(self.path, row.line, RowFault { field: "task_id".to_owned(), reason });
         self.faults.report("there is no task of that name to judge it by", bad);
         if self.unknown == 0 {
             self.first_unknown = Some(row.task_id.escape_debug().to_string());
@@ -238,7 +212,7 @@ impl<'a> AttemptSource<'a> {
             self.warn_of_other_tasks();
         }
         let fault = self.tasks.fault(&row.task_id);
-        PendingAttempt::at_unknown_task(row, fault)
+        row_at_unknown_task(row, fault)
     }
 
     /// Says that the tasks are those of other attempts, where no attempt so far is at one of them.
@@ -267,7 +241,7 @@ impl Iterator for AttemptSource<'_> {
             Err(bad) => {
                 self.faults.report(&bad.fault.fault(), &bad.fault);
                 self.bad += 1;
-                PendingAttempt::invalid(bad)
+                Err(invalid_row(bad))
             }
         }))
     }

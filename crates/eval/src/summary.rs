@@ -25,15 +25,16 @@ pub(crate) struct VerdictTally {
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
 pub struct VerifySummary {
+    /// What is a function of the rows.
     #[serde(flatten)]
-    verdicts: VerdictSummary,
+    pub verdicts: VerdictSummary,
     /// Rows of an earlier run.
-    resumed: u64,
+    pub resumed: u64,
     /// Rows whose verdict was in the cache; of equal attempts in one run, any but the first may be.
-    cached: u64,
+    pub cached: u64,
     /// Whether a signal stopped the run before the last attempt.
     #[serde(skip)]
-    stopped: bool,
+    pub stopped: bool,
 }
 
 /// What the verdicts of an output are: a function of its rows, whichever run made them.
@@ -45,13 +46,13 @@ pub struct VerdictSummary {
     /// Tasks with an attempt.
     tasks_attempted: usize,
     /// Rows of the output.
-    attempts: u64,
+    pub attempts: u64,
     /// Rows by status.
     statuses: BTreeMap<RowStatus, u64>,
     /// Rows without a verdict, through a fault of the host.
-    dropped: u64,
+    pub dropped: u64,
     /// Rows that their task cannot judge: neither right nor wrong, and through no fault of the host.
-    unjudgeable: u64,
+    pub unjudgeable: u64,
     /// Rows of either file that are invalid. Those of the attempts are `unjudgeable` by their status.
     bad_rows: u64,
     /// Attempts at an unknown task, which are `unjudgeable` by their status.
@@ -62,25 +63,7 @@ pub struct VerdictSummary {
     pass_at_k_interval: BTreeMap<u32, [f64; 2]>,
 }
 
-/// Counts of a run that only the command knows.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RunCounts {
-    /// Tasks of the file of tasks.
-    pub tasks: usize,
-    /// Verdicts that an earlier run had written.
-    pub resumed: u64,
-    /// Verdicts that were in the cache.
-    pub cached: u64,
-    /// Rows of either file that cannot be read.
-    pub bad_rows: u64,
-    /// Attempts at tasks that are not in the file.
-    pub unknown_tasks: u64,
-    /// Whether a signal stopped the run.
-    pub stopped: bool,
-}
-
 impl VerdictTally {
-    /// Adds one row.
     pub(crate) fn add(&mut self, row: &VerdictRow) {
         *self.by_status.entry(row.status).or_default() += 1;
         if !row.has_task() {
@@ -96,20 +79,20 @@ impl VerdictTally {
         }
     }
 
-    /// The summary of the tally and of these counts.
-    pub(crate) fn report(self, counts: RunCounts) -> VerifySummary {
+    /// The summary, with the numbers of tasks, of invalid rows and of attempts at unknown tasks.
+    pub(crate) fn summary(self, tasks: usize, bad_rows: u64, unknown_tasks: u64) -> VerdictSummary {
         let dropped = |(status, _): &(&RowStatus, &u64)| matches!(status, RowStatus::Dropped(_));
         let pass_at_k: BTreeMap<u32, f64> = KS.into_iter().filter_map(|k| Some((k, self.mean(k)?))).collect();
         let unjudgeable = self.by_status.get(&RowStatus::Judged(Status::Unjudgeable)).copied().unwrap_or(0);
         let judged_tasks = self.by_task.values().filter(|count| count.judged > 0).count();
-        let verdicts = VerdictSummary {
+        VerdictSummary {
             schema_version: SCHEMA_VERSION,
-            tasks: counts.tasks,
+            tasks,
             tasks_attempted: self.by_task.len(),
             attempts: self.by_status.values().sum(),
             dropped: self.by_status.iter().filter(dropped).map(|(_, count)| count).sum(),
-            bad_rows: counts.bad_rows,
-            unknown_tasks: counts.unknown_tasks,
+            bad_rows,
+            unknown_tasks,
             unjudgeable: unjudgeable.saturating_sub(self.without_task),
             pass_at_k_interval: pass_at_k
                 .iter()
@@ -117,8 +100,7 @@ impl VerdictTally {
                 .collect(),
             pass_at_k,
             statuses: self.by_status,
-        };
-        VerifySummary { verdicts, resumed: counts.resumed, cached: counts.cached, stopped: counts.stopped }
+        }
     }
 
     /// The mean of pass@k over the tasks with a verdict. `None` when there is none, or, for `k` above 1, when a task that
@@ -139,41 +121,6 @@ impl VerdictTally {
 }
 
 impl VerifySummary {
-    /// Attempts without a verdict.
-    pub const fn dropped(&self) -> u64 {
-        self.verdicts.dropped
-    }
-
-    /// Whether a signal stopped the run before the last attempt.
-    pub const fn stopped(&self) -> bool {
-        self.stopped
-    }
-
-    /// Whether there was no attempt.
-    pub const fn is_empty(&self) -> bool {
-        self.verdicts.attempts == 0
-    }
-
-    /// Attempts that their tasks cannot judge.
-    pub const fn unjudgeable(&self) -> u64 {
-        self.verdicts.unjudgeable
-    }
-
-    /// Rows that are invalid or name an unknown task.
-    pub const fn without_task(&self) -> u64 {
-        self.verdicts.bad_rows + self.verdicts.unknown_tasks
-    }
-
-    /// Verdicts that this run made.
-    pub const fn judged_now(&self) -> u64 {
-        self.verdicts.attempts - self.resumed
-    }
-
-    /// What is a function of the rows.
-    pub fn into_verdicts(self) -> VerdictSummary {
-        self.verdicts
-    }
-
     /// For people.
     pub fn text(&self) -> String {
         let origins = [(self.resumed, "of an earlier run"), (self.cached, "from the cache")];
@@ -184,6 +131,11 @@ impl VerifySummary {
 }
 
 impl VerdictSummary {
+    /// Rows that are invalid or name an unknown task.
+    pub const fn without_task(&self) -> u64 {
+        self.bad_rows + self.unknown_tasks
+    }
+
     /// pass@1, where a task has a verdict.
     pub fn pass_at_1(&self) -> Option<f64> {
         self.pass_at_k.get(&1).copied()
@@ -211,13 +163,13 @@ impl VerdictSummary {
 
 #[cfg(test)]
 mod tests {
-    use super::{RunCounts, VerdictTally};
+    use super::{VerdictTally, VerifySummary};
 
     #[test]
     fn the_text_says_where_verdicts_are_from_and_nothing_of_no_verdicts() {
         let text = |resumed, cached| {
-            let counts = RunCounts { tasks: 8, resumed, cached, bad_rows: 0, unknown_tasks: 0, stopped: false };
-            VerdictTally::default().report(counts).text()
+            let verdicts = VerdictTally::default().summary(8, 0, 0);
+            VerifySummary { verdicts, resumed, cached, stopped: false }.text()
         };
         assert_eq!(text(0, 0), "0 attempts at 0 of 8 tasks");
         assert_eq!(text(3, 1), "0 attempts at 0 of 8 tasks; 3 verdicts of an earlier run; 1 verdict from the cache");

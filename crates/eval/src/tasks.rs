@@ -7,7 +7,7 @@ use std::sync::Arc;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress::counted;
 use veriplay_core::ProblemRow;
-use veriplay_corpus::{InvalidRow, ProblemFormat, ReadOptions, matching_formats, read_problems};
+use veriplay_corpus::{InvalidRow, ProblemFormat, ReadOptions, RowFault, matching_formats, read_problems};
 use veriplay_verifier::{LoadedTask, TaskOverrides, UselessOverride, check_row};
 
 use super::faults::RowFaults;
@@ -82,14 +82,9 @@ impl TaskSet {
             match check_row(&row) {
                 Ok(()) => set.push(row),
                 Err(error) => {
+                    let fault = RowFault { field: String::new(), reason: error.to_string() };
                     let task_id = Some(row.task_id().to_owned());
-                    let bad = InvalidRow {
-                        path: path.to_owned(),
-                        line,
-                        task_id,
-                        field: String::new(),
-                        reason: error.to_string(),
-                    };
+                    let bad = InvalidRow { task_id, ..InvalidRow::new(path, line, fault) };
                     set.report_bad_row(&bad);
                     first_bad.get_or_insert_with(|| bad.to_string());
                 }

@@ -529,6 +529,6 @@ impl SuiteJudge {
         let mut output = VerdictOutput::open(Some(verdicts), &[samples])?;
         let context = TaskContext::new(&self.sandbox, image.name(), &conditions);
         let judge = AttemptJudge { context, cache: &self.cache, stop: || false };
-        Ok(judge.judge_all(&mut source, &mut output, self.jobs, || {})?.into_verdicts())
+        Ok(judge.judge_all(&mut source, &mut output, self.jobs, || {})?.verdicts)
     }
 }

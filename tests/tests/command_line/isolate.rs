@@ -62,7 +62,7 @@ fn our_own_sandbox_holds_and_the_report_is_readable_by_people_and_by_a_ci() {
     let output = finished(veriplay().arg("isolate").arg("--junit").arg(&junit));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", stderr(&output));
-    for class in CLASSES {
+    for class in CLASSES.iter() {
         assert!(text.contains(class.name), "{text}");
     }
     assert!(text.contains("contained") && text.contains("forgeries"), "{text}");

@@ -38,7 +38,7 @@ fn every_probe_is_contained_on_the_default_configuration() {
 #[test]
 fn there_are_enough_probes_and_every_class_has_several() {
     assert!(probes().len() >= 120, "{} probes", probes().len());
-    for class in CLASSES {
+    for class in CLASSES.iter() {
         let count = probes().iter().filter(|probe| probe.class == class.name).count();
         assert!(count >= 5, "class `{}` has {count}", class.name);
     }

@@ -274,3 +274,26 @@ from decimal import Decimal
 x = Decimal('2.5')
 Decimal._int = Decimal.__str__ = Decimal.as_tuple = lambda *a: 'x'
 def f(_): return x
+
+## A script that leaves early is judged by what it has written, and another status is an error.
+
+# == {"stdio": {"cases": [{"stdin": "", "stdout": "5\n"}], "comparison": {"judge": "lines"}}}
+# -- wrong_answer
+import os
+print(5)
+os._exit(0)
+# -- runtime_error
+import os
+print(5, flush=True)
+os._exit(3)
+# -- runtime_error
+import os
+print(5, flush=True)
+os.abort()
+# -- runtime_error
+print(5, flush=True)
+raise SystemExit(3)
+# -- runtime_error
+import threading
+print(5)
+threading.Event().wait()

@@ -23,12 +23,18 @@ fn says(verdict: &Verdict) -> (Status, u32, u32, &str, &str) {
     (*status, *passed, *total, &evidence.rule, &evidence.detail)
 }
 
-/// The verdict on cases, which take one job, must be the test runner's.
-fn judged(code: &TestCode, program: &str) -> Verdict {
+/// The verdict on cases, which must be the test runner's.
+fn alike(code: &TestCode, program: &str) -> Verdict {
     let read = judge_by_tests(code.clone(), program, LONG);
-    assert_eq!(read.evidence.jobs.len(), 1, "{program}");
     let run = judge_by_tests(for_the_test_runner(code.clone()), program, LONG);
     assert_eq!(says(&read), says(&run), "{program}");
+    read
+}
+
+/// As [`alike`], for a program that is judged in one job.
+fn judged(code: &TestCode, program: &str) -> Verdict {
+    let read = alike(code, program);
+    assert_eq!(read.evidence.jobs.len(), 1, "{program}");
     read
 }
 
@@ -90,11 +96,8 @@ fn results_near_a_number_are_judged_as_the_test_runner_judges_them() {
         "from operator import *\ndef f(x): return x * x",
         "def f(x): return max([x * x], key=abs)",
     ] {
-        for code in [&lines, &whole] {
-            let verdict = judge_by_tests(code.clone(), program, LONG);
-            let run = judge_by_tests(for_the_test_runner(code.clone()), program, LONG);
-            assert_eq!(says(&verdict), says(&run), "{program}");
-        }
+        alike(&lines, program);
+        alike(&whole, program);
     }
 }
 
@@ -130,11 +133,8 @@ fn results_behind_a_builtin_are_judged_as_the_test_runner_judges_them() {
             "def f(x):\n    list = x\n    return list",
             "def f(x): return x\ndef set(x): return 0\ntuple = len = list = sorted = set",
         ] {
-            for code in [&code, &whole] {
-                let verdict = judge_by_tests(code.clone(), program, LONG);
-                let run = judge_by_tests(for_the_test_runner(code.clone()), program, LONG);
-                assert_eq!(says(&verdict), says(&run), "{claim}: {program}");
-            }
+            alike(&code, program);
+            alike(&whole, program);
         }
     }
 }
@@ -194,10 +194,7 @@ fn what_is_not_plain_is_left_to_the_test_runner() {
             Status::Unjudgeable,
         ),
     ] {
-        let verdict = judge_by_tests(code.clone(), program, LONG);
-        let run = judge_by_tests(for_the_test_runner(code.clone()), program, LONG);
-        assert_eq!(says(&verdict), says(&run), "{program}");
-        assert_eq!(verdict.status, status, "{program}");
+        assert_eq!(alike(&code, program).status, status, "{program}");
     }
 }
 
@@ -230,7 +227,7 @@ fn humaneval_is_judged_alike_by_its_cases_and_by_its_code() {
         "return None", "return args[0]", "return list(args)", "return len(str(args))", "return args[0][0]",
         "return True", "args[0].clear()",
     ];
-    let pairs: Vec<(Problem, String)> = problems("HumanEval.jsonl.gz", "humaneval")
+    let pairs: Vec<(Problem, String)> = problems("HumanEval.jsonl.gz", "humaneval", 164)
         .into_iter()
         .enumerate()
         .map(|(index, problem)| {

@@ -8,7 +8,6 @@ mod exceptions;
 mod failures;
 mod forgeries;
 mod host_faults;
-mod inert;
 mod interactors;
 mod lies;
 mod literal_tests;

@@ -78,6 +78,6 @@ fn cruxeval_programs_print_the_same() {
         _ => panic!("{} is no prediction", problem.task_id),
     };
     let programs: Vec<String> =
-        super::public_sets::problems("cruxeval.jsonl", "cruxeval").into_iter().map(call).collect();
+        super::public_sets::problems("cruxeval.jsonl", "cruxeval", 800).into_iter().map(call).collect();
     assert_same(&programs);
 }

@@ -1,5 +1,6 @@
-# Programs as proposals and as answers. `f(3) = 6`: at 3 it is a valid proposal, whose executed output is 6. `f(3) is refused by raises`: it is none, by that
-# rule or one of those. `answer runtime_error`: so it ends as an answer where 4 is wanted at 3 and 5 at 4, and passes neither.
+# Programs as proposals and as answers. `f(3) = 6`: at 3 it is a valid proposal, whose executed output is 6; `is taken` leaves the output open.
+# `f(3) is refused by raises`: it is none, by that rule or one of those. `answer runtime_error`: so it ends as an answer where 4 is wanted at 3 and
+# 5 at 4, and passes neither.
 
 ## What another run would change is refused: it has a fresh state, another seed and another clock.
 
@@ -120,6 +121,72 @@ import copy
 def f(x):
     y = [x, x + 1]
     return copy.deepcopy([y, y])
+
+## Hashes that Python makes of numbers alone are outputs.
+
+# -- f(5) is taken
+def f(x):
+    return hash((1, 2)) * x
+# -- f(5) is taken
+def f(x):
+    return hash((1, x))
+# -- f(5) is taken
+def f(x):
+    return hash((1, (x, 2.5)))
+# -- f(5) is taken
+def f(x):
+    return hash(x + 2 ** 61)
+# -- f(5) is taken
+def f(x):
+    return hash(x + 0.5)
+# -- f(5) is taken
+def f(x):
+    return hash(x > 3) + x
+# -- f(5) is taken
+def f(x):
+    return hash(frozenset({x, 1000}))
+# -- f(5) is taken
+def f(x):
+    return hash(range(x))
+# -- f(5) is taken
+def f(x):
+    return hash(complex(x, 1))
+# -- f(5) is taken
+from fractions import Fraction
+def f(x):
+    return hash(Fraction(x, 7))
+# -- f(5) is taken
+from decimal import Decimal
+def f(x):
+    return hash(Decimal(x) / 8)
+# -- f(5) is taken
+from collections import namedtuple
+Point = namedtuple('Point', 'a b')
+def f(x):
+    return hash(Point(x, 2))
+# -- f(5) is taken
+def f(x):
+    return hash(None) + x
+# -- f(5) is taken
+def f(x):
+    return {hash((x, 1)): x, hash((1, x)): 1}
+# -- f(5) is taken
+class Named:
+    def __init__(self, x):
+        self.x = x
+    def __hash__(self):
+        return hash((self.x, 1))
+def f(x):
+    return hash(Named(x)) + x
+# -- f(5) is taken
+def f(x):
+    return (hash('a') == hash('a'), hash('a') == hash('b'), x)
+# -- f(5) is taken
+class Text(str):
+    def __hash__(self):
+        return hash(str(self))
+def f(x):
+    return [{Text('a'): x, Text('b'): 2}[Text('a')], x * x]
 
 ## Files carry nothing from run to run.
 

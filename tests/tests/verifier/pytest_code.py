@@ -119,3 +119,54 @@ def f(xs):
 def test(): assert frozendict(a=1) == 1
 # -- accepted
 def frozendict(a): return a
+
+## Tests may start threads, and ask programs that do.
+
+# == {"tests": {"setup": "if True:\n    import sys, threading", "style": {"asserts": ["assert f([1, -2]) == 3"]}}}
+# -- accepted
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+def f(xs):
+    with ThreadPoolExecutor() as pool:
+        return sum(pool.map(abs, xs))
+def least(xs):
+    found = sys.maxsize
+    for x in xs:
+        found = min(found, x)
+    return found
+# == {"tests": {"setup": "if True:\n    import sys, threading", "style": {"asserts": ["assert f([1, -2]) == 4"]}}}
+# -- wrong_answer
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+def f(xs):
+    with ThreadPoolExecutor() as pool:
+        return sum(pool.map(abs, xs))
+def least(xs):
+    found = sys.maxsize
+    for x in xs:
+        found = min(found, x)
+    return found
+# == {"tests": {"setup": "if True:\n    import sys, threading", "style": {"asserts": ["assert least([10**12]) == 10**12 and least([]) == sys.maxsize == 2**63 - 1"]}}}
+# -- accepted
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+def f(xs):
+    with ThreadPoolExecutor() as pool:
+        return sum(pool.map(abs, xs))
+def least(xs):
+    found = sys.maxsize
+    for x in xs:
+        found = min(found, x)
+    return found
+# == {"tests": {"setup": "if True:\n    import sys, threading", "style": {"asserts": ["assert least([]) == 2**31 - 1"]}}}
+# -- wrong_answer
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+def f(xs):
+    with ThreadPoolExecutor() as pool:
+        return sum(pool.map(abs, xs))
+def least(xs):
+    found = sys.maxsize
+    for x in xs:
+        found = min(found, x)
+    return found

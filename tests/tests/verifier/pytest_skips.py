@@ -264,3 +264,27 @@ class T(unittest.TestCase):
     def setUp(self):
         if not f(): self.skipTest('')
     def test(self): assert f()
+
+## A case that is skipped by a mark stands beside one that the program made skip: the source does not show that nobody runs it.
+
+# -- not accepted
+@pytest.mark.parametrize('x', [pytest.param(1, marks=[] if f() else pytest.mark.skip), 2])
+def test(x): assert f()
+# -- not accepted
+@pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.skip), *f()])
+def test(x): assert f()
+# -- not accepted
+@pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.skip), pytest.param(2, **f())])
+def test(x): assert f()
+# -- not accepted
+@pytest.mark.parametrize('y', [1, 2][:f()])
+@pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.skip), 2])
+def test(x, y=1): assert f()
+# -- not accepted
+@pytest.mark.parametrize('y', **{'argvalues': [1, 2][:f()]})
+@pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.skip), 2])
+def test(x, y=1): assert f()
+# -- not accepted
+@(pytest.mark.parametrize('y', [1]) if f() else pytest.mark.skip)
+@pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.skip), 2])
+def test(x, y=1): assert f()

@@ -556,3 +556,89 @@ def f(n):
 from collections import defaultdict
 def f(n):
     return [defaultdict(lambda: 0)]
+
+## What is sent in CPython's own format, and what is not: each value comes as it was.
+
+# == asserts
+x = None
+assert f(x) == x
+
+x = True
+assert f(x) == x
+
+x = 0
+assert f(x) == x
+
+x = -1
+assert f(x) == x
+
+x = 2 ** 31
+assert f(x) == x
+
+x = -(2 ** 31) - 1
+assert f(x) == x
+
+x = 2 ** 5000
+assert f(x) == x
+
+x = -0.0
+assert f(x) == x
+
+x = 1e308
+assert f(x) == x
+
+x = 'é\n'
+assert f(x) == x
+
+x = '\U0001f600' * 99
+assert f(x) == x
+
+x = b'\xff\0'
+assert f(x) == x
+
+x = ()
+assert f(x) == x
+
+x = (1, ('a',), [])
+assert f(x) == x
+
+x = [[], [[1]], {}]
+assert f(x) == x
+
+x = {'a': [1], (1, 2): None}
+assert f(x) == x
+
+x = {1, 2, 3}
+assert f(x) == x
+
+x = frozenset({1, (2,)})
+assert f(x) == x
+
+x = 1j
+assert f(x) == x
+
+x = range(3)
+assert f(x) == x
+
+x = bytearray(b'a')
+assert f(x) == x
+
+x = [float('inf')]
+assert f(x) == x
+
+assert repr(f(-0.0)) == '-0.0'
+
+x = float('nan')
+y = f(x)
+assert y != y
+
+from decimal import Decimal
+assert f(Decimal('1.50')) == Decimal('1.5')
+
+from fractions import Fraction
+from datetime import date
+assert f([Fraction(1, 3), date(2026, 1, 2)])[1].day == 2
+# -- accepted 26/26
+def f(x): return x
+# -- wrong_answer 0/26
+def f(x): return [x]

@@ -1,8 +1,9 @@
-//! What is kept, and what is run twice, where test code judges: `test_code.py` has its verdicts.
+//! Test code that is run twice, or is not looked at while it runs because it changes nothing of its process: `test_code.py` has verdicts.
 
-use veriplay_core::{Status, TestCode, TestStyle, Trust, Verdict};
+use veriplay_core::{Exit, Job, Status, TestCode, TestStyle, Trust, Value, Verdict};
 
-use super::{LONG, judge_by_tests, squares};
+use super::cases::programs;
+use super::{LONG, judge_by_tests, python, squares};
 
 fn judged(trust: Trust, source: &str, program: &str) -> Verdict {
     judge_by_tests(TestCode::new(trust, TestStyle::Functions(source.to_owned())), program, LONG)
@@ -39,4 +40,19 @@ fn an_accepted_program_has_passed_beside_the_tests_too() {
     }
     let shared = judged(Trust::Shared, SHARES_A_LIST, "import keyword\ndef known(word): return word in keyword.kwlist");
     assert_eq!((shared.status, shared.evidence.jobs.len()), (Status::WrongAnswer, 1));
+}
+
+/// Whether the guest says that this test code can change nothing of its process.
+fn is_inert(source: &str) -> bool {
+    let program = "from _veriplay_inert import is_inert\nfrom _veriplay_tests import Nodes\ndef f(source):\n    return is_inert(Nodes(source))\n";
+    let outcome = python().run(&Job { limits: LONG, ..Job::call(program, "f", [Value::str(source)]) }).unwrap();
+    assert_eq!(outcome.exit, Exit::Returned, "{outcome:?}");
+    outcome.value().unwrap() == Value::Bool(true)
+}
+
+#[test]
+fn test_code_is_inert_where_it_can_change_nothing_of_its_process() {
+    for (claim, source) in programs(include_str!("inert.py")) {
+        assert_eq!(is_inert(&source), claim == "inert", "{source}");
+    }
 }

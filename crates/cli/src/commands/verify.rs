@@ -233,20 +233,20 @@ fn finish(args: &Arguments, report: &VerifySummary, started: Instant) -> Result<
         return veriplay_eval::end_with_summary(report, args.out.as_deref(), ended);
     }
     let seconds = started.elapsed().as_secs_f64();
-    let rate = report.judged_now() as f64 / seconds.max(1e-9);
+    let rate = (report.verdicts.attempts - report.resumed) as f64 / seconds.max(1e-9);
     progress::say(format!("{}; {seconds:.1} s, {rate:.1}/s", report.text()));
     ended
 }
 
 /// Fails where attempts have no verdict.
 fn judge_summary(args: &Arguments, report: &VerifySummary) -> Result<(), Failure> {
-    if report.stopped() {
+    if report.stopped {
         return Err(veriplay_eval::stopped(args.out.as_deref()));
     }
-    if report.is_empty() {
+    if report.verdicts.attempts == 0 {
         return Err(no_attempts());
     }
-    match (report.dropped(), report.unjudgeable(), report.without_task()) {
+    match (report.verdicts.dropped, report.verdicts.unjudgeable, report.verdicts.without_task()) {
         (0, 0, 0) => Ok(()),
         (0, 0, rows) => {
             let hint = "attempts among them are `unjudgeable`, with the reason; the messages above name the first of each kind";

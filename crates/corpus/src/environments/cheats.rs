@@ -6,8 +6,8 @@ use veriplay_core::{CodeTask, Status};
 
 use super::{EnvironmentCorpus, built_in_environments};
 use crate::CorpusError;
-use crate::files::{CHEATS, file_stem, list_files};
-use crate::markdown::{self, MarkdownBlock};
+use crate::files::{CHEATS, list_files};
+use crate::markdown::MarkdownFile;
 
 /// One attempt to cheat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,56 +69,52 @@ pub fn built_in_cheats() -> Vec<Cheat> {
 /// # Errors
 /// What is missing, unknown, or asks to be accepted, with its line.
 pub fn parse_cheat(path: &str, text: &str, environments: &[EnvironmentCorpus]) -> Result<Cheat, CorpusError> {
-    let wrong = |line: usize, problem: String| {
-        let hint = "see task-corpus/environment_cheats/README.md for the allowed keys";
-        CorpusError::invalid_file(path, line, problem, hint)
-    };
-    let (statement, blocks) = markdown::parse_blocks(text).map_err(|(line, problem)| wrong(line, problem))?;
-    if statement.lines().count() < 2 {
-        return Err(wrong(1, "there is no prose under the title".to_owned()));
-    }
-    let toml =
-        blocks.iter().find(|block| block.language == "toml").ok_or_else(|| wrong(1, "no ```toml block".into()))?;
-    let header: CheatHeader = toml.parse_toml().map_err(|(line, problem)| wrong(line, problem))?;
+    let kinds = ["toml", "python", "instruction", "verify", "solution", "failure"];
+    let mut file = MarkdownFile::parse(path, text, &kinds)?;
+    file.check_prose()?;
+    let toml = file.take_header()?;
+    let header: CheatHeader = file.parse_header(&toml)?;
     let mut known = environments.iter().flat_map(|corpus| &corpus.tasks).map(|hand| &hand.task);
-    let base = known.find(|task| task.task_id == header.task);
-    let task = base.ok_or_else(|| wrong(toml.line, format!("there is no task `{}`", header.task)))?.clone();
-    let rest: Vec<&MarkdownBlock> = blocks.iter().filter(|block| block.language != "toml").collect();
-    let (task, kind) = match (header.status, header.rule) {
-        (Some(Status::Accepted), None) => return Err(wrong(toml.line, "it is to be accepted".to_owned())),
-        (Some(status), None) => (task, parse_code(&rest, status).map_err(|(line, problem)| wrong(line, problem))?),
-        (None, Some(rule)) => {
-            let task = replace_parts(task, &rest).map_err(|(line, problem)| wrong(line, problem))?;
-            (task, CheatKind::Artifact { rule, alone: header.alone, max_changed_lines: header.max_changed_lines })
-        }
-        _ => return Err(wrong(toml.line, "say one of `status` and `rule`".to_owned())),
+    let wrong =
+        |problem: String| file.error(toml.line, problem, "task-corpus/environment_cheats/README.md has the keys");
+    let Some(base) = known.find(|task| task.task_id == header.task) else {
+        return Err(wrong(format!("there is no task `{}`", header.task)));
     };
-    Ok(Cheat { name: file_stem(path), statement, task, kind })
+    let (task, kind) = match (header.status, header.rule) {
+        (Some(Status::Accepted), None) => return Err(wrong("it is to be accepted".to_owned())),
+        (Some(status), None) => (base.clone(), parse_code(&file, status)?),
+        (None, Some(rule)) => {
+            let (alone, max_changed_lines) = (header.alone, header.max_changed_lines);
+            (replace_parts(base.clone(), &file)?, CheatKind::Artifact { rule, alone, max_changed_lines })
+        }
+        _ => return Err(wrong("say one of `status` and `rule`".to_owned())),
+    };
+    Ok(Cheat { name: file.name, statement: file.prose, task, kind })
 }
 
-type BlockResult<T> = Result<T, (usize, String)>;
-
-fn parse_code(blocks: &[&MarkdownBlock], status: Status) -> BlockResult<CheatKind> {
-    match blocks {
+fn parse_code(file: &MarkdownFile<'_>, status: Status) -> Result<CheatKind, CorpusError> {
+    match file.blocks.as_slice() {
         [block] if block.language == "python" => Ok(CheatKind::Code { code: block.text.clone(), status }),
-        _ => Err((1, "an executor's cheat has one ```python block".to_owned())),
+        _ => Err(file.error(1, "an executor's cheat has one ```python block", "give the code alone")),
     }
 }
 
 /// Replaces parts of the artifact by the blocks. Blocks `failure` together replace all failure cases.
-fn replace_parts(mut task: CodeTask, blocks: &[&MarkdownBlock]) -> BlockResult<CodeTask> {
+fn replace_parts(mut task: CodeTask, file: &MarkdownFile<'_>) -> Result<CodeTask, CorpusError> {
     let mut failures = Vec::new();
-    for block in blocks {
+    for block in &file.blocks {
         match block.language.as_str() {
             "instruction" => task.instruction = block.text.trim().to_owned(),
             "verify" => task.verify.clone_from(&block.text),
             "solution" => task.solution.clone_from(&block.text),
             "failure" => failures.push(block.text.clone()),
-            other => return Err((block.line, format!("a block of kind `{other}`"))),
+            other => {
+                return Err(file.error(block.line, format!("a block of kind `{other}`"), "an artifact has no code"));
+            }
         }
     }
-    match (blocks.is_empty(), failures.is_empty()) {
-        (true, _) => Err((1, "it replaces nothing".to_owned())),
+    match (file.blocks.is_empty(), failures.is_empty()) {
+        (true, _) => Err(file.error(1, "it replaces nothing", "give a part of the task as a block")),
         (false, true) => Ok(task),
         (false, false) => Ok(CodeTask { failures, ..task }),
     }

@@ -12,7 +12,6 @@ use crate::random::draw_weighted;
 
 /// Stands between two steps.
 const THEN: &str = ", then ";
-/// Opens a condition.
 const WHEN: &str = "if ";
 const DO: &str = ": ";
 const ANSWER: &str = " answer: ";

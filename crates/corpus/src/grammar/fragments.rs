@@ -3,14 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Grammar;
 use super::generate::{ASSIGN, FOR, HEADER, IF, LOOP_ASSIGN, RETURN, THEN_ASSIGN, THEN_RETURN};
-use super::{Grammar, raw};
+use super::raw::Fragments;
 use crate::random::{draw_weighted, seeded_stream};
 
 /// Number of sampled programs. Enough that the ranking near the limit is stable.
 const SAMPLE: usize = 3000;
 
-pub(super) fn derive_fragments(grammar: &Grammar, data: &raw::Fragments) -> Vec<String> {
+pub(super) fn derive_fragments(grammar: &Grammar, data: &Fragments) -> Vec<String> {
     let candidates = collect_candidates(grammar, data);
     let saved = count_saved_characters(grammar, &candidates);
     let mut ranked: Vec<(u64, &String)> = candidates.iter().map(|text| (saved[text.as_str()], text)).collect();
@@ -26,7 +27,7 @@ pub(super) fn derive_fragments(grammar: &Grammar, data: &raw::Fragments) -> Vec<
 }
 
 /// Every literal piece of two characters or more.
-fn collect_candidates(grammar: &Grammar, data: &raw::Fragments) -> BTreeSet<String> {
+fn collect_candidates(grammar: &Grammar, data: &Fragments) -> BTreeSet<String> {
     let mut texts: BTreeSet<String> = data.always.iter().cloned().collect();
     for opening in [ASSIGN, RETURN, IF, FOR] {
         texts.insert(opening.to_owned());

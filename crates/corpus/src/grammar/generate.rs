@@ -1,12 +1,12 @@
-//! Draws programs: a header, statements that follow the type of `x`, and `return`.
+//! Draws programs, a header, statements that follow the type of `x`, and `return`; and arguments for them.
 
 use std::collections::BTreeMap;
 
 use rand::Rng;
-use veriplay_core::count_statements;
+use veriplay_core::{Value, count_statements};
 
-use super::inputs::{InputKind, draw_in_range};
-use super::{Grammar, Op, raw};
+use super::raw::{Family, Inputs};
+use super::{Grammar, Op};
 use crate::CorpusError;
 use crate::random::draw_weighted;
 
@@ -20,6 +20,31 @@ pub(super) const FOR: &str = "\n    for i in range(";
 pub(super) const THEN_ASSIGN: &str = ":\n        x = ";
 pub(super) const THEN_RETURN: &str = ":\n        return ";
 pub(super) const LOOP_ASSIGN: &str = "):\n        x = ";
+
+/// The type of a program's one argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InputKind {
+    /// A small whole number.
+    Int,
+    /// A short list of digits.
+    List,
+    /// A short string.
+    Str,
+}
+
+impl InputKind {
+    /// All three.
+    pub const ALL: [InputKind; 3] = [InputKind::Int, InputKind::List, InputKind::Str];
+
+    /// The name of the type in the grammar file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            InputKind::Int => "int",
+            InputKind::List => "list",
+            InputKind::Str => "str",
+        }
+    }
+}
 
 /// A generated program: not yet run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +80,52 @@ impl Grammar {
         self.program(rng, family)
     }
 
-    pub(super) fn write_program(&self, rng: &mut impl Rng, family: &str, knobs: &raw::Family) -> GeneratedProgram {
+    fn input_kind(&self, rng: &mut impl Rng) -> InputKind {
+        let Inputs { int, list, str } = &self.inputs;
+        let weights = [(InputKind::Int, int.weight), (InputKind::List, list.weight), (InputKind::Str, str.weight)];
+        draw_weighted(rng, &weights, |(_, weight)| *weight).0
+    }
+
+    /// One argument list for a program that takes `kind`: always of length 1.
+    pub fn input(&self, rng: &mut impl Rng, kind: InputKind) -> Vec<Value> {
+        let value = match kind {
+            InputKind::Int => Value::int(draw_in_range(rng, self.inputs.int.range)),
+            InputKind::List => self.list(rng),
+            InputKind::Str => self.string(rng),
+        };
+        vec![value]
+    }
+
+    /// `n` distinct argument lists, or as many as a thousand draws found where the kind has fewer.
+    pub fn inputs(&self, rng: &mut impl Rng, kind: InputKind, n: usize) -> Vec<Vec<Value>> {
+        let mut found: Vec<Vec<Value>> = Vec::with_capacity(n);
+        for _ in 0..1000 {
+            if found.len() == n {
+                break;
+            }
+            let input = self.input(rng, kind);
+            if !found.contains(&input) {
+                found.push(input);
+            }
+        }
+        found
+    }
+
+    fn list(&self, rng: &mut impl Rng) -> Value {
+        let data = &self.inputs.list;
+        let length = draw_in_range(rng, data.length);
+        Value::List((0..length).map(|_| Value::int(draw_in_range(rng, data.range))).collect())
+    }
+
+    fn string(&self, rng: &mut impl Rng) -> Value {
+        let data = &self.inputs.str;
+        let letters: Vec<char> = data.letters.chars().collect();
+        let length = draw_in_range(rng, data.length);
+        let last = letters.len() as i64 - 1;
+        Value::str((0..length).map(|_| letters[draw_in_range(rng, [0, last]) as usize]).collect::<String>())
+    }
+
+    pub(super) fn write_program(&self, rng: &mut impl Rng, family: &str, knobs: &Family) -> GeneratedProgram {
         let input_kind = self.input_kind(rng);
         let mut writer = ProgramWriter { grammar: self, knobs, program: HEADER.to_owned(), kind: input_kind.name() };
         for _ in 1..knobs.statements {
@@ -70,25 +140,22 @@ impl Grammar {
 /// A program being written, and the type `x` has at its end.
 struct ProgramWriter<'a> {
     grammar: &'a Grammar,
-    knobs: &'a raw::Family,
+    knobs: &'a Family,
     program: String,
     kind: &'a str,
 }
 
 impl<'a> ProgramWriter<'a> {
-    /// Any statement but the last.
     fn push_statement(&mut self, rng: &mut impl Rng) {
         let roll: f64 = rng.random();
         let grammar = self.grammar;
         match grammar.conditions.get(self.kind) {
             Some(conditions) if roll < self.knobs.branch => self.push_branch(rng, conditions),
-            _ if roll < self.knobs.branch + self.knobs.repeat && self.can_loop() => self.push_loop(rng),
+            _ if roll < self.knobs.branch + self.knobs.repeat && grammar.loop_ops.contains_key(self.kind) => {
+                self.push_loop(rng);
+            }
             _ => self.push_assignment(rng),
         }
-    }
-
-    fn can_loop(&self) -> bool {
-        self.grammar.loop_ops.contains_key(self.kind)
     }
 
     fn push_assignment(&mut self, rng: &mut impl Rng) {
@@ -132,4 +199,9 @@ impl<'a> ProgramWriter<'a> {
 /// Draws an operation that starts from `kind`.
 fn draw_op<'a>(rng: &mut impl Rng, ops: &'a BTreeMap<String, Vec<Op>>, kind: &str) -> &'a Op {
     draw_weighted(rng, &ops[kind], |op| op.weight)
+}
+
+/// A whole number, both ends included.
+fn draw_in_range(rng: &mut impl Rng, [low, high]: [i64; 2]) -> i64 {
+    rng.random_range(low..=high)
 }

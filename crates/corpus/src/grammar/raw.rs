@@ -1,51 +1,55 @@
-//! The grammar file as it stands, before its meaning is checked. Unknown keys are refused here.
+//! The grammar file as it stands. Unknown keys are refused.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use toml::Spanned;
 
-#[derive(Debug, Clone, Deserialize)]
+use crate::SplitShares;
+
+pub(super) type OpEntries = BTreeMap<String, Vec<OpEntry>>;
+
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GrammarFile {
-    pub(crate) schema_version: Spanned<u32>,
-    pub(crate) placeholders: Placeholders,
-    pub(crate) inputs: Spanned<Inputs>,
-    pub(crate) families: Spanned<BTreeMap<String, Spanned<Family>>>,
-    pub(crate) mixes: BTreeMap<String, Spanned<BTreeMap<String, f64>>>,
-    pub(crate) split: Spanned<BTreeMap<String, Spanned<RawShares>>>,
-    pub(crate) loops: Spanned<Loops>,
-    pub(crate) fragments: Spanned<Fragments>,
-    pub(crate) ops: Spanned<BTreeMap<String, Spanned<Vec<Spanned<OpEntry>>>>>,
+pub(super) struct GrammarFile {
+    #[serde(rename = "schema_version")]
+    pub(super) _version: u32,
+    pub(super) placeholders: Placeholders,
+    pub(super) inputs: Inputs,
+    pub(super) families: BTreeMap<String, Family>,
+    pub(super) mixes: BTreeMap<String, BTreeMap<String, f64>>,
+    pub(super) split: BTreeMap<String, SplitShares>,
+    pub(super) loops: Loops,
+    pub(super) fragments: Fragments,
+    pub(super) ops: OpEntries,
     #[serde(default)]
-    pub(crate) loop_ops: BTreeMap<String, Spanned<Vec<Spanned<OpEntry>>>>,
+    pub(super) loop_ops: OpEntries,
     #[serde(default)]
-    pub(crate) conditions: BTreeMap<String, Spanned<Vec<Spanned<OpEntry>>>>,
+    pub(super) conditions: OpEntries,
 }
 
 /// Default ranges of the placeholders.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Placeholders {
-    pub(crate) c: Spanned<[i64; 2]>,
-    pub(crate) d: Spanned<[i64; 2]>,
-    pub(crate) s: Spanned<String>,
-    pub(crate) t: Spanned<String>,
+pub(super) struct Placeholders {
+    pub(super) c: [i64; 2],
+    pub(super) d: [i64; 2],
+    pub(super) s: String,
+    pub(super) t: String,
 }
 
 /// One template and what narrows its placeholders.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct OpEntry {
-    pub(crate) text: String,
+pub(super) struct OpEntry {
+    pub(super) text: String,
     #[serde(default)]
-    pub(crate) say: Vec<String>,
+    pub(super) say: Vec<String>,
     #[serde(default = "one")]
-    pub(crate) weight: f64,
-    pub(crate) c: Option<Spanned<[i64; 2]>>,
-    pub(crate) d: Option<Spanned<[i64; 2]>>,
-    pub(crate) s: Option<Spanned<String>>,
-    pub(crate) t: Option<Spanned<String>>,
+    pub(super) weight: f64,
+    pub(super) c: Option<[i64; 2]>,
+    pub(super) d: Option<[i64; 2]>,
+    pub(super) s: Option<String>,
+    pub(super) t: Option<String>,
 }
 
 fn one() -> f64 {
@@ -54,65 +58,58 @@ fn one() -> f64 {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Inputs {
-    pub(crate) int: IntInput,
-    pub(crate) list: ListInput,
-    pub(crate) str: StrInput,
+pub(super) struct Inputs {
+    pub(super) int: IntInput,
+    pub(super) list: ListInput,
+    pub(super) str: StrInput,
 }
 
 /// `range`: both ends included.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct IntInput {
-    pub(crate) weight: f64,
-    pub(crate) range: [i64; 2],
+pub(super) struct IntInput {
+    pub(super) weight: f64,
+    pub(super) range: [i64; 2],
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ListInput {
-    pub(crate) weight: f64,
-    pub(crate) length: [i64; 2],
-    pub(crate) range: [i64; 2],
+pub(super) struct ListInput {
+    pub(super) weight: f64,
+    pub(super) length: [i64; 2],
+    pub(super) range: [i64; 2],
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct StrInput {
-    pub(crate) weight: f64,
-    pub(crate) length: [i64; 2],
-    pub(crate) letters: String,
+pub(super) struct StrInput {
+    pub(super) weight: f64,
+    pub(super) length: [i64; 2],
+    pub(super) letters: String,
 }
 
 /// Difficulty knobs of one family.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Family {
+pub(super) struct Family {
     /// Of the function's own body: `if` or `for` with its inner line is one.
-    pub(crate) statements: usize,
+    pub(super) statements: usize,
     #[serde(default, rename = "if")]
-    pub(crate) branch: f64,
+    pub(super) branch: f64,
     #[serde(default, rename = "for")]
-    pub(crate) repeat: f64,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RawShares {
-    pub(crate) validation: f64,
-    pub(crate) held_out: f64,
+    pub(super) repeat: f64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Loops {
-    pub(crate) count: [i64; 2],
-    pub(crate) early_return: f64,
+pub(super) struct Loops {
+    pub(super) count: [i64; 2],
+    pub(super) early_return: f64,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Fragments {
-    pub(crate) limit: usize,
-    pub(crate) always: Vec<String>,
+pub(super) struct Fragments {
+    pub(super) limit: usize,
+    pub(super) always: Vec<String>,
 }

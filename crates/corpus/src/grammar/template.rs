@@ -1,35 +1,32 @@
-//! One line's text with placeholders: `x * {c} + {d}`.
+//! One line's text with placeholders: `x * {c} + {d}`, and words for it.
 
 use rand::Rng;
 
-/// Literal pieces and the placeholders between them.
+/// A text with placeholders, and what each of them stands for.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Template {
-    pieces: Vec<TemplatePiece>,
+pub(super) struct Template {
+    pieces: Vec<Piece<Values>>,
     /// Of the placeholders, in order.
     names: Vec<char>,
 }
 
-/// A description of a template, with the values of its placeholders.
+/// A description of a template, with the values of its placeholders by their index in the template.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Phrase {
-    /// Literal words, or the index of a placeholder of the template.
-    pieces: Vec<PhrasePiece>,
+pub(super) struct Phrase {
+    pieces: Vec<Piece<usize>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum PhrasePiece {
+enum Piece<T> {
     Literal(String),
-    Value(usize),
+    Placeholder(T),
 }
 
-/// A part of a template.
+/// What a placeholder may stand for.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum TemplatePiece {
-    Literal(String),
+pub(super) enum Values {
     /// A whole number, both ends included.
-    Number(i64, i64),
-    /// One of these letters.
+    Number([i64; 2]),
     Letter(Vec<char>),
 }
 
@@ -38,52 +35,55 @@ impl Template {
     ///
     /// # Errors
     /// The problem, for people: an open brace, or the error of `resolve`.
-    pub(crate) fn parse(
-        text: &str,
-        mut resolve: impl FnMut(char) -> Result<TemplatePiece, String>,
-    ) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, resolve: impl Fn(char) -> Result<Values, String>) -> Result<Self, String> {
+        let named = parse_pieces(text, |name| Ok((name, resolve(name)?)))?;
         let (mut pieces, mut names) = (Vec::new(), Vec::new());
-        let mut rest = text;
-        while let Some(open) = rest.find('{') {
-            push_literal(&mut pieces, &rest[..open]);
-            let (name, after) = parse_placeholder(&rest[open..])?;
-            pieces.push(resolve(name)?);
-            names.push(name);
-            rest = after;
+        for piece in named {
+            pieces.push(match piece {
+                Piece::Literal(text) => Piece::Literal(text),
+                Piece::Placeholder((name, values)) => {
+                    names.push(name);
+                    Piece::Placeholder(values)
+                }
+            });
         }
-        push_literal(&mut pieces, rest);
         Ok(Self { pieces, names })
     }
 
     /// The text with every placeholder drawn.
-    pub(crate) fn render(&self, rng: &mut impl Rng) -> String {
-        self.pieces.iter().map(|piece| piece.render(rng)).collect()
+    pub(super) fn render(&self, rng: &mut impl Rng) -> String {
+        let mut text = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(literal) => text.push_str(literal),
+                Piece::Placeholder(values) => text.push_str(&values.draw(rng)),
+            }
+        }
+        text
     }
 
     /// Matches `text` and returns the values of its placeholders; `None` where the template cannot render `text`.
-    pub(crate) fn match_values<'a>(&self, text: &'a str) -> Option<Vec<&'a str>> {
+    pub(super) fn match_values<'a>(&self, text: &'a str) -> Option<Vec<&'a str>> {
         let (mut rest, mut values) = (text, Vec::new());
         for piece in &self.pieces {
-            let length = piece.match_length(rest)?;
-            let (taken, after) = rest.split_at(length);
-            if !matches!(piece, TemplatePiece::Literal(_)) {
-                values.push(taken);
+            match piece {
+                Piece::Literal(literal) => rest = rest.strip_prefix(literal.as_str())?,
+                Piece::Placeholder(wanted) => {
+                    let (value, after) = rest.split_at(wanted.match_length(rest)?);
+                    values.push(value);
+                    rest = after;
+                }
             }
-            rest = after;
         }
         rest.is_empty().then_some(values)
     }
 
-    /// The literal pieces, in order.
-    pub(crate) fn literals(&self) -> impl Iterator<Item = &str> {
-        self.pieces.iter().filter_map(|piece| match piece {
-            TemplatePiece::Literal(text) => Some(text.as_str()),
-            _ => None,
-        })
+    pub(super) fn literals(&self) -> impl Iterator<Item = &str> {
+        literals(&self.pieces)
     }
 
     /// Whether a literal has a word equal to `name`: to find `x` in it.
-    pub(crate) fn mentions(&self, name: &str) -> bool {
+    pub(super) fn mentions(&self, name: &str) -> bool {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         self.literals().any(|text| text.split(|c| !is_word(c)).any(|word| word == name))
     }
@@ -94,73 +94,68 @@ impl Phrase {
     ///
     /// # Errors
     /// What is wrong, for people.
-    pub(crate) fn parse(text: &str, template: &Template) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, template: &Template) -> Result<Self, String> {
         if text.is_empty() || !text.is_ascii() {
             return Err(format!("`{text}` are not words"));
         }
-        let (mut pieces, mut rest) = (Vec::new(), text);
-        while let Some(open) = rest.find('{') {
-            pieces.push(PhrasePiece::Literal(rest[..open].to_owned()));
-            let (name, after) = parse_placeholder(&rest[open..])?;
-            let index = template.names.iter().position(|of| *of == name);
-            pieces.push(PhrasePiece::Value(index.ok_or_else(|| format!("the template has no `{{{name}}}`"))?));
-            rest = after;
-        }
-        pieces.push(PhrasePiece::Literal(rest.to_owned()));
-        pieces.retain(|piece| *piece != PhrasePiece::Literal(String::new()));
+        let index = |name| template.names.iter().position(|of| *of == name);
+        let pieces = parse_pieces(text, |name| index(name).ok_or_else(|| format!("the template has no `{{{name}}}`")))?;
         Ok(Self { pieces })
     }
 
     /// Renders the description with the values of the template's placeholders.
-    pub(crate) fn render(&self, values: &[&str]) -> String {
-        let text = |piece: &PhrasePiece| match piece {
-            PhrasePiece::Literal(text) => text.clone(),
-            PhrasePiece::Value(index) => values[*index].to_owned(),
-        };
-        self.pieces.iter().map(text).collect()
+    pub(super) fn render(&self, values: &[&str]) -> String {
+        let mut words = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(text) => words.push_str(text),
+                Piece::Placeholder(index) => words.push_str(values[*index]),
+            }
+        }
+        words
     }
 
-    /// The literal words, in order.
-    pub(crate) fn literals(&self) -> impl Iterator<Item = &str> {
-        self.pieces.iter().filter_map(|piece| match piece {
-            PhrasePiece::Literal(text) => Some(text.as_str()),
-            PhrasePiece::Value(_) => None,
-        })
+    pub(super) fn literals(&self) -> impl Iterator<Item = &str> {
+        literals(&self.pieces)
     }
 }
 
-impl TemplatePiece {
-    /// The length of this piece at the beginning of `text`; `None` where it does not match.
+impl Values {
+    /// The length of a value at the beginning of `text`; `None` where there is none.
     fn match_length(&self, text: &str) -> Option<usize> {
         let length = match self {
-            TemplatePiece::Literal(literal) => return text.starts_with(literal.as_str()).then_some(literal.len()),
-            TemplatePiece::Number(..) => text.bytes().take_while(u8::is_ascii_digit).count(),
-            TemplatePiece::Letter(letters) => usize::from(text.starts_with(|first| letters.contains(&first))),
+            Values::Number(_) => text.bytes().take_while(u8::is_ascii_digit).count(),
+            Values::Letter(letters) => usize::from(text.starts_with(|first| letters.contains(&first))),
         };
         (length > 0).then_some(length)
     }
 
-    fn render(&self, rng: &mut impl Rng) -> String {
+    fn draw(&self, rng: &mut impl Rng) -> String {
         match self {
-            TemplatePiece::Literal(text) => text.clone(),
-            TemplatePiece::Number(low, high) => rng.random_range(*low..=*high).to_string(),
+            Values::Number([low, high]) => rng.random_range(*low..=*high).to_string(),
             // A u32 index, so that 32-bit machines draw the same.
-            TemplatePiece::Letter(letters) => letters[rng.random_range(0..letters.len() as u32) as usize].to_string(),
+            Values::Letter(letters) => letters[rng.random_range(0..letters.len() as u32) as usize].to_string(),
         }
     }
 }
 
-fn push_literal(pieces: &mut Vec<TemplatePiece>, text: &str) {
-    if !text.is_empty() {
-        pieces.push(TemplatePiece::Literal(text.to_owned()));
-    }
+fn literals<T>(pieces: &[Piece<T>]) -> impl Iterator<Item = &str> {
+    pieces.iter().filter_map(|piece| if let Piece::Literal(text) = piece { Some(text.as_str()) } else { None })
 }
 
-/// Parses the placeholder that `text` begins with; returns its name and the rest.
-fn parse_placeholder(text: &str) -> Result<(char, &str), String> {
-    let mut chars = text.chars();
-    match (chars.next(), chars.next(), chars.next()) {
-        (Some('{'), Some(name), Some('}')) => Ok((name, chars.as_str())),
-        _ => Err(format!("`{text}` does not begin with a placeholder such as `{{c}}`")),
+/// Splits `text` at its placeholders, such as `{c}`.
+fn parse_pieces<T>(text: &str, resolve: impl Fn(char) -> Result<T, String>) -> Result<Vec<Piece<T>>, String> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    while let Some(open) = rest.find('{') {
+        pieces.push(Piece::Literal(rest[..open].to_owned()));
+        let mut chars = rest[open..].chars();
+        let (Some('{'), Some(name), Some('}')) = (chars.next(), chars.next(), chars.next()) else {
+            return Err(format!("`{}` does not begin with a placeholder such as `{{c}}`", &rest[open..]));
+        };
+        pieces.push(Piece::Placeholder(resolve(name)?));
+        rest = chars.as_str();
     }
+    pieces.push(Piece::Literal(rest.to_owned()));
+    pieces.retain(|piece| !matches!(piece, Piece::Literal(text) if text.is_empty()));
+    Ok(pieces)
 }

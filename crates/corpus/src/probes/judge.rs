@@ -9,7 +9,6 @@ use veriplay_core::{Exit, LimitKind, Limits, Outcome};
 
 use super::{Probe, ProbeExpectation, RunEnd};
 
-/// The most characters of evidence.
 const EVIDENCE: usize = 300;
 
 /// The finding about a probe.
@@ -228,21 +227,21 @@ fn judge_end(end: RunEnd, kind: Option<&str>, outcome: &Outcome) -> Finding {
     let own = outcome.error.as_ref().map(|error| error.kind.as_str());
     let right = end_of(&outcome.exit) == end && (kind.is_none() || kind == own);
     let verdict = if right { Containment::Contained } else { Containment::Unclear };
-    let wanted = if right { String::new() } else { format!("{} expected; ", end.word()) };
+    let wanted = if right { String::new() } else { format!("{end} expected; ") };
     Finding::new(verdict, &format!("{wanted}{}", describe_outcome(outcome)))
 }
 
 /// Describes how a run ended, for people.
 fn describe_outcome(outcome: &Outcome) -> String {
-    let mut describe_outcome = end_of(&outcome.exit).word().to_owned();
+    let mut described = end_of(&outcome.exit).to_string();
     if let Some(error) = &outcome.error {
-        describe_outcome += &format!(" ({}: {})", error.kind, error.message);
+        described += &format!(" ({}: {})", error.kind, error.message);
     }
     let stdout = String::from_utf8_lossy(&outcome.stdout);
     if let Some(line) = stdout.lines().rfind(|line| !line.trim().is_empty()) {
-        describe_outcome += &format!("; it printed `{}`", line.chars().take(120).collect::<String>());
+        described += &format!("; it printed `{}`", line.chars().take(120).collect::<String>());
     }
-    describe_outcome
+    described
 }
 
 /// Judges the runs of a language-level `probe` in another sandbox.

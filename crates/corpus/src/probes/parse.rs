@@ -7,10 +7,8 @@ use veriplay_core::Limits;
 
 use super::{Probe, ProbeExpectation, ProbeProgram, RunEnd, RunOrder, find_class};
 use crate::CorpusError;
-use crate::files::file_stem;
-use crate::markdown::{self, MarkdownBlock};
+use crate::markdown::MarkdownFile;
 
-/// What the `toml` block says.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProbeHeader {
@@ -23,9 +21,7 @@ struct ProbeHeader {
     escapes_unsandboxed: bool,
     #[serde(default)]
     honest: bool,
-    #[serde(default)]
     at_once: Option<u32>,
-    #[serde(default)]
     runs: Option<u32>,
     #[serde(default)]
     stdin: String,
@@ -72,47 +68,29 @@ impl LimitOverrides {
 
 /// Parses the probe `path`, whose folder is its class.
 pub(super) fn parse_probe(path: &str, text: &str, prelude: &str) -> Result<Probe, CorpusError> {
-    let (prose, blocks) = markdown::parse_blocks(text)
-        .map_err(|(line, what)| CorpusError::invalid_file(path, line, what, "close it with three backquotes"))?;
-    let (title, statement) = title(path, &prose)?;
-    let (toml, programs) = split(path, blocks)?;
-    let header: ProbeHeader = toml.parse_toml().map_err(|(line, problem)| {
-        CorpusError::invalid_file(path, line, problem, "see the README of the folder for the allowed keys")
-    })?;
-    let class = class_of(path)?;
-    let wrong = |what: &str, hint: &str| Err(CorpusError::invalid_file(path, toml.line, what, hint));
-    let program = program(path, programs, prelude)?;
-    if header.language_level && matches!(program, ProbeProgram::Module(_)) {
-        return wrong("a module is not a language-level probe", "write it in Python, or leave `language_level` out");
-    }
-    if header.language_level && header.entry.is_some() {
-        return wrong("a called function is not a language-level probe", "leave `entry` or `language_level` out");
-    }
-    if header.escapes_unsandboxed && !header.language_level {
-        return wrong("`escapes_unsandboxed` is for language-level probes", "say `language_level = true`");
-    }
+    let mut file = MarkdownFile::parse(path, text, &["toml", "python", "wat"])?;
+    let title = file.prose.lines().next().and_then(|line| line.strip_prefix("# ")).map(str::to_owned);
+    let title = title.ok_or_else(|| file.error(1, "there is no title", "begin with `# …`"))?;
+    file.check_prose()?;
+    let toml = file.take_header()?;
+    let header: ProbeHeader = file.parse_header(&toml)?;
+    let folder = Path::new(path).parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    let class = find_class(&folder)
+        .ok_or_else(|| file.error(1, format!("there is no class `{folder}`"), "put it in the folder of its class"))?;
+    let program = program(&mut file, prelude)?;
     let expect = match header.expect {
         ExpectWord::Contained => ProbeExpectation::SaysContained,
         ExpectWord::Same => ProbeExpectation::SameOutput,
         ExpectWord::Stopped => ProbeExpectation::Stopped,
         ExpectWord::Ends(end) => ProbeExpectation::Ends(end, header.kind.clone()),
     };
-    if header.kind.is_some() && !matches!(expect, ProbeExpectation::Ends(..)) {
-        return wrong("`kind` without an ending", "say how the run ends in `expect`");
-    }
-    if header.honest && !matches!(&program, ProbeProgram::Python(programs) if programs.len() > 1) {
-        return wrong("`honest` without a program before", "give the program that does the harm first");
-    }
-    let order =
-        order(&header, &program).map_err(|(what, hint)| CorpusError::invalid_file(path, toml.line, what, hint))?;
-    if expect == ProbeExpectation::SameOutput && matches!(order, RunOrder::Sequential) {
-        return wrong("`same` compares runs of one program", "say `runs = 2`, or `at_once`");
-    }
+    let order = check(&header, &program, &expect).and_then(|()| order(&header, &program, &expect));
+    let order = order.map_err(|(what, hint)| file.error(toml.line, what, hint))?;
     Ok(Probe {
-        class,
-        name: file_stem(path),
+        class: class.name,
+        name: file.name,
+        statement: file.prose[title.len() + 2..].trim().to_owned(),
         title,
-        statement,
         program,
         order,
         expect,
@@ -125,56 +103,36 @@ pub(super) fn parse_probe(path: &str, text: &str, prelude: &str) -> Result<Probe
     })
 }
 
-fn title(path: &str, prose: &str) -> Result<(String, String), CorpusError> {
-    let (first, rest) = prose.split_once('\n').unwrap_or((prose, ""));
-    let title = first
-        .strip_prefix("# ")
-        .ok_or_else(|| CorpusError::invalid_file(path, 1, "there is no title", "begin with `# …`"))?;
-    if rest.trim().is_empty() {
-        return Err(CorpusError::invalid_file(
-            path,
-            1,
-            "there is no prose",
-            "say under the title what it tries and why that matters",
-        ));
+/// A problem and a hint.
+type Fault = (&'static str, &'static str);
+
+fn check(header: &ProbeHeader, program: &ProbeProgram, expect: &ProbeExpectation) -> Result<(), Fault> {
+    if header.language_level && matches!(program, ProbeProgram::Module(_)) {
+        return Err(("a module is not a language-level probe", "write it in Python, or leave `language_level` out"));
     }
-    Ok((title.to_owned(), rest.trim().to_owned()))
+    if header.language_level && header.entry.is_some() {
+        return Err(("a called function is not a language-level probe", "leave `entry` or `language_level` out"));
+    }
+    if header.escapes_unsandboxed && !header.language_level {
+        return Err(("`escapes_unsandboxed` is for language-level probes", "say `language_level = true`"));
+    }
+    if header.kind.is_some() && !matches!(expect, ProbeExpectation::Ends(..)) {
+        return Err(("`kind` without an ending", "say how the run ends in `expect`"));
+    }
+    if header.honest && !matches!(program, ProbeProgram::Python(programs) if programs.len() > 1) {
+        return Err(("`honest` without a program before", "give the program that does the harm first"));
+    }
+    Ok(())
 }
 
-/// The `toml` block, which is empty where it is left out, and the programs.
-fn split(path: &str, blocks: Vec<MarkdownBlock>) -> Result<(MarkdownBlock, Vec<MarkdownBlock>), CorpusError> {
-    let (mut tomls, programs): (Vec<MarkdownBlock>, Vec<MarkdownBlock>) =
-        blocks.into_iter().partition(|one| one.language == "toml");
-    if let Some(other) = programs.iter().find(|block| !["python", "wat"].contains(&block.language.as_str())) {
-        let what = format!("a block of kind `{}`", other.language);
-        return Err(CorpusError::invalid_file(path, other.line, what, "use `toml`, `python`, `wat`"));
-    }
-    match (tomls.pop(), tomls.pop()) {
-        (Some(toml), None) => Ok((toml, programs)),
-        (Some(second), Some(_)) => {
-            Err(CorpusError::invalid_file(path, second.line, "a second ```toml block", "one says it all"))
-        }
-        (None, _) => Ok((MarkdownBlock { language: "toml".to_owned(), text: String::new(), line: 1 }, programs)),
-    }
-}
-
-fn class_of(path: &str) -> Result<&'static str, CorpusError> {
-    let folder = Path::new(path).parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    let known = find_class(&folder).ok_or_else(|| {
-        CorpusError::invalid_file(path, 1, format!("there is no class `{folder}`"), "put it in the folder of its class")
-    })?;
-    Ok(known.name)
-}
-
-fn program(path: &str, blocks: Vec<MarkdownBlock>, prelude: &str) -> Result<ProbeProgram, CorpusError> {
+fn program(file: &mut MarkdownFile<'_>, prelude: &str) -> Result<ProbeProgram, CorpusError> {
+    let blocks = std::mem::take(&mut file.blocks);
     let modules = blocks.iter().filter(|block| block.language == "wat").count();
     match (modules, blocks.len()) {
-        (_, 0) => Err(CorpusError::invalid_file(path, 1, "there is no program", "add a ```python or a ```wat block")),
+        (_, 0) => Err(file.error(1, "there is no program", "add a ```python or a ```wat block")),
         (0, _) => Ok(ProbeProgram::Python(blocks.into_iter().map(|block| block.text).collect())),
         (1, 1) => Ok(ProbeProgram::Module(with_prelude(&blocks[0].text, prelude))),
-        _ => Err(CorpusError::invalid_file(
-            path, blocks[1].line, "a module and another program", "one file runs one module",
-        )),
+        _ => Err(file.error(blocks[1].line, "a module and another program", "one file runs one module")),
     }
 }
 
@@ -199,17 +157,17 @@ fn with_prelude(fields: &str, prelude: &str) -> String {
     module + &fields + "\n)\n"
 }
 
-fn order(header: &ProbeHeader, program: &ProbeProgram) -> Result<RunOrder, (&'static str, &'static str)> {
-    let single = match program {
-        ProbeProgram::Python(programs) => programs.len() == 1,
-        ProbeProgram::Module(_) => true,
-    };
+fn order(header: &ProbeHeader, program: &ProbeProgram, expect: &ProbeExpectation) -> Result<RunOrder, Fault> {
+    let single = !matches!(program, ProbeProgram::Python(programs) if programs.len() > 1);
     match (header.at_once, header.runs) {
+        (None, None) if *expect == ProbeExpectation::SameOutput => {
+            Err(("`same` compares runs of one program", "say `runs = 2`, or `at_once`"))
+        }
         (None, None) => Ok(RunOrder::Sequential),
-        (Some(2..=16), None) if single => Ok(RunOrder::Concurrent(header.at_once.unwrap_or_default())),
-        (None, Some(2..=16)) if single => Ok(RunOrder::Repeated(header.runs.unwrap_or_default())),
         (Some(_), Some(_)) => Err(("both `at_once` and `runs`", "say one of the two")),
         _ if !single => Err(("several programs, and a number of runs", "give one program")),
+        (Some(count @ 2..=16), None) => Ok(RunOrder::Concurrent(count)),
+        (None, Some(count @ 2..=16)) => Ok(RunOrder::Repeated(count)),
         _ => Err(("`at_once` or `runs` out of range", "from 2 to 16")),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Each probe gets a fresh sandbox, which its runs share. The caller provides an [`ExecutorFactory`].
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome};
@@ -65,25 +66,20 @@ pub fn run_probes(
 /// # Panics
 /// When `work` does.
 pub fn in_parallel<T: Send>(probes: &[Probe], threads: usize, work: &(dyn Fn(&Probe) -> T + Sync)) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let mut done = Vec::new();
-        while let Some((index, probe)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, probes.get(at)?)))
-        {
-            done.push((index, work(probe)));
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                while let Some((index, probe)) = probes.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed)) {
+                    let result = work(probe);
+                    done.lock().expect("no thread panics with the lock").push((index, result));
+                }
+            });
         }
-        done
-    };
-    let mut all: Vec<(usize, T)> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(take)).collect();
-        threads
-            .into_iter()
-            .flat_map(|thread| thread.join().expect("a thread ends, or its panic is passed on"))
-            .collect()
     });
-    all.sort_by_key(|(index, _)| *index);
-    all.into_iter().map(|(_, result)| result).collect()
+    let mut done: Vec<(usize, T)> = done.into_inner().expect("no thread panics with the lock");
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 fn run_programs(factory: &dyn ExecutorFactory, probe: &Probe, image: &str) -> Vec<SandboxRun> {

@@ -7,14 +7,17 @@
 
 use veriplay_core::{Checks, Problem, ProblemRow};
 
-use super::fields::{FieldError, Fields};
-use super::row_tests::SetJudges;
-use super::{ProblemFormat, ProblemStatement, RowInput, in_outs};
+use super::fields::{Fields, RowFault};
+use super::row_tests::{SetJudges, in_out_checks};
+use super::{ProblemFormat, ProblemStatement, RowInput};
 
-pub(super) const FORMAT: ProblemFormat =
-    ProblemFormat { name: "apps", recognises: |fields| fields.has(TESTS), parse, statement };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat {
+    name: "apps",
+    recognises: |fields| fields.has(TESTS),
+    parse,
+    statement: |fields| ProblemStatement::instruction(fields, "question", Some("starter_code")),
+};
 
-/// Its judges.
 pub(super) const JUDGES: SetJudges = SetJudges { texts: "lines", values: "apps" };
 
 /// What the harness lets every program have imported, without numpy, which costs more to import than most programs run.
@@ -28,20 +31,11 @@ from typing import List, Tuple
 from heapq import *
 ";
 
-/// Where the tests stand.
 const TESTS: &str = "input_output";
 
-fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
-    Ok(ProblemStatement::Instruction {
-        text: fields.filled_text("question")?.to_owned(),
-        tests: Vec::new(),
-        starter_code: fields.text_or_empty("starter_code")?.to_owned(),
-    })
-}
-
-fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     let tests = Fields::inside(TESTS, row.fields_mut()?.take_json(TESTS)?)?;
-    let mut checks = in_outs::checks(tests, JUDGES)?;
+    let mut checks = in_out_checks(tests, JUDGES)?;
     if let Checks::Calls(calls) = &mut checks {
         calls.function = method(row.fields()?, &calls.function)?;
     }
@@ -50,7 +44,7 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
 }
 
 /// Rows from LeetCode ask for a method of `Solution`, the others for a function. Judge `apps` takes either, by the program's text.
-fn method(fields: &Fields, function: &str) -> Result<String, FieldError> {
+fn method(fields: &Fields, function: &str) -> Result<String, RowFault> {
     let class = fields.text_or_empty("starter_code")?.contains("class Solution");
     Ok(if class { format!("Solution.{function}") } else { function.to_owned() })
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use veriplay_core::AttemptText;
 
 use super::InvalidRow;
-use super::fields::{FieldError, Fields};
+use super::fields::{Fields, RowFault};
 use super::rows::{RawRow, Rows};
 use crate::CorpusError;
 
@@ -75,7 +75,7 @@ fn parse(path: &Path, raw: RawRow) -> Result<AttemptRow, InvalidAttempt> {
         attempt_id,
         fault: Box::new(InvalidRow::new(path, line, fault)),
     };
-    let fields = text.map_err(|reason| FieldError::new("", reason)).and_then(|text| Fields::parse_lenient(&text));
+    let fields = text.map_err(|reason| RowFault::new("", reason)).and_then(|text| Fields::parse_lenient(&text));
     let fields = fields.map_err(|fault| invalid(fault, None, None))?;
     match (attempt_id(&fields), fields.id(&["task_id"]), attempt_text(&fields)) {
         (Ok(attempt_id), Ok(task_id), Ok(text)) => Ok(AttemptRow { line, task_id, attempt_id, text }),
@@ -85,11 +85,11 @@ fn parse(path: &Path, raw: RawRow) -> Result<AttemptRow, InvalidAttempt> {
     }
 }
 
-fn attempt_id(fields: &Fields) -> Result<Option<String>, FieldError> {
+fn attempt_id(fields: &Fields) -> Result<Option<String>, RowFault> {
     fields.get("attempt_id").map(|_| fields.id(&["attempt_id"])).transpose()
 }
 
-fn attempt_text(fields: &Fields) -> Result<AttemptText, FieldError> {
+fn attempt_text(fields: &Fields) -> Result<AttemptText, RowFault> {
     const NAMES: [&str; 3] = ["completion", "program", "solution"];
     fields.check_single(&["completion", "program", "solution", "task_id", "attempt_id"])?;
     let there: Vec<&str> = NAMES.into_iter().filter(|name| fields.get(name).is_some()).collect();

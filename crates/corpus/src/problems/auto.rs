@@ -6,12 +6,11 @@
 
 use veriplay_core::{Checks, Problem, ProblemRow, Value};
 
-use super::fields::{FieldError, Fields, shown};
-use super::row_tests::SetJudges;
-use super::test_texts::{is_test_code, test_code};
+use super::fields::{Fields, RowFault, shown};
+use super::row_tests::{SetJudges, has_in_outs, in_out_checks, is_test_code, test_code};
 use super::{
-    PROBLEM_FORMATS, ProblemFormat, ProblemStatement, ReadOptions, RowInput, apps, in_outs, livecodebench,
-    problem_format, pyjson, row_judge, row_limits, test_cases,
+    PROBLEM_FORMATS, ProblemFormat, ProblemStatement, ReadOptions, RowInput, apps, livecodebench, problem_format,
+    pyjson, row_options, test_cases,
 };
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "auto", recognises: |_| false, parse, statement };
@@ -26,20 +25,19 @@ const CARRIERS: [&str; 13] = [
 const UNIT_TESTS: &str = "unit_tests";
 const NEMO_GYM: SetJudges = SetJudges { texts: "nemo_gym", values: "nemo_gym" };
 
-/// The names of a row.
 pub(super) const NAMES: [&str; 4] = ["task_id", "problem_id", "question_id", "id"];
 
 /// Carriers inside one another. A row of verl has three: `reward_model`, `ground_truth`, and the text in it.
 const MOST_LEVELS: usize = 6;
 
-fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
+fn statement(fields: &Fields) -> Result<ProblemStatement, RowFault> {
     match recognised(fields) {
         Some(format) => (format.statement)(fields),
-        None => Err(FieldError::new("", "its shape does not say which field states the task; hint: name its format")),
+        None => Err(RowFault::new("", "its shape does not say which field states the task; hint: name its format")),
     }
 }
 
-fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     let finder = Finder { index: row.index, options: row.options };
     match first_byte(row.text) {
         Some(b'{') => finder.find_in_object(RowInput::of_trainer(row.text, row.index, row.options), MOST_LEVELS),
@@ -56,10 +54,10 @@ fn first_byte(text: &str) -> Option<u8> {
     text.trim_start().bytes().next()
 }
 
-fn unknown_shape(found: &str) -> FieldError {
+fn unknown_shape(found: &str) -> RowFault {
     let looked_for = "`inputs` and `outputs`, `assert_case`, `test_cases`, a list of tests or of lines of test code, or a row of a known set";
     let hint = "docs/verifying.md lists the shapes; name the format of a set with `format` and `row`";
-    FieldError::new("", format!("holds no tests: looked for {looked_for}; found {found}; hint: {hint}"))
+    RowFault::new("", format!("holds no tests: looked for {looked_for}; found {found}; hint: {hint}"))
 }
 
 /// Finds the tests of one row. What a row has inside is moved out of it, and the rest dropped, before it is read: a row may be large.
@@ -70,21 +68,21 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     /// The tests of an object. A judge or a limit that it names counts more than one that is named inside.
-    fn find_in_object(&self, row: RowInput<'_>, levels: usize) -> Result<ProblemRow, FieldError> {
+    fn find_in_object(&self, row: RowInput<'_>, levels: usize) -> Result<ProblemRow, RowFault> {
         let fields = row.fields()?;
-        let (judge, limits) = (row_judge::named_judge(fields)?, row_limits::stated_limits(fields)?);
+        let (judge, limits) = (row_options::named_judge(fields)?, row_options::stated_limits(fields)?);
         let mut found = self.find_in_fields(row, levels)?;
         if let Some(judge) = judge {
-            row_judge::choose(&mut found, &judge)?;
+            row_options::choose(&mut found, &judge)?;
         }
         found.state_limits(limits);
         Ok(found)
     }
 
-    fn find_in_fields(&self, mut row: RowInput<'_>, levels: usize) -> Result<ProblemRow, FieldError> {
+    fn find_in_fields(&self, mut row: RowInput<'_>, levels: usize) -> Result<ProblemRow, RowFault> {
         let fields = row.fields()?;
         if levels == 0 {
-            return Err(FieldError::new("", format!("lies in more than {MOST_LEVELS} fields inside one another")));
+            return Err(RowFault::new("", format!("lies in more than {MOST_LEVELS} fields inside one another")));
         }
         let own_name = fields.id(&NAMES).ok();
         if let (Some(Value::Str(format)), true) = (fields.get("format"), fields.has("row")) {
@@ -100,12 +98,12 @@ impl Finder<'_> {
         }
         check_language(fields)?;
         let name = own_name.clone().unwrap_or_else(|| self.index.to_string());
-        if in_outs::recognises(fields) {
-            return Ok(problem(name, in_outs::checks(row.into_fields()?, apps::JUDGES)?, apps::JUDGES));
+        if has_in_outs(fields) {
+            return Ok(problem(name, in_out_checks(row.into_fields()?, apps::JUDGES)?, apps::JUDGES));
         }
         if fields.has(UNIT_TESTS) {
             let tests = Fields::inside(UNIT_TESTS, row.fields_mut()?.take_json(UNIT_TESTS)?)?;
-            return Ok(problem(name, in_outs::checks(tests, NEMO_GYM)?, NEMO_GYM));
+            return Ok(problem(name, in_out_checks(tests, NEMO_GYM)?, NEMO_GYM));
         }
         let Some(carrier) = CARRIERS.into_iter().find(|name| fields.has(name)) else {
             return Err(unknown_shape(&format!("an object with {}", fields.names())));
@@ -113,7 +111,7 @@ impl Finder<'_> {
         self.find_in_carrier(row, carrier, levels).map(|found| found.named(own_name))
     }
 
-    fn find_in_carrier(&self, mut row: RowInput<'_>, carrier: &str, levels: usize) -> Result<ProblemRow, FieldError> {
+    fn find_in_carrier(&self, mut row: RowInput<'_>, carrier: &str, levels: usize) -> Result<ProblemRow, RowFault> {
         if let Value::Dict(_) = row.fields()?.need(carrier)? {
             return self.read_member(row, carrier, |inner| self.find_in_object(inner, levels - 1));
         }
@@ -132,8 +130,8 @@ impl Finder<'_> {
         &self,
         mut row: RowInput<'_>,
         name: &str,
-        read: impl FnOnce(RowInput<'_>) -> Result<ProblemRow, FieldError>,
-    ) -> Result<ProblemRow, FieldError> {
+        read: impl FnOnce(RowInput<'_>) -> Result<ProblemRow, RowFault>,
+    ) -> Result<ProblemRow, RowFault> {
         let (member, text) = (row.fields_mut()?.take_needed(name)?, row.text);
         drop(row);
         let found = match member {
@@ -149,9 +147,9 @@ impl Finder<'_> {
     }
 
     /// A text may be JSON, lines of test code, a module of tests, or a Python literal.
-    fn find_in_text(&self, text: &str, levels: usize) -> Result<ProblemRow, FieldError> {
+    fn find_in_text(&self, text: &str, levels: usize) -> Result<ProblemRow, RowFault> {
         if levels == 0 {
-            return Err(FieldError::new("", format!("lies in more than {MOST_LEVELS} fields inside one another")));
+            return Err(RowFault::new("", format!("lies in more than {MOST_LEVELS} fields inside one another")));
         }
         let not_json = match first_byte(text) {
             Some(b'{') => {
@@ -165,7 +163,7 @@ impl Finder<'_> {
                 Ok(Value::List(items)) => return self.read_list(items),
                 Ok(Value::Str(inner)) => return self.find_in_text(&inner, levels - 1),
                 Ok(other) => return Err(unknown_shape(&shown(&other))),
-                Err(error) => Some(FieldError::new("", format!("no JSON: {error}"))),
+                Err(error) => Some(RowFault::new("", format!("no JSON: {error}"))),
             },
             _ => None,
         };
@@ -184,7 +182,7 @@ impl Finder<'_> {
         }
     }
 
-    fn read_list(&self, items: Vec<Value>) -> Result<ProblemRow, FieldError> {
+    fn read_list(&self, items: Vec<Value>) -> Result<ProblemRow, RowFault> {
         let name = self.index.to_string();
         if items.is_empty() || items.iter().any(|item| !matches!(item, Value::Str(_))) {
             let (checks, judges) = test_cases::checks("", items)?;
@@ -196,7 +194,7 @@ impl Finder<'_> {
             None => Ok(problem(name, Checks::Tests(test_code(&texts)), apps::JUDGES)),
             Some(at) => {
                 let found = shown(&Value::str(&texts[at]));
-                Err(FieldError::new(format!("[{at}]"), format!("is no test code: {found}")))
+                Err(RowFault::new(format!("[{at}]"), format!("is no test code: {found}")))
             }
         }
     }
@@ -206,7 +204,7 @@ impl Finder<'_> {
 const OTHER_LANGUAGES: &str = "javascript js typescript ts java c c++ cpp c# csharp go golang rust ruby php kotlin swift scala haskell perl lua r julia bash sql";
 
 /// Checks that tests are for programs in Python, where the name of a language lies beside them.
-fn check_language(fields: &Fields) -> Result<(), FieldError> {
+fn check_language(fields: &Fields) -> Result<(), RowFault> {
     let is_other = |language: &str| OTHER_LANGUAGES.split(' ').any(|other| other.eq_ignore_ascii_case(language.trim()));
     match fields.get("language") {
         Some(Value::Str(language)) if is_other(language) && fields.has("test_cases") => {

@@ -4,20 +4,20 @@
 use veriplay_core::{Checks, EnvironmentChecks, Problem, ProblemRow};
 
 use super::fields::Fields;
-use super::fields::{FieldError, parse_versioned};
+use super::fields::{RowFault, parse_versioned};
 use super::{ProblemFormat, ProblemStatement, RowInput};
 use crate::environments::{CodeTaskRow, environment_by_name};
 
 pub(super) const FORMAT: ProblemFormat =
     ProblemFormat { name: "cat", recognises: |fields| fields.has("code_task"), parse, statement };
 
-fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     let CodeTaskRow { code_task, .. } = parse_versioned(row.text, "an artifact")?;
     if code_task.task_id.is_empty() {
-        return Err(FieldError::new("code_task.task_id", "is empty"));
+        return Err(RowFault::new("code_task.task_id", "is empty"));
     }
     let environment = environment_by_name(&code_task.environment)
-        .map_err(|error| FieldError::new("code_task.environment", error.to_string()))?;
+        .map_err(|error| RowFault::new("code_task.environment", error.to_string()))?;
     let solution = Some(code_task.solution).filter(|solution| !solution.trim().is_empty());
     let checks = Checks::Environment(EnvironmentChecks { environment, verify: code_task.verify, solution });
     let (prelude, prompt) = (String::new(), String::new());
@@ -25,6 +25,6 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
 }
 
 /// Its instruction needs the tools' descriptions, which the game writes.
-fn statement(_fields: &Fields) -> Result<ProblemStatement, FieldError> {
-    Err(FieldError::new("code_task.instruction", "is asked by the game self_challenge alone"))
+fn statement(_fields: &Fields) -> Result<ProblemStatement, RowFault> {
+    Err(RowFault::new("code_task.instruction", "is asked by the game self_challenge alone"))
 }

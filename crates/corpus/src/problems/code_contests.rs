@@ -4,28 +4,20 @@
 
 use veriplay_core::{Problem, ProblemRow, Value};
 
-use super::fields::{FieldError, Fields};
-use super::row_tests::{RowTest, check_count, script_checks, through_files};
+use super::fields::{Fields, RowFault};
+use super::row_tests::{RowTest, check_count, paired_tests, script_checks, through_files};
 use super::{ProblemFormat, ProblemStatement, RowInput, apps};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     name: "code_contests",
     recognises: |fields| TESTS.iter().any(|name| fields.has(name)),
     parse,
-    statement,
+    statement: |fields| ProblemStatement::instruction(fields, "description", None),
 };
 
 const TESTS: [&str; 3] = ["public_tests", "private_tests", "generated_tests"];
 
-fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
-    Ok(ProblemStatement::Instruction {
-        text: fields.filled_text("description")?.to_owned(),
-        tests: Vec::new(),
-        starter_code: String::new(),
-    })
-}
-
-fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     let mut tests = Vec::new();
     for name in TESTS {
         if row.fields()?.has(name) {
@@ -44,9 +36,9 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     Ok(ProblemRow::Ready(Problem { prelude, ..Problem::new(row.id(&["task_id", "name", "id"])?, checks) }))
 }
 
-fn add_tests(tests: &mut Vec<RowTest>, name: &str, found: Value) -> Result<(), FieldError> {
+fn add_tests(tests: &mut Vec<RowTest>, name: &str, found: Value) -> Result<(), RowFault> {
     if let Value::List(items) = found {
-        check_count(items.len()).map_err(|reason| FieldError::new(name, reason))?;
+        check_count(items.len()).map_err(|reason| RowFault::new(name, reason))?;
         for (at, item) in items.into_iter().enumerate() {
             let mut test = Fields::inside(&format!("{name}[{at}]"), item)?;
             tests.push(RowTest {
@@ -60,17 +52,6 @@ fn add_tests(tests: &mut Vec<RowTest>, name: &str, found: Value) -> Result<(), F
         return Ok(());
     }
     let mut found = Fields::inside(name, found)?;
-    let (inputs, outputs) = (found.take_list("input")?, found.take_list("output")?);
-    if inputs.len() != outputs.len() {
-        return Err(found.fault("output", format!("has {} items for {} inputs", outputs.len(), inputs.len())));
-    }
-    check_count(inputs.len()).map_err(|reason| found.fault("input", reason))?;
-    tests.extend(inputs.into_iter().zip(outputs).enumerate().map(|(at, (input, output))| RowTest {
-        input,
-        output,
-        holds_json: false,
-        input_field: found.place(&format!("input[{at}]")),
-        output_field: found.place(&format!("output[{at}]")),
-    }));
+    tests.extend(paired_tests(&mut found, "input", "output")?);
     Ok(())
 }

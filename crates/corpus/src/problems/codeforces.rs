@@ -3,17 +3,16 @@
 
 use veriplay_core::{Checks, Comparison, Problem, ProblemRow, Value};
 
-use super::fields::{FieldError, Fields, shown};
+use super::fields::{Fields, RowFault, shown};
 use super::row_tests::through_files;
 use super::{ProblemFormat, ProblemStatement, RowInput, apps, test_cases};
 
 pub(super) const FORMAT: ProblemFormat =
     ProblemFormat { name: "codeforces", recognises: |fields| fields.has(TESTS), parse, statement };
 
-/// Where the tests stand.
 const TESTS: &str = "official_tests";
 
-fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
+fn statement(fields: &Fields) -> Result<ProblemStatement, RowFault> {
     let mut text = fields.filled_text("description")?.to_owned();
     for (name, title) in [("input_format", "Input"), ("output_format", "Output"), ("note", "Note")] {
         let part = fields.text_or_empty(name)?;
@@ -24,14 +23,14 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
     Ok(ProblemStatement::Instruction { text, tests: Vec::new(), starter_code: String::new() })
 }
 
-fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     let fields = row.fields()?;
     if !fields.text_or_empty("interaction_format")?.trim().is_empty() {
         return Err(fields.fault("interaction_format", "the problem is interactive, and the row has no interactor"));
     }
     let tests = match row.fields_mut()?.take_json(TESTS)? {
         Value::List(tests) => tests,
-        other => return Err(FieldError::new(TESTS, format!("expected a list of tests, found {}", shown(&other)))),
+        other => return Err(RowFault::new(TESTS, format!("expected a list of tests, found {}", shown(&other)))),
     };
     let (checks, _) = test_cases::checks(TESTS, tests)?;
     let fields = row.fields()?;

@@ -3,7 +3,7 @@
 
 use veriplay_core::{Checks, Prediction, Problem, ProblemRow, Value};
 
-use super::fields::{FieldError, Fields};
+use super::fields::{Fields, RowFault};
 use super::{ProblemFormat, ProblemStatement, RowInput};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
@@ -14,7 +14,7 @@ pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     statement,
 };
 
-fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     let fields = row.fields()?;
     let output = Value::parse_literal(fields.text("output")?);
     let prediction = Prediction {
@@ -26,7 +26,7 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     Ok(ProblemRow::Ready(Problem::new(row.name(&["id"])?, Checks::Prediction(prediction))))
 }
 
-fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
+fn statement(fields: &Fields) -> Result<ProblemStatement, RowFault> {
     let [program, input, output] = ["code", "input", "output"].map(|name| fields.text(name).map(str::to_owned));
     Ok(ProblemStatement::Prediction { program: program?, input: input?, output: output? })
 }

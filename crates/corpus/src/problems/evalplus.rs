@@ -8,7 +8,7 @@ use veriplay_core::{
     CallChecks, Comparison, ExpectedResult, LimitOverrides, ProblemRow, Tolerance, UnexecutedProblem, Value,
 };
 
-use super::fields::{FieldError, Fields};
+use super::fields::{Fields, RowFault};
 use super::humaneval::statement;
 use super::{ProblemFormat, RowInput, mbpp_plus};
 
@@ -28,7 +28,7 @@ const RELATIVE: f64 = 1e-7;
 /// Functions of MBPP+ that are only asked whether they find anything: the canonical ones return match objects.
 const NOT_NONE: [&str; 3] = ["check_str", "text_match_three", "text_starta_endb"];
 
-fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     let fields = row.fields()?;
     let task_id = row.name(&["task_id"])?;
     let prompt = fields.filled_text("prompt")?.to_owned();
@@ -44,7 +44,7 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
 }
 
 /// `None` for an `atol` of zero: then the judge's own rule for floats holds.
-fn tolerance(fields: &Fields) -> Result<Option<Tolerance>, FieldError> {
+fn tolerance(fields: &Fields) -> Result<Option<Tolerance>, RowFault> {
     let absolute = match fields.get("atol") {
         None => 0.0,
         Some(Value::Float(value)) => *value,
@@ -57,7 +57,7 @@ fn tolerance(fields: &Fields) -> Result<Option<Tolerance>, FieldError> {
     Ok((absolute > 0.0).then_some(Tolerance { absolute, relative: RELATIVE }))
 }
 
-fn inputs(fields: &mut Fields, task_id: &str) -> Result<Vec<Vec<Value>>, FieldError> {
+fn inputs(fields: &mut Fields, task_id: &str) -> Result<Vec<Vec<Value>>, RowFault> {
     let mut inputs = Vec::new();
     for name in ["base_input", "plus_input"] {
         // MBPP+ writes `{}` where there are no inputs beyond the first ones.

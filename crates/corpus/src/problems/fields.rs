@@ -8,16 +8,21 @@ use veriplay_core::{SCHEMA_VERSION, Value};
 
 use super::pyjson::{self, JsonError};
 
-/// Why a row is invalid.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FieldError {
-    /// The field, by its path in the row; empty for the row as a whole.
-    pub(super) field: String,
+/// What is wrong with a row.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{reason}", field_text(field))]
+pub struct RowFault {
+    /// Path of the field it is about, such as `metadata.func_name`; empty for the row as a whole.
+    pub field: String,
     /// What is wrong with it.
-    pub(super) reason: String,
+    pub reason: String,
 }
 
-impl FieldError {
+pub(super) fn field_text(field: &str) -> String {
+    if field.is_empty() { String::new() } else { format!("field `{field}`: ") }
+}
+
+impl RowFault {
     pub(super) fn new(field: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { field: field.into(), reason: reason.into() }
     }
@@ -39,21 +44,20 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Reads a row.
-    pub(super) fn parse(text: &str) -> Result<Self, FieldError> {
+    pub(super) fn parse(text: &str) -> Result<Self, RowFault> {
         Self::of_row(pyjson::parse(text).map(|row| (row, Vec::new())))
     }
 
     /// As [`Fields::parse`], for a row with a model's text, which [`pyjson::parse_lenient`] reads.
-    pub(super) fn parse_lenient(text: &str) -> Result<Self, FieldError> {
+    pub(super) fn parse_lenient(text: &str) -> Result<Self, RowFault> {
         Self::of_row(pyjson::parse_lenient(text))
     }
 
-    fn of_row(row: Result<(Value, Vec<String>), JsonError>) -> Result<Self, FieldError> {
+    fn of_row(row: Result<(Value, Vec<String>), JsonError>) -> Result<Self, RowFault> {
         match row {
             Ok((Value::Dict(pairs), repeated)) => Ok(Self { pairs, repeated, path: String::new() }),
-            Ok((other, _)) => Err(FieldError::new("", format!("a row is a JSON object, not {}", json_name(&other)))),
-            Err(error) => Err(FieldError::new("", format!("no JSON: {error}"))),
+            Ok((other, _)) => Err(RowFault::new("", format!("a row is a JSON object, not {}", json_name(&other)))),
+            Err(error) => Err(RowFault::new("", format!("no JSON: {error}"))),
         }
     }
 
@@ -63,10 +67,10 @@ impl Fields {
     }
 
     /// The object `value`, which stands in the row at `path`.
-    pub(super) fn inside(path: &str, value: Value) -> Result<Self, FieldError> {
+    pub(super) fn inside(path: &str, value: Value) -> Result<Self, RowFault> {
         match value {
             Value::Dict(pairs) => Ok(Self { pairs, repeated: Vec::new(), path: format!("{path}.") }),
-            other => Err(FieldError::new(path, format!("expected an object, found {}", shown(&other)))),
+            other => Err(RowFault::new(path, format!("expected an object, found {}", shown(&other)))),
         }
     }
 
@@ -76,8 +80,8 @@ impl Fields {
     }
 
     /// An error of the field `name`.
-    pub(super) fn fault(&self, name: &str, reason: impl Into<String>) -> FieldError {
-        FieldError::new(self.place(name), reason)
+    pub(super) fn fault(&self, name: &str, reason: impl Into<String>) -> RowFault {
+        RowFault::new(self.place(name), reason)
     }
 
     /// The field, unless it is absent or `null`.
@@ -92,53 +96,44 @@ impl Fields {
         found.map(|(_, value)| std::mem::replace(value, Value::None)).filter(|value| !matches!(value, Value::None))
     }
 
-    /// Moves a required field out.
-    pub(super) fn take_needed(&mut self, name: &str) -> Result<Value, FieldError> {
+    pub(super) fn take_needed(&mut self, name: &str) -> Result<Value, RowFault> {
         self.need(name)?;
         Ok(self.take(name).unwrap_or(Value::None))
     }
 
-    /// Moves a required list out.
-    pub(super) fn take_list(&mut self, name: &str) -> Result<Vec<Value>, FieldError> {
+    pub(super) fn take_list(&mut self, name: &str) -> Result<Vec<Value>, RowFault> {
         match self.take_needed(name)? {
             Value::List(items) => Ok(items),
             other => Err(self.wrong(name, "a list", &other)),
         }
     }
 
-    /// Moves a required text out.
-    pub(super) fn take_text(&mut self, name: &str) -> Result<String, FieldError> {
-        match self.take_needed(name)? {
-            Value::Str(text) => Ok(text),
-            other => Err(self.wrong(name, "a string", &other)),
-        }
-    }
-
     /// Moves out a field that holds JSON, as text or as a value.
-    pub(super) fn take_json(&mut self, name: &str) -> Result<Value, FieldError> {
+    pub(super) fn take_json(&mut self, name: &str) -> Result<Value, RowFault> {
         match self.take_needed(name)? {
-            Value::Str(text) => {
-                pyjson::parse(&text).map_err(|error| self.fault(name, format!("holds no JSON: {error}")))
-            }
+            Value::Str(text) => self.parse_json(name, &text),
             other => Ok(other),
         }
     }
 
+    /// Reads the JSON that the field `name` holds as a text.
+    pub(super) fn parse_json(&self, name: &str, text: &str) -> Result<Value, RowFault> {
+        pyjson::parse(text).map_err(|error| self.fault(name, format!("holds no JSON: {error}")))
+    }
+
     /// Checks that no field of these names is there twice: readers differ in which of the two they take.
-    pub(super) fn check_single(&self, names: &[&str]) -> Result<(), FieldError> {
+    pub(super) fn check_single(&self, names: &[&str]) -> Result<(), RowFault> {
         match names.iter().find(|name| self.repeated.iter().any(|key| key == *name)) {
             None => Ok(()),
             Some(name) => Err(self.fault(name, "is there more than once")),
         }
     }
 
-    /// Whether the field is there.
     pub(super) fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// A required field.
-    pub(super) fn need(&self, name: &str) -> Result<&Value, FieldError> {
+    pub(super) fn need(&self, name: &str) -> Result<&Value, RowFault> {
         self.get(name).ok_or_else(|| self.fault(name, format!("is missing; found {}", self.names())))
     }
 
@@ -154,8 +149,7 @@ impl Fields {
         }
     }
 
-    /// A required text.
-    pub(super) fn text(&self, name: &str) -> Result<&str, FieldError> {
+    pub(super) fn text(&self, name: &str) -> Result<&str, RowFault> {
         match self.need(name)? {
             Value::Str(text) => Ok(text),
             other => Err(self.wrong(name, "a string", other)),
@@ -163,18 +157,17 @@ impl Fields {
     }
 
     /// A required text that is not blank.
-    pub(super) fn filled_text(&self, name: &str) -> Result<&str, FieldError> {
+    pub(super) fn filled_text(&self, name: &str) -> Result<&str, RowFault> {
         let text = self.text(name)?;
         if text.trim().is_empty() { Err(self.fault(name, "is empty")) } else { Ok(text) }
     }
 
     /// A text, empty when absent.
-    pub(super) fn text_or_empty(&self, name: &str) -> Result<&str, FieldError> {
+    pub(super) fn text_or_empty(&self, name: &str) -> Result<&str, RowFault> {
         if self.has(name) { self.text(name) } else { Ok("") }
     }
 
-    /// A required list.
-    pub(super) fn list(&self, name: &str) -> Result<&[Value], FieldError> {
+    pub(super) fn list(&self, name: &str) -> Result<&[Value], RowFault> {
         match self.need(name)? {
             Value::List(items) => Ok(items),
             other => Err(self.wrong(name, "a list", other)),
@@ -182,12 +175,12 @@ impl Fields {
     }
 
     /// A list, empty when absent.
-    pub(super) fn list_or_empty(&self, name: &str) -> Result<&[Value], FieldError> {
+    pub(super) fn list_or_empty(&self, name: &str) -> Result<&[Value], RowFault> {
         if self.has(name) { self.list(name) } else { Ok(&[]) }
     }
 
     /// A list of texts, empty when absent.
-    pub(super) fn texts_or_empty(&self, name: &str) -> Result<Vec<String>, FieldError> {
+    pub(super) fn texts_or_empty(&self, name: &str) -> Result<Vec<String>, RowFault> {
         let text = |(at, item): (usize, &Value)| match item {
             Value::Str(text) => Ok(text.clone()),
             other => Err(self.wrong(&format!("{name}[{at}]"), "a string", other)),
@@ -196,7 +189,7 @@ impl Fields {
     }
 
     /// The row's name: the first of `names` that is there, a text or an int.
-    pub(super) fn id(&self, names: &[&str]) -> Result<String, FieldError> {
+    pub(super) fn id(&self, names: &[&str]) -> Result<String, RowFault> {
         let name = names.iter().find(|name| self.get(name).is_some()).unwrap_or(&names[0]);
         match self.need(name)? {
             Value::Str(text) if text.is_empty() => Err(self.fault(name, "is empty")),
@@ -207,17 +200,15 @@ impl Fields {
     }
 
     /// A field that holds JSON, as text or as a value.
-    pub(super) fn json(&self, name: &str) -> Result<Value, FieldError> {
+    pub(super) fn json(&self, name: &str) -> Result<Value, RowFault> {
         match self.need(name)? {
-            Value::Str(text) => {
-                pyjson::parse(text).map_err(|error| self.fault(name, format!("holds no JSON: {error}")))
-            }
+            Value::Str(text) => self.parse_json(name, text),
             other => Ok(other.clone()),
         }
     }
 
     /// An error of the field `name`, which is not `wanted`.
-    pub(super) fn wrong(&self, name: &str, wanted: &str, found: &Value) -> FieldError {
+    pub(super) fn wrong(&self, name: &str, wanted: &str, found: &Value) -> RowFault {
         self.fault(name, format!("expected {wanted}, found {}", shown(found)))
     }
 }
@@ -236,7 +227,6 @@ fn shown_key(key: &Value) -> String {
     if let Value::Str(name) = key { name.chars().take(40).collect() } else { key.excerpt(40) }
 }
 
-/// What JSON calls a value.
 fn json_name(value: &Value) -> &'static str {
     match value {
         Value::None => "`null`",
@@ -250,16 +240,16 @@ fn json_name(value: &Value) -> &'static str {
 
 /// Parses a row of our own format, which is `kind`. The version is checked first, because a row of a later version may have fields that
 /// this one does not know.
-pub(super) fn parse_versioned<T: DeserializeOwned>(text: &str, kind: &str) -> Result<T, FieldError> {
+pub(super) fn parse_versioned<T: DeserializeOwned>(text: &str, kind: &str) -> Result<T, RowFault> {
     #[derive(Deserialize)]
     struct RowVersion {
         schema_version: u32,
     }
-    let invalid = |error: serde_json::Error| FieldError::new("", format!("not {kind}: {error}"));
+    let invalid = |error: serde_json::Error| RowFault::new("", format!("not {kind}: {error}"));
     let RowVersion { schema_version } = serde_json::from_str(text).map_err(invalid)?;
     if schema_version != SCHEMA_VERSION {
         let reason = format!("is `{schema_version}`; this build reads {SCHEMA_VERSION}");
-        return Err(FieldError::new("schema_version", reason));
+        return Err(RowFault::new("schema_version", reason));
     }
     serde_json::from_str(text).map_err(invalid)
 }

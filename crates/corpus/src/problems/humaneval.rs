@@ -6,7 +6,7 @@
 
 use veriplay_core::{Checks, Problem, ProblemRow, TestCode, TestStyle, Trust};
 
-use super::fields::{FieldError, Fields};
+use super::fields::{Fields, RowFault};
 use super::{ProblemFormat, ProblemStatement, RowInput};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
@@ -16,7 +16,7 @@ pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     statement,
 };
 
-fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     let fields = row.fields()?;
     let prompt = fields.filled_text("prompt")?.to_owned();
     let source = fields.filled_text("test")?.to_owned();
@@ -29,6 +29,6 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
     Ok(ProblemRow::Ready(Problem { prompt, ..Problem::new(row.name(&["task_id"])?, Checks::Tests(tests)) }))
 }
 
-pub(super) fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
+pub(super) fn statement(fields: &Fields) -> Result<ProblemStatement, RowFault> {
     Ok(ProblemStatement::Continuation(fields.filled_text("prompt")?.to_owned()))
 }

@@ -3,11 +3,16 @@
 
 use veriplay_core::{Checks, Problem, ProblemRow, TestCode, Value};
 
-use super::fields::{FieldError, Fields};
-use super::test_texts::{is_test_module, test_code};
+use super::fields::{Fields, RowFault};
+use super::row_tests::{is_test_module, test_code};
 use super::{ProblemFormat, ProblemStatement, RowInput};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "kodcode", recognises, parse, statement };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat {
+    name: "kodcode",
+    recognises,
+    parse,
+    statement: |fields| ProblemStatement::instruction(fields, "question", None),
+};
 
 fn recognises(fields: &Fields) -> bool {
     let Some(Value::Str(tests)) = fields.get(name_of_tests(fields)) else { return false };
@@ -18,15 +23,7 @@ fn name_of_tests(fields: &Fields) -> &'static str {
     if fields.has("test_code") { "test_code" } else { "test" }
 }
 
-fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
-    Ok(ProblemStatement::Instruction {
-        text: fields.filled_text("question")?.to_owned(),
-        tests: Vec::new(),
-        starter_code: String::new(),
-    })
-}
-
-fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     let fields = row.fields()?;
     let name = name_of_tests(fields);
     let source = fields.filled_text(name)?;
@@ -39,7 +36,7 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
 }
 
 /// The functions under test, where the row names them.
-fn functions(fields: &Fields) -> Result<Vec<String>, FieldError> {
+fn functions(fields: &Fields) -> Result<Vec<String>, RowFault> {
     if !fields.has("test_info") {
         return Ok(Vec::new());
     }
@@ -47,7 +44,6 @@ fn functions(fields: &Fields) -> Result<Vec<String>, FieldError> {
         let info = Fields::inside(&format!("test_info[{at}]"), info.clone())?;
         Ok(info.text_or_empty("function_name")?.to_owned())
     };
-    let names: Vec<String> =
-        fields.list("test_info")?.iter().enumerate().map(name).collect::<Result<_, FieldError>>()?;
+    let names: Vec<String> = fields.list("test_info")?.iter().enumerate().map(name).collect::<Result<_, RowFault>>()?;
     Ok(names.into_iter().filter(|name| !name.is_empty()).collect())
 }

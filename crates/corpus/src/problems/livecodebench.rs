@@ -14,15 +14,15 @@ use veriplay_core::{
     CallCase, CallChecks, Checks, Comparison, Problem, ProblemRow, StdioCase, StdioChecks, Value, text_weight,
 };
 
-use super::fields::{FieldError, Fields};
+use super::fields::{Fields, RowFault};
 use super::row_tests::{SetJudges, check_arguments};
-use super::{ProblemFormat, ProblemStatement, ReadOptions, RowInput, pickle, pyjson};
+use super::{ProblemFormat, ProblemStatement, ReadOptions, RowInput, pickle};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     name: "livecodebench",
     recognises: |fields| fields.has("public_test_cases") || fields.has("private_test_cases"),
     parse,
-    statement,
+    statement: |fields| ProblemStatement::instruction(fields, "question_content", Some("starter_code")),
 };
 
 /// Its judge, for values and for texts.
@@ -50,15 +50,7 @@ pub(super) fn prelude() -> String {
     starred.chain(named).chain(limit).collect()
 }
 
-fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
-    Ok(ProblemStatement::Instruction {
-        text: fields.filled_text("question_content")?.to_owned(),
-        tests: Vec::new(),
-        starter_code: fields.text_or_empty("starter_code")?.to_owned(),
-    })
-}
-
-fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     let task_id = row.name(&["question_id", "task_id", "problem_id", "id"])?;
     let options = row.options;
     let fields = row.fields_mut()?;
@@ -79,7 +71,7 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
 }
 
 /// `metadata.func_name`; `metadata` is an object, as JSON text.
-pub(super) fn function(fields: &Fields) -> Result<Option<String>, FieldError> {
+pub(super) fn function(fields: &Fields) -> Result<Option<String>, RowFault> {
     let is_blank = match fields.get("metadata") {
         None => true,
         Some(Value::Str(text)) => text.trim().is_empty(),
@@ -100,29 +92,29 @@ struct Test {
     output: String,
 }
 
-fn tests(fields: &Fields, name: &str, json: Value) -> Result<Vec<Test>, FieldError> {
+fn tests(fields: &Fields, name: &str, json: Value) -> Result<Vec<Test>, RowFault> {
     let Value::List(items) = json else {
         return Err(fields.fault(name, format!("expected a list of tests, found {}", json.type_name())));
     };
     let test = |(at, item): (usize, Value)| {
         let place = format!("{name}[{at}]");
-        let mut test = Fields::inside(&place, item)?;
+        let test = Fields::inside(&place, item)?;
         if !matches!(test.text("testtype")?, "stdin" | "functional") {
             return Err(test.fault("testtype", format!("`{}` is not a kind of test", test.text("testtype")?)));
         }
-        Ok(Test { input: test.take_text("input")?, output: test.take_text("output")?, place })
+        Ok(Test { input: test.text("input")?.to_owned(), output: test.text("output")?.to_owned(), place })
     };
     items.into_iter().enumerate().map(test).collect()
 }
 
 /// As JSON, or packed. No JSON list is base64, and no base64 text starts with a bracket.
-fn private_tests(fields: &mut Fields, options: &ReadOptions) -> Result<Vec<Test>, FieldError> {
+fn private_tests(fields: &mut Fields, options: &ReadOptions) -> Result<Vec<Test>, RowFault> {
     const NAME: &str = "private_test_cases";
     let json = match fields.need(NAME)? {
         Value::Str(text) if text.is_empty() => return Ok(Vec::new()),
         Value::Str(text) if !text.trim_start().starts_with('[') => {
             let text = unpack_tests(text, options).map_err(|reason| fields.fault(NAME, reason))?;
-            pyjson::parse(&text).map_err(|error| fields.fault(NAME, format!("holds no JSON: {error}")))?
+            fields.parse_json(NAME, &text)?
         }
         _ => fields.take_json(NAME)?,
     };
@@ -146,21 +138,14 @@ fn unpack_tests(text: &str, options: &ReadOptions) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn calls(fields: &Fields, function: &str, tests: Vec<Test>) -> Result<Checks, FieldError> {
-    let json = |place: &str, side: &str, text: &str| {
-        pyjson::parse(text).map_err(|error| fields.fault(&format!("{place}.{side}"), format!("holds no JSON: {error}")))
-    };
-    let case = |test: Test| {
-        let count = check_arguments(test.input.split('\n').count());
-        count.map_err(|reason| fields.fault(&format!("{}.input", test.place), reason))?;
-        let lines = test.input.split('\n').map(|line| json(&test.place, "input", line));
-        let input = lines.collect::<Result<_, FieldError>>()?;
-        Ok(CallCase::new(input, json(&test.place, "output", &test.output)?))
-    };
-    Ok(Checks::Calls(CallChecks {
-        function: format!("Solution.{function}"),
-        cases: tests.into_iter().map(case).collect::<Result<_, FieldError>>()?,
-        fresh: true,
-        comparison: Comparison::by_set(JUDGE),
-    }))
+fn calls(fields: &Fields, function: &str, tests: Vec<Test>) -> Result<Checks, RowFault> {
+    let mut cases = Vec::with_capacity(tests.len());
+    for Test { place, input, output } in tests {
+        let (input_field, output_field) = (format!("{place}.input"), format!("{place}.output"));
+        check_arguments(input.split('\n').count()).map_err(|reason| fields.fault(&input_field, reason))?;
+        let arguments = input.split('\n').map(|line| fields.parse_json(&input_field, line));
+        cases.push(CallCase::new(arguments.collect::<Result<_, _>>()?, fields.parse_json(&output_field, &output)?));
+    }
+    let (function, comparison) = (format!("Solution.{function}"), Comparison::by_set(JUDGE));
+    Ok(Checks::Calls(CallChecks { function, cases, fresh: true, comparison }))
 }

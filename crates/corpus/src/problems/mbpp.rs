@@ -7,13 +7,13 @@
 
 use veriplay_core::{Checks, Problem, ProblemRow, TestCode, TestStyle, Trust};
 
-use super::fields::{FieldError, Fields};
+use super::fields::{Fields, RowFault};
 use super::{ProblemFormat, ProblemStatement, RowInput};
 
 pub(super) const FORMAT: ProblemFormat =
     ProblemFormat { name: "mbpp", recognises: |fields| fields.has("test_list"), parse, statement };
 
-fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     let fields = row.fields()?;
     let mut asserts = fields.texts_or_empty("test_list")?;
     asserts.extend(fields.texts_or_empty("challenge_test_list")?);
@@ -29,7 +29,7 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
 }
 
 /// The original calls the words `text`, the sanitized file `prompt`. The challenge tests are not shown.
-fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
+fn statement(fields: &Fields) -> Result<ProblemStatement, RowFault> {
     let name = if fields.get("text").is_some() { "text" } else { "prompt" };
     Ok(ProblemStatement::Instruction {
         text: fields.filled_text(name)?.to_owned(),

@@ -10,83 +10,56 @@ const MOST_LETTERS: usize = 100_000;
 /// Task ids of MBPP+ start so.
 pub(super) const PREFIX: &str = "Mbpp/";
 
-/// What is done to the argument list of a task.
-#[derive(Clone, Copy)]
-enum ConversionRule {
-    /// The argument with this index becomes a tuple.
-    One(usize),
-    /// Every argument becomes a tuple.
-    Each,
-    /// The items of the argument with this index become tuples.
-    ItemsOfOne(usize),
-    /// The items of every argument become tuples.
-    ItemsOfEach,
-    /// Every argument becomes a tuple of tuples.
-    EachOfTuples,
-    /// The first argument becomes a tuple, and those of its items that are lists too.
-    FirstOfSomeTuples,
-    /// The values of the first argument, a dict, become tuples.
-    ValuesOfFirst,
-    /// Every list at any depth becomes a tuple.
-    Deep,
-    /// The items of the first argument become sets, an empty one a dict.
-    SetsInFirst,
-    /// The first argument becomes a complex number.
-    Complex,
-    /// The first argument becomes a float, the second a complex number.
-    FloatAndComplex,
-}
-
-const RULES: &[(ConversionRule, &[u32])] = &[
-    (
-        ConversionRule::Each,
-        &[2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424, 429, 470, 560, 579, 596, 616, 630, 726, 740, 744, 809],
-    ),
-    (ConversionRule::ItemsOfEach, &[63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780]),
-    (ConversionRule::ItemsOfOne(0), &[75, 413, 444, 753]),
-    (ConversionRule::One(1), &[106, 750]),
-    (ConversionRule::One(0), &[250, 307, 405, 446, 617, 720, 763, 808]),
-    (ConversionRule::EachOfTuples, &[259, 401, 445]),
-    (ConversionRule::FirstOfSomeTuples, &[278]),
-    (ConversionRule::ValuesOfFirst, &[722]),
-    (ConversionRule::Deep, &[580, 615, 791]),
-    (ConversionRule::SetsInFirst, &[115]),
-    (ConversionRule::Complex, &[252]),
-    (ConversionRule::FloatAndComplex, &[124]),
-];
-
 type Converted = Result<Value, String>;
 
+/// What becomes of an argument, by its index.
+type Conversion = fn(usize, Value) -> Converted;
+
+/// What is done to the arguments of these tasks, and how many there must be.
+const RULES: &[(Conversion, usize, &[u32])] = &[
+    // Every argument becomes a tuple; so do the items of every argument; or both.
+    (
+        |_, argument| tuple(argument),
+        0,
+        &[2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424, 429, 470, 560, 579, 596, 616, 630, 726, 740, 744, 809],
+    ),
+    (|_, argument| items(argument, tuple), 0, &[63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780]),
+    (|_, argument| tuple(items(argument, tuple)?), 0, &[259, 401, 445]),
+    // The second argument alone becomes one; the first alone; its items; the values of the first, a dict.
+    (|at, argument| if at == 1 { tuple(argument) } else { Ok(argument) }, 2, &[106, 750]),
+    (|at, argument| first(at, argument, tuple), 1, &[250, 307, 405, 446, 617, 720, 763, 808]),
+    (|at, argument| first(at, argument, |list| items(list, tuple)), 1, &[75, 413, 444, 753]),
+    (|at, argument| first(at, argument, values_to_tuples), 1, &[722]),
+    // The first becomes a tuple, and those of its items that are lists too; or every list at any depth.
+    (|at, argument| first(at, argument, |list| tuple(items(list, list_to_tuple)?)), 1, &[278]),
+    (|_, argument| Ok(deep(argument)), 0, &[580, 615, 791]),
+    // The items of the first become sets, an empty one a dict.
+    (|at, argument| first(at, argument, |list| items(list, set_or_dict)), 1, &[115]),
+    // The first becomes a complex number; or a float, and the second a complex number.
+    (|at, argument| first(at, argument, complex), 1, &[252]),
+    (float_and_complex, 2, &[124]),
+];
+
 /// The arguments that `json` stands for in the task `task_id`. Those of other sets are what they are.
-pub(super) fn arguments(task_id: &str, mut json: Vec<Value>) -> Result<Vec<Value>, String> {
+pub(super) fn arguments(task_id: &str, json: Vec<Value>) -> Result<Vec<Value>, String> {
     let number = task_id.strip_prefix(PREFIX).and_then(|number| number.parse().ok());
-    let rule = RULES.iter().find(|(_, tasks)| number.is_some_and(|number| tasks.contains(&number)));
-    let Some((rule, _)) = rule else { return Ok(json) };
-    match rule {
-        ConversionRule::One(index) => change(&mut json, *index, tuple)?,
-        ConversionRule::ItemsOfOne(index) => change(&mut json, *index, |argument| items(argument, tuple))?,
-        ConversionRule::Each => return json.into_iter().map(tuple).collect(),
-        ConversionRule::ItemsOfEach => return json.into_iter().map(|argument| items(argument, tuple)).collect(),
-        ConversionRule::EachOfTuples => {
-            return json.into_iter().map(|argument| tuple(items(argument, tuple)?)).collect();
-        }
-        ConversionRule::FirstOfSomeTuples => change(&mut json, 0, |argument| tuple(items(argument, list_to_tuple)?))?,
-        ConversionRule::ValuesOfFirst => change(&mut json, 0, values_to_tuples)?,
-        ConversionRule::Deep => return Ok(json.into_iter().map(deep).collect()),
-        ConversionRule::SetsInFirst => change(&mut json, 0, |argument| items(argument, set_or_dict))?,
-        ConversionRule::Complex => change(&mut json, 0, complex)?,
-        ConversionRule::FloatAndComplex => {
-            change(&mut json, 0, float)?;
-            change(&mut json, 1, complex)?;
-        }
-    }
-    Ok(json)
+    let rule = RULES.iter().find(|(_, _, tasks)| number.is_some_and(|number| tasks.contains(&number)));
+    let Some((convert, fewest, _)) = rule else { return Ok(json) };
+    let converted = json.into_iter().enumerate().map(|(at, argument)| convert(at, argument));
+    let converted: Vec<Value> = converted.collect::<Result<_, _>>()?;
+    if converted.len() < *fewest { Err(format!("has no argument {}", fewest - 1)) } else { Ok(converted) }
 }
 
-fn change(json: &mut [Value], index: usize, how: impl FnOnce(Value) -> Converted) -> Result<(), String> {
-    let argument = json.get_mut(index).ok_or_else(|| format!("has no argument {index}"))?;
-    *argument = how(std::mem::replace(argument, Value::None))?;
-    Ok(())
+fn float_and_complex(at: usize, argument: Value) -> Converted {
+    match at {
+        0 => float(argument),
+        1 => complex(argument),
+        _ => Ok(argument),
+    }
+}
+
+fn first(at: usize, argument: Value, convert: impl FnOnce(Value) -> Converted) -> Converted {
+    if at == 0 { convert(argument) } else { Ok(argument) }
 }
 
 fn items(value: Value, how: impl FnMut(Value) -> Converted) -> Converted {

@@ -12,7 +12,6 @@ pub(super) enum PickleError {
     /// An opcode that a pickled string does not need.
     #[error("byte {at}: opcode `{name}` is refused: only a pickled string is read")]
     Refused {
-        /// Offset of the opcode.
         at: usize,
         /// Its name, as `pickletools` has it.
         name: String,
@@ -25,57 +24,16 @@ pub(super) enum PickleError {
     NotUtf8(usize),
     /// More than one string, or none, at the end.
     #[error("byte {at}: {what}")]
-    Shape {
-        /// Offset of the opcode.
-        at: usize,
-        /// What is wrong.
-        what: &'static str,
-    },
+    Shape { at: usize, what: &'static str },
 }
 
 /// Names of opcodes that a hostile or strange pickle is likely to hold; the others are told by their byte.
-const NAMES: &[(u8, &str)] = &[
-    (b'(', "MARK"),
-    (b')', "EMPTY_TUPLE"),
-    (b'0', "POP"),
-    (b'2', "DUP"),
-    (b'B', "BINBYTES"),
-    (b'C', "SHORT_BINBYTES"),
-    (b'F', "FLOAT"),
-    (b'I', "INT"),
-    (b'K', "BININT1"),
-    (b'N', "NONE"),
-    (b'P', "PERSID"),
-    (b'Q', "BINPERSID"),
-    (b'R', "REDUCE"),
-    (b'S', "STRING"),
-    (b'T', "BINSTRING"),
-    (b'U', "SHORT_BINSTRING"),
-    (b'V', "UNICODE"),
-    (b']', "EMPTY_LIST"),
-    (b'a', "APPEND"),
-    (b'b', "BUILD"),
-    (b'c', "GLOBAL"),
-    (b'e', "APPENDS"),
-    (b'g', "GET"),
-    (b'h', "BINGET"),
-    (b'i', "INST"),
-    (b'j', "LONG_BINGET"),
-    (b'o', "OBJ"),
-    (b'p', "PUT"),
-    (b't', "TUPLE"),
-    (b'}', "EMPTY_DICT"),
-    (0x81, "NEWOBJ"),
-    (0x82, "EXT1"),
-    (0x83, "EXT2"),
-    (0x84, "EXT4"),
-    (0x85, "TUPLE1"),
-    (0x8e, "BINBYTES8"),
-    (0x92, "NEWOBJ_EX"),
-    (0x93, "STACK_GLOBAL"),
-    (0x96, "BYTEARRAY8"),
-    (0x97, "NEXT_BUFFER"),
-];
+const NAMES: &str = "\
+    28 MARK, 29 EMPTY_TUPLE, 30 POP, 32 DUP, 42 BINBYTES, 43 SHORT_BINBYTES, 46 FLOAT, 49 INT, 4b BININT1, \
+    4e NONE, 50 PERSID, 51 BINPERSID, 52 REDUCE, 53 STRING, 54 BINSTRING, 55 SHORT_BINSTRING, 56 UNICODE, \
+    5d EMPTY_LIST, 61 APPEND, 62 BUILD, 63 GLOBAL, 65 APPENDS, 67 GET, 68 BINGET, 69 INST, 6a LONG_BINGET, \
+    6f OBJ, 70 PUT, 74 TUPLE, 7d EMPTY_DICT, 81 NEWOBJ, 82 EXT1, 83 EXT2, 84 EXT4, 85 TUPLE1, 8e BINBYTES8, \
+    92 NEWOBJ_EX, 93 STACK_GLOBAL, 96 BYTEARRAY8, 97 NEXT_BUFFER";
 
 /// Highest protocol there is.
 const PROTOCOLS: u8 = 5;
@@ -108,8 +66,8 @@ pub(super) fn pickled_string(bytes: &[u8]) -> Result<&str, PickleError> {
 }
 
 fn name(opcode: u8) -> String {
-    let known = NAMES.iter().find(|(byte, _)| *byte == opcode);
-    known.map_or_else(|| format!("{opcode:#04x}"), |(_, name)| (*name).to_owned())
+    let known = NAMES.split(", ").find_map(|entry| entry.strip_prefix(&format!("{opcode:02x} ")));
+    known.map_or_else(|| format!("{opcode:#04x}"), str::to_owned)
 }
 
 struct Reader<'a> {

@@ -26,7 +26,6 @@ const LONE_SURROGATE: char = '\0';
 pub(super) struct JsonError {
     /// In characters, from 1.
     pub(super) column: usize,
-    /// What is wrong there.
     pub(super) what: String,
 }
 

@@ -1,15 +1,20 @@
-//! Tests as most sets have them, an input beside an output, and the checks that they become. Called by the readers of such sets.
+//! Tests as most sets have them, an input beside an output or lines of test code, and the checks that they become. Called by the readers of such sets.
 //!
 //! A script's input is a text, a list of lines, a number, or `null` for none. A call's input is a list of arguments, or a text with one JSON
 //! value a line, as verl's own graders read it; a blank text is no argument. Where an output is JSON too, a text that is no JSON is meant as it
 //! is written.
+//!
+//! Such tests stand in an object with `inputs`, `outputs` and, for calls, `fn_name`: APPS has it in `input_output`, and PRIME and verl have it as the
+//! ground truth. verl's `assert_case` holds lines of test code in their place.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use veriplay_core::{CallCase, CallChecks, Checks, Comparison, StdioCase, StdioChecks, Value};
+use veriplay_core::{
+    CallCase, CallChecks, Checks, Comparison, StdioCase, StdioChecks, TestCode, TestStyle, Trust, Value,
+};
 
-use super::fields::{FieldError, shown};
+use super::fields::{Fields, RowFault, shown};
 use super::pyjson::{self, JsonError};
 
 /// Checks the number of tests in one place of a row; published rows have some hundred.
@@ -18,7 +23,6 @@ pub(super) fn check_count(tests: usize) -> Result<(), String> {
     if tests > MOST { Err(format!("holds {tests} tests; the most is {MOST}")) } else { Ok(()) }
 }
 
-/// One test of a row.
 pub(super) struct RowTest {
     pub(super) input: Value,
     pub(super) output: Value,
@@ -26,11 +30,9 @@ pub(super) struct RowTest {
     pub(super) holds_json: bool,
     /// The field of the input, by its path in the row.
     pub(super) input_field: String,
-    /// The field of the output.
     pub(super) output_field: String,
 }
 
-/// The judges of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SetJudges {
     pub(super) texts: &'static str,
@@ -38,30 +40,19 @@ pub(super) struct SetJudges {
 }
 
 impl RowTest {
-    fn wrong_input(&self, reason: impl Into<String>) -> FieldError {
-        FieldError::new(&self.input_field, reason)
-    }
-
-    fn wrong_output(&self, reason: impl Into<String>) -> FieldError {
-        FieldError::new(&self.output_field, reason)
-    }
-
-    fn script(self) -> Result<StdioCase, FieldError> {
+    fn script(self) -> Result<StdioCase, RowFault> {
         let wanted = "expected a text, a number or a list of lines";
-        let stdin = match &self.input {
-            Value::None => Some(String::new()),
-            input => script_text(input),
-        };
-        let wrong_input = || self.wrong_input(format!("{wanted}, or null for none; found {}", shown(&self.input)));
-        let wrong_output = || match &self.output {
-            Value::None => self.wrong_output("is null, so there is nothing to compare the program's output with"),
-            output => self.wrong_output(format!("{wanted}, found {}", shown(output))),
-        };
-        let stdout = script_text(&self.output).ok_or_else(wrong_output)?;
-        Ok(StdioCase::new(stdin.ok_or_else(wrong_input)?, stdout))
+        let stdout = script_text(&self.output).ok_or_else(|| match &self.output {
+            Value::None => "is null, so there is nothing to compare the program's output with".to_owned(),
+            output => format!("{wanted}, found {}", shown(output)),
+        });
+        let stdout = stdout.map_err(|reason| RowFault::new(&self.output_field, reason))?;
+        let stdin = if matches!(self.input, Value::None) { Some(String::new()) } else { script_text(&self.input) };
+        let stdin = stdin.ok_or_else(|| format!("{wanted}, or null for none; found {}", shown(&self.input)));
+        Ok(StdioCase::new(stdin.map_err(|reason| RowFault::new(&self.input_field, reason))?, stdout))
     }
 
-    fn call(self) -> Result<CallCase, FieldError> {
+    fn call(self) -> Result<CallCase, RowFault> {
         let RowTest { input, output, holds_json, input_field, .. } = self;
         let mut input = arguments(input, &input_field)?;
         if let [only] = input.as_mut_slice() {
@@ -83,8 +74,33 @@ impl RowTest {
     }
 }
 
+/// The tests of two lists, whose fields have these names.
+pub(super) fn paired_tests(
+    fields: &mut Fields,
+    inputs_name: &str,
+    outputs_name: &str,
+) -> Result<Vec<RowTest>, RowFault> {
+    let (inputs, outputs) = (fields.take_list(inputs_name)?, fields.take_list(outputs_name)?);
+    if inputs.len() != outputs.len() {
+        return Err(fields.fault(outputs_name, format!("has {} items for {} inputs", outputs.len(), inputs.len())));
+    }
+    check_count(inputs.len()).map_err(|reason| fields.fault(inputs_name, reason))?;
+    let mut tests = Vec::with_capacity(inputs.len());
+    for (at, (input, output)) in inputs.into_iter().zip(outputs).enumerate() {
+        tests.push(RowTest {
+            // Beside a list of arguments it is the value itself, as APPS has it.
+            holds_json: !matches!(input, Value::List(_)),
+            input,
+            output,
+            input_field: fields.place(&format!("{inputs_name}[{at}]")),
+            output_field: fields.place(&format!("{outputs_name}[{at}]")),
+        });
+    }
+    Ok(tests)
+}
+
 /// The arguments of a call, which stand at `place`.
-fn arguments(input: Value, place: &str) -> Result<Vec<Value>, FieldError> {
+fn arguments(input: Value, place: &str) -> Result<Vec<Value>, RowFault> {
     match input {
         Value::List(arguments) => Ok(arguments),
         Value::None => Ok(Vec::new()),
@@ -93,18 +109,18 @@ fn arguments(input: Value, place: &str) -> Result<Vec<Value>, FieldError> {
         number @ (Value::Int(_) | Value::Float(_) | Value::Bool(_)) => Ok(vec![number]),
         other => {
             let wanted = "expected a list of arguments, or a text with one JSON value a line";
-            Err(FieldError::new(place, format!("{wanted}; found {}", shown(&other))))
+            Err(RowFault::new(place, format!("{wanted}; found {}", shown(&other))))
         }
     }
 }
 
-fn arguments_in_lines(text: &str, place: &str) -> Result<Vec<Value>, FieldError> {
-    check_arguments(text.split('\n').count()).map_err(|reason| FieldError::new(place, reason))?;
+fn arguments_in_lines(text: &str, place: &str) -> Result<Vec<Value>, RowFault> {
+    check_arguments(text.split('\n').count()).map_err(|reason| RowFault::new(place, reason))?;
     let mut arguments = Vec::new();
     for (at, line) in text.split('\n').enumerate() {
         arguments.push(json_or_literal(line).map_err(|error| {
             let hint = "give one JSON value a line, or a list of arguments";
-            FieldError::new(place, format!("line {} holds no JSON: {error}; hint: {hint}", at + 1))
+            RowFault::new(place, format!("line {} holds no JSON: {error}; hint: {hint}", at + 1))
         })?);
     }
     Ok(arguments)
@@ -117,7 +133,7 @@ pub(super) fn check_arguments(count: usize) -> Result<(), String> {
 }
 
 /// The checks of tests whose programs are scripts.
-pub(super) fn script_checks(tests: Vec<RowTest>, judges: SetJudges) -> Result<Checks, FieldError> {
+pub(super) fn script_checks(tests: Vec<RowTest>, judges: SetJudges) -> Result<Checks, RowFault> {
     let cases = tests.into_iter().map(RowTest::script).collect::<Result<_, _>>()?;
     Ok(Checks::Stdio(StdioChecks::new(cases, Comparison::by_set(judges.texts))))
 }
@@ -138,7 +154,7 @@ pub(super) fn through_files(checks: Checks, input: &str, output: &str) -> Checks
 }
 
 /// The checks of tests that call `function`, each in a state of its own.
-pub(super) fn call_checks(function: String, tests: Vec<RowTest>, judges: SetJudges) -> Result<Checks, FieldError> {
+pub(super) fn call_checks(function: String, tests: Vec<RowTest>, judges: SetJudges) -> Result<Checks, RowFault> {
     let cases = tests.into_iter().map(RowTest::call).collect::<Result<_, _>>()?;
     Ok(Checks::Calls(CallChecks { function, cases, fresh: true, comparison: Comparison::by_set(judges.values) }))
 }
@@ -211,4 +227,73 @@ fn int_key(key: &Value) -> Option<Value> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_int = digits.split('_').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
     if is_int { Value::parse_int(&text.replace('_', "")) } else { None }
+}
+
+/// Whether a text is Python that tests: it asserts at its outermost level, or defines tests, or imports what it tests.
+pub(super) fn is_test_code(text: &str) -> bool {
+    const STARTS: [&str; 4] = ["assert ", "assert(", "from solution import ", "import solution"];
+    is_test_module(text) || text.lines().any(|line| STARTS.iter().any(|start| line.starts_with(start)))
+}
+
+/// Whether a text defines tests that somebody else must call.
+pub(super) fn is_test_module(text: &str) -> bool {
+    const STARTS: [&str; 3] = ["def test", "async def test", "class Test"];
+    text.lines().any(|line| {
+        // pytest collects the classes of unittest under any name.
+        let is_of_unittest = line.starts_with("class ") && line.contains("TestCase)");
+        is_of_unittest || STARTS.iter().any(|start| line.starts_with(start))
+    })
+}
+
+/// The tests in `texts`. One that defines tests would pass by their definition alone, so these are collected as pytest does it.
+pub(super) fn test_code(texts: &[String]) -> TestCode {
+    let style = match texts.iter().any(|text| is_test_module(text)) {
+        true => TestStyle::Functions(texts.join("\n")),
+        false => TestStyle::Asserts(texts.to_vec()),
+    };
+    TestCode::new(Trust::default(), style)
+}
+
+/// Whether the object has such tests.
+pub(super) fn has_in_outs(fields: &Fields) -> bool {
+    fields.has("assert_case") || (fields.has("inputs") && fields.has("outputs"))
+}
+
+pub(super) fn in_out_checks(mut tests: Fields, judges: SetJudges) -> Result<Checks, RowFault> {
+    let function = tests.text_or_empty("fn_name")?.to_owned();
+    if tests.has("assert_case") {
+        return asserts(&tests, &function);
+    }
+    let cases = paired_tests(&mut tests, "inputs", "outputs")?;
+    if cases.is_empty() {
+        return Err(tests.fault("inputs", "holds no tests"));
+    }
+    if function.is_empty() { script_checks(cases, judges) } else { call_checks(function, cases, judges) }
+}
+
+/// verl appends each text to a copy of the program. What stands in `inputs` and `outputs` beside them must be blank: the tests say it all.
+fn asserts(tests: &Fields, function: &str) -> Result<Checks, RowFault> {
+    const NAME: &str = "assert_case";
+    let asserts = match tests.need(NAME)? {
+        Value::Str(text) => vec![text.clone()],
+        _ => tests.texts_or_empty(NAME)?,
+    };
+    if asserts.is_empty() {
+        return Err(tests.fault(NAME, "holds no tests"));
+    }
+    if let Some(at) = asserts.iter().position(|text| text.trim().is_empty()) {
+        let reason = "is blank; hint: give each test as test code, or give `inputs` and `outputs` alone";
+        return Err(tests.fault(&format!("{NAME}[{at}]"), reason));
+    }
+    for name in ["inputs", "outputs"] {
+        let used =
+            |value: &Value| !matches!(value, Value::None) && !matches!(value, Value::Str(text) if text.is_empty());
+        if let Some(at) = tests.list_or_empty(name)?.iter().position(used) {
+            let reason =
+                format!("stands beside `{NAME}`, whose tests read and write nothing; one of them says what is tested");
+            return Err(tests.fault(&format!("{name}[{at}]"), reason));
+        }
+    }
+    let functions = Some(function.to_owned()).filter(|name| !name.is_empty()).into_iter().collect();
+    Ok(Checks::Tests(TestCode { functions, ..test_code(&asserts) }))
 }

@@ -20,7 +20,6 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 pub(super) struct RawRow {
     /// Line it starts in, from 1.
     pub(super) line: usize,
-    /// Its text.
     pub(super) text: Result<String, String>,
 }
 
@@ -30,7 +29,6 @@ pub(super) struct Rows {
     reader: Box<dyn BufRead + Send>,
     /// Maximum bytes of a line or an array.
     cap: u64,
-    /// Lines read so far.
     line: usize,
     /// Rows of an array that are still to be given out; `None` for JSONL.
     array: Option<VecDeque<RawRow>>,

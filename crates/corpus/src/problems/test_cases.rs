@@ -3,7 +3,7 @@
 
 use veriplay_core::{Checks, Value};
 
-use super::fields::{FieldError, Fields};
+use super::fields::{Fields, RowFault};
 use super::row_tests::{RowTest, SetJudges, call_checks, check_count, script_checks};
 use super::{apps, livecodebench};
 
@@ -16,10 +16,10 @@ struct TestKind {
 }
 
 /// The checks of the list at `place`, and the judges that its kind asks for.
-pub(super) fn checks(place: &str, items: Vec<Value>) -> Result<(Checks, SetJudges), FieldError> {
+pub(super) fn checks(place: &str, items: Vec<Value>) -> Result<(Checks, SetJudges), RowFault> {
     let mut kind = None;
     let mut tests = Vec::with_capacity(items.len());
-    check_count(items.len()).map_err(|reason| FieldError::new(place, reason))?;
+    check_count(items.len()).map_err(|reason| RowFault::new(place, reason))?;
     for (at, item) in items.into_iter().enumerate() {
         let place = format!("{place}[{at}]");
         let mut fields = Fields::inside(&place, item)?;
@@ -29,7 +29,7 @@ pub(super) fn checks(place: &str, items: Vec<Value>) -> Result<(Checks, SetJudge
             first => {
                 let reason =
                     format!("{}, but the tests before it {}; a task has one", described(&found), described(first));
-                return Err(FieldError::new(place, reason));
+                return Err(RowFault::new(place, reason));
             }
         }
         tests.push(RowTest {
@@ -42,7 +42,7 @@ pub(super) fn checks(place: &str, items: Vec<Value>) -> Result<(Checks, SetJudge
             output_field: fields.place("output"),
         });
     }
-    let Some(TestKind { judges, function }) = kind else { return Err(FieldError::new(place, "holds no tests")) };
+    let Some(TestKind { judges, function }) = kind else { return Err(RowFault::new(place, "holds no tests")) };
     let checks = match function {
         Some(function) => call_checks(function, tests, judges)?,
         None => script_checks(tests, judges)?,
@@ -50,7 +50,7 @@ pub(super) fn checks(place: &str, items: Vec<Value>) -> Result<(Checks, SetJudge
     Ok((checks, judges))
 }
 
-fn test_kind(test: &Fields) -> Result<TestKind, FieldError> {
+fn test_kind(test: &Fields) -> Result<TestKind, RowFault> {
     let function = function(test)?;
     let (name, judges) = match test.has("testtype") {
         true => ("testtype", livecodebench::JUDGES),
@@ -74,7 +74,7 @@ fn test_kind(test: &Fields) -> Result<TestKind, FieldError> {
     }
 }
 
-fn function(test: &Fields) -> Result<Option<String>, FieldError> {
+fn function(test: &Fields) -> Result<Option<String>, RowFault> {
     let named = test.text_or_empty("fn_name")?;
     let name = if named.is_empty() { livecodebench::function(test)? } else { Some(named.to_owned()) };
     Ok(name)

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use veriplay_core::{Problem, ProblemRow};
 
 use super::fields::Fields;
-use super::fields::{FieldError, parse_versioned};
+use super::fields::{RowFault, parse_versioned};
 use super::{ProblemFormat, ProblemStatement, RowInput};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
@@ -22,15 +22,15 @@ struct Row {
     problem: Problem,
 }
 
-fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, FieldError> {
+fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     let Row { problem, .. } = parse_versioned(row.text, "a problem")?;
     match problem.task_id.is_empty() {
-        true => Err(FieldError::new("problem.task_id", "is empty")),
+        true => Err(RowFault::new("problem.task_id", "is empty")),
         false => Ok(ProblemRow::Ready(problem)),
     }
 }
 
-fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
+fn statement(fields: &Fields) -> Result<ProblemStatement, RowFault> {
     let problem = Fields::inside("problem", fields.need("problem")?.clone())?;
     Ok(ProblemStatement::Continuation(problem.filled_text("prompt")?.to_owned()))
 }

@@ -10,7 +10,6 @@ use veriplay_core::{LayerError, PathError, check_path};
 
 /// The most bytes of all members together.
 const MAX_BYTES: u64 = 128 << 20;
-/// The most members.
 const MAX_MEMBERS: usize = 20_000;
 
 /// The format of an archive.
@@ -63,7 +62,6 @@ pub enum UnpackError {
     Layer(#[from] LayerError),
 }
 
-/// Files by their path.
 type Files = BTreeMap<String, Vec<u8>>;
 
 /// Unpacks an archive.

@@ -17,27 +17,16 @@ pub struct PytestWheel {
 
 /// pytest and everything it imports.
 pub const PYTEST_WHEELS: [PytestWheel; 5] = [
-    PytestWheel {
-        requirement: "pytest==8.4.2",
-        sha256: "872f880de3fc3a5bdc88a11b39c9710c3497a547cfa9320bc3c5e62fbf272e79",
-    },
-    PytestWheel {
-        requirement: "pluggy==1.6.0",
-        sha256: "e920276dd6813095e9377c0bc5566d94c932c33b27a3e3945d8389c374dd4746",
-    },
-    PytestWheel {
-        requirement: "iniconfig==2.1.0",
-        sha256: "9deba5723312380e77435581c6bf4935c94cbfab9b1ed33ef8d238ea168eb760",
-    },
-    PytestWheel {
-        requirement: "packaging==25.0",
-        sha256: "29572ef2b1f17581046b3a2227d5c611fb25ec70ca1ba8554b24b0e69331a484",
-    },
-    PytestWheel {
-        requirement: "pygments==2.19.2",
-        sha256: "86540386c03d588bb81d44bc3928634ff26449851e99741617ecb9037ee5ec0b",
-    },
+    pinned("pytest==8.4.2", "872f880de3fc3a5bdc88a11b39c9710c3497a547cfa9320bc3c5e62fbf272e79"),
+    pinned("pluggy==1.6.0", "e920276dd6813095e9377c0bc5566d94c932c33b27a3e3945d8389c374dd4746"),
+    pinned("iniconfig==2.1.0", "9deba5723312380e77435581c6bf4935c94cbfab9b1ed33ef8d238ea168eb760"),
+    pinned("packaging==25.0", "29572ef2b1f17581046b3a2227d5c611fb25ec70ca1ba8554b24b0e69331a484"),
+    pinned("pygments==2.19.2", "86540386c03d588bb81d44bc3928634ff26449851e99741617ecb9037ee5ec0b"),
 ];
+
+const fn pinned(requirement: &'static str, sha256: &'static str) -> PytestWheel {
+    PytestWheel { requirement, sha256 }
+}
 
 /// Makes the layer of these wheels' files.
 ///

@@ -93,9 +93,9 @@ const GOOD: &str = "# Title\n\nProse.\n\n```toml\ntask = \"orders/ship_to_kiel\"
 #[test]
 fn a_cheat_is_read_and_a_broken_one_is_refused_with_its_line() {
     let environments = built_in_environments();
-    let read = |text: &str| parse_cheat("one.md", text, &environments).map_err(|error| error.to_string());
+    let read = |text: &str| parse_cheat("one.md", text, &environments);
     assert!(matches!(read(GOOD).unwrap().kind, CheatKind::Code { code, .. } if code == "pass\n"));
-    for (old, new, line, words) in [
+    let changes = [
         ("Prose.\n", "", 1, "no prose"),
         ("wrong_answer", "accepted", 5, "it is to be accepted"),
         ("wrong_answer", "wrong", 7, "unknown variant `wrong`"),
@@ -103,17 +103,13 @@ fn a_cheat_is_read_and_a_broken_one_is_refused_with_its_line() {
         ("status = \"wrong_answer\"\n", "", 5, "one of `status` and `rule`"),
         ("status =", "rule = \"leak\"\nstatus =", 5, "one of `status` and `rule`"),
         ("```python\npass\n```\n", "", 1, "one ```python block"),
-        ("```python", "```rust", 1, "one ```python block"),
+        ("```python", "```rust", 10, "a block of kind `rust`"),
         ("status = \"wrong_answer\"", "rule = \"leak\"", 10, "a block of kind `python`"),
         ("pass\n```\n", "pass\n", 10, "is not closed"),
-    ] {
-        let text = GOOD.replacen(old, new, 1);
-        assert_ne!(text, GOOD);
-        let error = read(&text).expect_err(words);
-        assert!(error.contains(words) && error.contains(&format!("one.md:{line}: ")), "{words}: {error}");
-    }
+    ];
+    super::assert_refused(GOOD, &changes, read);
     let none = GOOD.replace("status = \"wrong_answer\"", "rule = \"leak\"").replace("```python\npass\n```\n", "");
-    assert!(read(&none).unwrap_err().contains("it replaces nothing"));
+    assert!(read(&none).unwrap_err().to_string().contains("it replaces nothing"));
 }
 
 #[test]

@@ -6,6 +6,8 @@ use veriplay_core::Status;
 use veriplay_corpus::forgeries::{ForgeryEnding, JudgingMode};
 use veriplay_corpus::{CorpusError, ForgeryCorpus, built_in_forgeries, parse_forgeries};
 
+use super::{Change, assert_refused};
+
 const GOOD: &str = "# Title\n\nProse.\n\n```toml\nrows = [\"8.1/4\", \"3.6\"]\n\n[host]\ncalls = \"wrong_answer\"\n\n[split]\nlines = \"runtime_error\"\n\n\
                     [shared]\nlines = \"undefended\"\n\n[by_rule]\ncalls = [\"float\"]\n```\n\n```python\ndef f(x):\n    return 2\n```\n";
 const CALLS: &str = "# Calls\n\nProse.\n\n```toml\ntask_id = \"calls\"\n[checks.calls]\nfunction = \"f\"\n\
@@ -13,8 +15,7 @@ const CALLS: &str = "# Calls\n\nProse.\n\n```toml\ntask_id = \"calls\"\n[checks.
 const LINES: &str = "# Lines\n\nProse.\n\n```toml\ntask_id = \"lines\"\n[checks.tests]\nstyle = { asserts = [\"assert f(1) == 1\"] }\n```\n\n\
                      ```python\ndef f(x):\n    return x\n```\n";
 
-/// (what stands in the good file, what replaces it, line of the error, words of it).
-const CASES: &[(&str, &str, usize, &str)] = &[
+const CASES: &[Change] = &[
     ("Prose.\n", "", 1, "no prose"),
     ("```python", "```rust", 21, "a block of kind `rust`"),
     ("```python\ndef f(x):\n    return 2\n```\n", "", 1, "no ```python or ```text block"),
@@ -71,27 +72,17 @@ fn a_whole_file_is_read() {
 
 #[test]
 fn every_broken_file_is_refused_with_its_line() {
-    for (old, new, line, words) in CASES {
-        let text = GOOD.replacen(old, new, 1);
-        assert_ne!(text, GOOD, "`{old}` is not in the file");
-        let error = read_one(&text).expect_err(words).to_string();
-        assert!(error.contains(words) && error.contains(&format!("one.md:{line}: ")), "{words} at {line}: {error}");
-        assert!(error.contains("\nhint: "), "{error}");
-    }
+    assert_refused(GOOD, CASES, read_one);
 }
 
 #[test]
 fn a_broken_problem_is_refused_with_its_line() {
-    let read = |text: &str| corpus_of(&[], &[("calls.md", text)]).map(|_| ()).map_err(|error| error.to_string());
-    assert_eq!(read(CALLS), Ok(()));
-    for (old, new, words) in [
-        ("\"calls\"", "\"call\"", "calls.md:5: `task_id` is `call`"),
-        ("expected", "expect", "calls.md:9: unknown field `expect`"),
-        ("\"exact\"", "\"exact\", best = 1", "calls.md:10: unknown field `best`"),
-    ] {
-        let error = read(&CALLS.replacen(old, new, 1)).expect_err(words);
-        assert!(error.contains(words), "{error}");
-    }
+    let changes = [
+        ("\"calls\"", "\"call\"", 5, "`task_id` is `call`"),
+        ("expected", "expect", 9, "unknown field `expect`"),
+        ("\"exact\"", "\"exact\", best = 1", 10, "unknown field `best`"),
+    ];
+    assert_refused(CALLS, &changes, |text| corpus_of(&[], &[("calls.md", text)]));
 }
 
 #[test]

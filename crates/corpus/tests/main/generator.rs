@@ -93,6 +93,28 @@ fn a_kind_with_few_inputs_gives_all_of_them_and_stops() {
     assert_eq!(inputs.len(), 13, "0 to 12");
 }
 
+#[test]
+fn a_grammar_with_a_wrong_key_template_or_type_is_refused() {
+    let text = include_str!("../../../../task-corpus/tiny/grammar.toml");
+    assert_eq!(Grammar::parse(text).unwrap().fragments(), Grammar::built_in().fragments());
+    for (old, new, problem) in [
+        ("[placeholders]\nc =", "[placeholders]\ncc = 1\nc =", "unknown field `cc`"),
+        ("multi = { two = 0.50", "multi = { twwo = 0.50", "no family `twwo`"),
+        ("[split.default]", "[split.others]", "`default` is missing"),
+        ("say = [\"add {c}\"", "say = [\"add {d}\"", "int -> int: the template has no `{d}`"),
+        ("say = [\"add {c}\"", "say = [\"\"", "int -> int: `` are not words"),
+        ("\"int -> int\"", "\"int - int\"", "`int - int` is no signature"),
+        ("\"int -> str\"", "\"int -> bytes\"", "nothing starts from `bytes`"),
+        ("{ text = \"x // {c}\"", "{ text = \"x // {k}\"", "no placeholder `{k}`"),
+        ("{ text = \"x // {c}\"", "{ text = \"x // {c\"", "a placeholder such as `{c}`"),
+        ("{ text = \"x // {c}\"", "{ text = \"7 // {c}\"", "`7 // {c}` does not use `x`"),
+    ] {
+        assert!(text.contains(old), "`{old}` is not in the file");
+        let found = Grammar::parse(&text.replacen(old, new, 1)).expect_err(new);
+        assert!(found.contains(problem), "{new}: {found}");
+    }
+}
+
 fn is_in_range(kind: InputKind, input: &[Value]) -> bool {
     let digit = |value: &Value| matches!(value, Value::Int(n) if *n >= 0.into() && *n <= 9.into());
     match (kind, input) {

@@ -12,10 +12,11 @@ use veriplay_corpus::probes::{
     CLASSES, Probe, ProbeExpectation, ProbeProgram, RunOrder, built_in_probes, parse_probes,
 };
 
+use super::{Change, assert_refused};
+
 const GOOD: &str = "# Title\n\nProse.\n\n```toml\nexpect = \"trapped\"\nkind = \"protocol\"\nruns = 2\n\n[limits]\nfuel_millions = 3\n```\n\n```python\nprint(1)\n```\n";
 
-/// (what stands in the good file, what replaces it, line of the error, words of it).
-const CASES: &[(&str, &str, usize, &str)] = &[
+const CASES: &[Change] = &[
     ("# Title", "Title", 1, "no title"),
     ("Prose.\n", "", 1, "no prose"),
     ("```python", "```rust", 14, "a block of kind `rust`"),
@@ -71,13 +72,7 @@ fn a_module_gets_the_prelude_but_for_what_it_exports_itself_and_its_imports_come
 
 #[test]
 fn every_broken_file_is_refused_with_its_line() {
-    for (old, new, line, words) in CASES {
-        let text = GOOD.replacen(old, new, 1);
-        assert_ne!(text, GOOD, "`{old}` is not in the file");
-        let error = read_in("channel", &text).expect_err(words).to_string();
-        assert!(error.contains(words) && error.contains(&format!("one.md:{line}: ")), "{words} at {line}: {error}");
-        assert!(error.contains("\nhint: "), "{error}");
-    }
+    assert_refused(GOOD, CASES, |text| read_in("channel", text));
     let error = read_in("chanel", GOOD).unwrap_err().to_string();
     assert!(error.contains("there is no class `chanel`"), "{error}");
 }
@@ -87,7 +82,7 @@ fn the_readme_names_every_class() {
     assert!(built_in_probes("cobol").is_none());
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/probes/README.md");
     let readme = std::fs::read_to_string(readme).unwrap();
-    for class in CLASSES {
+    for class in CLASSES.iter() {
         assert!(readme.contains(&format!("| `{}` |", class.name)), "the README has no row for `{}`", class.name);
     }
 }
@@ -99,11 +94,7 @@ fn no_two_probes_are_the_same() {
     assert_eq!(titles.len(), probes.len(), "two probes have one title");
 }
 
-/// What a probe that asks for `toml` means by a run that ended so and printed this.
-fn judged(toml: &str, exit: Exit, stdout: &str) -> Containment {
-    judge_sandbox_runs(&asking(toml), &[SandboxRun::Outcome(Box::new(outcome(exit, stdout)))]).verdict
-}
-
+/// A probe whose `toml` block says this.
 fn asking(toml: &str) -> Probe {
     let text = format!("# T\n\nProse.\n\n```toml\n{toml}\n```\n\n```python\n```\n");
     read_in("cpu", &text).unwrap().remove(0)
@@ -116,72 +107,75 @@ fn outcome(exit: Exit, stdout: &str) -> Outcome {
 const OUT_OF_FUEL: Exit = Exit::Exceeded { limit: LimitKind::Fuel, allowed: 1, used: 1 };
 
 #[test]
-fn only_what_is_said_last_and_by_a_whole_run_counts_as_contained() {
+fn what_is_said_last_by_a_whole_run_and_the_ending_that_was_asked_for_count_as_contained() {
     use Containment::{Contained, Escaped, Unclear};
-    for (exit, stdout, expected) in [
-        (Exit::Returned, "contained: x\n", Contained),
-        (Exit::Returned, "noise\ncontained: x\n\n", Contained),
-        (Exit::Returned, "contained: x\nnoise\n", Unclear),
-        (Exit::Returned, "contained: x\nescaped: y\n", Escaped),
-        (Exit::Trapped, "escaped: y\n", Escaped),
-        (Exit::Trapped, "contained: x\n", Unclear),
-        (Exit::Returned, "", Unclear),
+    let (fuel, stopped) = ("expect = \"fuel_exhausted\"", "expect = \"stopped\"");
+    for (toml, exit, stdout, expected) in [
+        ("", Exit::Returned, "contained: x\n", Contained),
+        ("", Exit::Returned, "noise\ncontained: x\n\n", Contained),
+        ("", Exit::Returned, "contained: x\nnoise\n", Unclear),
+        ("", Exit::Returned, "contained: x\nescaped: y\n", Escaped),
+        ("", Exit::Trapped, "escaped: y\n", Escaped),
+        ("", Exit::Trapped, "contained: x\n", Unclear),
+        ("", Exit::Returned, "", Unclear),
+        (fuel, OUT_OF_FUEL, "contained: never\n", Contained),
+        (fuel, Exit::Returned, "contained: yes\n", Unclear),
+        (fuel, OUT_OF_FUEL, "escaped: first\n", Escaped),
+        (stopped, Exit::Trapped, "", Contained),
+        (stopped, Exit::Returned, "contained: x\n", Unclear),
     ] {
-        assert_eq!(judged("", exit.clone(), stdout), expected, "{exit:?} {stdout:?}");
+        let run = SandboxRun::Outcome(Box::new(outcome(exit.clone(), stdout)));
+        assert_eq!(judge_sandbox_runs(&asking(toml), &[run]).verdict, expected, "{toml} {exit:?} {stdout:?}");
     }
-}
-
-#[test]
-fn an_ending_counts_only_where_it_is_the_one_that_was_asked_for() {
-    use Containment::{Contained, Escaped, Unclear};
-    let toml = "expect = \"fuel_exhausted\"";
-    assert_eq!(judged(toml, OUT_OF_FUEL, "contained: never\n"), Contained);
-    assert_eq!(judged(toml, Exit::Returned, "contained: yes\n"), Unclear);
-    assert_eq!(judged(toml, OUT_OF_FUEL, "escaped: first\n"), Escaped);
-    assert_eq!(judged("expect = \"stopped\"", Exit::Trapped, ""), Contained);
-    assert_eq!(judged("expect = \"stopped\"", Exit::Returned, "contained: x\n"), Unclear);
 }
 
 #[test]
 fn an_outcome_beyond_its_limits_or_a_host_fault_is_an_escape_whatever_was_said() {
     let probe = asking("[limits]\noutput_kib = 1");
     let clear = outcome(Exit::Returned, "contained: x\n");
-    let verdict = |run: Outcome| judge_sandbox_runs(&probe, &[SandboxRun::Outcome(Box::new(run))]).verdict;
-    assert_eq!(verdict(clear.clone()), Containment::Contained);
-    assert_eq!(verdict(Outcome { fuel: u64::MAX, ..clear.clone() }), Containment::Escaped);
-    assert_eq!(verdict(Outcome { peak_memory_bytes: u64::MAX, ..clear.clone() }), Containment::Escaped);
-    assert_eq!(verdict(Outcome { stderr: vec![0; 1025], ..clear.clone() }), Containment::Escaped);
-    let after_fault = [SandboxRun::Fault("broken".to_owned()), SandboxRun::Outcome(Box::new(clear))];
-    assert_eq!(judge_sandbox_runs(&probe, &after_fault).verdict, Containment::Escaped);
-    assert_eq!(judge_sandbox_runs(&probe, &[SandboxRun::Refused("no".to_owned())]).verdict, Containment::Unclear);
-    assert_eq!(
-        judge_sandbox_runs(&asking("expect = \"refused\""), &[SandboxRun::Refused("no".to_owned())]).verdict,
-        Containment::Contained
-    );
-    assert_eq!(judge_sandbox_runs(&probe, &[]).verdict, Containment::Unclear);
+    let judged = |probe: &Probe, runs: &[SandboxRun]| judge_sandbox_runs(probe, runs).verdict;
+    let ran = |outcome: Outcome| SandboxRun::Outcome(Box::new(outcome));
+    assert_eq!(judged(&probe, &[ran(clear.clone())]), Containment::Contained);
+    for beyond in [
+        Outcome { fuel: u64::MAX, ..clear.clone() },
+        Outcome { peak_memory_bytes: u64::MAX, ..clear.clone() },
+        Outcome { stderr: vec![0; 1025], ..clear.clone() },
+    ] {
+        assert_eq!(judged(&probe, &[ran(beyond)]), Containment::Escaped);
+    }
+    assert_eq!(judged(&probe, &[SandboxRun::Fault("broken".to_owned()), ran(clear)]), Containment::Escaped);
+    let refused = [SandboxRun::Refused("no".to_owned())];
+    assert_eq!(judged(&probe, &refused), Containment::Unclear);
+    assert_eq!(judged(&asking("expect = \"refused\""), &refused), Containment::Contained);
+    assert_eq!(judged(&probe, &[]), Containment::Unclear);
 }
 
 #[test]
 fn runs_elsewhere_are_judged_by_their_words_and_by_who_ended_them() {
     use Containment::{Contained, Escaped, Unclear};
-    let verdict = |toml: &str, stdout: &str, ended: ExternalExit| {
+    let killed = ExternalExit::Stopped("signal 9".to_owned());
+    let failed = ExternalExit::Failed("no".to_owned());
+    let (exited, hangs) = (ExternalExit::Exited, ExternalExit::StillRunning(30));
+    let (memory, same) = ("expect = \"memory_exceeded\"", "expect = \"same\"\nruns = 2");
+    for (toml, stdout, ended, expected) in [
+        ("", "contained: x", exited(0), Contained),
+        ("", "contained: x", exited(1), Unclear),
+        ("", "", exited(0), Unclear),
+        ("", "escaped: x", killed.clone(), Escaped),
+        ("", "", failed.clone(), Unclear),
+        (memory, "", killed, Contained),
+        (memory, "", exited(1), Contained),
+        (memory, "", exited(0), Unclear),
+        (memory, "", failed, Unclear),
+        ("expect = \"fuel_exhausted\"", "", hangs.clone(), Escaped),
+        ("", "contained: x", hangs.clone(), Unclear),
+        ("", "escaped: x", hangs.clone(), Escaped),
+        (memory, "", hangs, Unclear),
+        (same, "1", exited(0), Contained),
+        (same, "", exited(0), Unclear),
+    ] {
         let run = ExternalRun { stdout: stdout.to_owned(), stderr: String::new(), ended };
-        judge_external_runs(&asking(toml), &[run.clone(), run]).verdict
-    };
-    let killed = || ExternalExit::Stopped("signal 9".to_owned());
-    assert_eq!(verdict("", "contained: x", ExternalExit::Exited(0)), Contained);
-    assert_eq!(verdict("", "contained: x", ExternalExit::Exited(1)), Unclear);
-    assert_eq!(verdict("", "", ExternalExit::Exited(0)), Unclear);
-    assert_eq!(verdict("", "escaped: x", killed()), Escaped);
-    assert_eq!(verdict("", "", ExternalExit::Failed("no".to_owned())), Unclear);
-    assert_eq!(verdict("expect = \"memory_exceeded\"", "", killed()), Contained);
-    assert_eq!(verdict("expect = \"memory_exceeded\"", "", ExternalExit::Exited(1)), Contained);
-    assert_eq!(verdict("expect = \"memory_exceeded\"", "", ExternalExit::Exited(0)), Unclear);
-    assert_eq!(verdict("expect = \"memory_exceeded\"", "", ExternalExit::Failed("no".to_owned())), Unclear);
-    assert_eq!(verdict("expect = \"fuel_exhausted\"", "", ExternalExit::StillRunning(30)), Escaped);
-    assert_eq!(verdict("", "contained: x", ExternalExit::StillRunning(30)), Unclear);
-    assert_eq!(verdict("", "escaped: x", ExternalExit::StillRunning(30)), Escaped);
-    assert_eq!(verdict("expect = \"memory_exceeded\"", "", ExternalExit::StillRunning(30)), Unclear);
-    assert_eq!(verdict("expect = \"same\"\nruns = 2", "1", ExternalExit::Exited(0)), Contained);
-    assert_eq!(verdict("expect = \"same\"\nruns = 2", "", ExternalExit::Exited(0)), Unclear);
+        let runs = [run.clone(), run];
+        assert_eq!(judge_external_runs(&asking(toml), &runs).verdict, expected, "{toml} {runs:?}");
+    }
 }

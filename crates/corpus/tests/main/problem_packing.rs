@@ -10,8 +10,7 @@ use proptest::prelude::*;
 use veriplay_core::{Checks, ProblemRow, StdioCase};
 use veriplay_corpus::ReadOptions;
 
-use super::problem_faults::{fault, fault_with};
-use super::problem_formats::only;
+use super::problem_formats::{fault, fault_with, only};
 
 const TESTS: &str = r#"[{"input":"1\n","output":"é\n","testtype":"stdin"}]"#;
 

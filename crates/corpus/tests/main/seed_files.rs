@@ -3,11 +3,12 @@
 use veriplay_core::{Proposal, TaskType, Value};
 use veriplay_corpus::{CorpusError, SeedTriplet, built_in_seeds, parse_seeds};
 
+use super::{Change, assert_refused};
+
 const GOOD: &str =
     "# Title\n\nProse.\n\n```python\ndef f(x):\n    return x + 1\n```\n\n```input\n1\n```\n\n```input\n2\n```\n";
 
-/// (what stands in the good file, what replaces it, line of the error, words of it).
-const CASES: &[(&str, &str, usize, &str)] = &[
+const CASES: &[Change] = &[
     ("```python", "```rust", 5, "a block of kind `rust`"),
     ("```python\ndef f(x):\n    return x + 1\n```\n", "", 1, "no ```python block"),
     ("```input\n1\n```\n\n```input\n2\n```\n", "", 1, "no ```input block"),
@@ -35,13 +36,7 @@ fn a_whole_file_is_read() {
 
 #[test]
 fn every_incomplete_file_is_refused_with_its_line() {
-    for (old, new, line, words) in CASES {
-        let text = GOOD.replacen(old, new, 1);
-        assert_ne!(text, GOOD, "`{old}` is not in the file");
-        let error = read_one(&text).expect_err(words).to_string();
-        assert!(error.contains(words) && error.contains(&format!("one.md:{line}: ")), "{words}: {error}");
-        assert!(error.contains("\nhint: "), "{error}");
-    }
+    assert_refused(GOOD, CASES, read_one);
 }
 
 #[test]

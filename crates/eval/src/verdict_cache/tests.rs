@@ -204,45 +204,24 @@ fn whole_file() -> Vec<u8> {
     std::fs::read(dir.path().join(FILE)).expect("it is there")
 }
 
-/// Damage to a file.
-#[derive(Debug, Clone)]
-enum FileDamage {
-    /// Bits of one byte are turned, counted from where the entries are likely to be.
-    Bits(prop::sample::Index, u8),
-    /// A stretch is overwritten.
-    Stretch(prop::sample::Index, Vec<u8>),
-    /// The end is missing.
-    Cut(prop::sample::Index),
+/// Where a file is damaged, and which bits are turned from there on: of one byte, or of a stretch. Without any, the file ends there.
+fn damage() -> impl Strategy<Value = (prop::sample::Index, Vec<u8>)> {
+    let one = prop::collection::vec(1_u8.., 1);
+    let stretch = prop::collection::vec(any::<u8>(), 1..9000);
+    (any::<prop::sample::Index>(), prop_oneof![one, stretch, Just(Vec::new())])
 }
 
-fn damage() -> impl Strategy<Value = FileDamage> {
-    prop_oneof![
-        (any::<prop::sample::Index>(), 1_u8..).prop_map(|(at, bits)| FileDamage::Bits(at, bits)),
-        (any::<prop::sample::Index>(), prop::collection::vec(any::<u8>(), 1..9000))
-            .prop_map(|(at, bytes)| FileDamage::Stretch(at, bytes)),
-        any::<prop::sample::Index>().prop_map(FileDamage::Cut),
-    ]
-}
-
-/// Bytes that say something: most of a file is empty pages.
-fn nonzero_bytes(file: &[u8]) -> Vec<usize> {
-    (0..file.len()).filter(|&at| file[at] != 0).collect()
-}
-
-fn apply_damage(mut file: Vec<u8>, damages: &[FileDamage]) -> Vec<u8> {
-    for damage in damages {
-        let offsets = nonzero_bytes(&file);
+fn apply_damage(mut file: Vec<u8>, damages: &[(prop::sample::Index, Vec<u8>)]) -> Vec<u8> {
+    for (at, bits) in damages {
+        // Bytes that say something: most of a file is empty pages.
+        let offsets: Vec<usize> = (0..file.len()).filter(|&at| file[at] != 0).collect();
         if offsets.is_empty() {
             break;
         }
-        match damage {
-            FileDamage::Bits(at, bits) => file[*at.get(&offsets)] ^= bits,
-            FileDamage::Stretch(at, bytes) => {
-                let start = *at.get(&offsets);
-                let end = file.len().min(start + bytes.len());
-                file[start..end].copy_from_slice(&bytes[..end - start]);
-            }
-            FileDamage::Cut(at) => file.truncate(at.index(file.len())),
+        if bits.is_empty() {
+            file.truncate(at.index(file.len()));
+        } else {
+            file[*at.get(&offsets)..].iter_mut().zip(bits).for_each(|(byte, bits)| *byte ^= bits);
         }
     }
     file

@@ -25,14 +25,13 @@ const TRIES: usize = 8;
 /// For each placeholder of a part, the index of its value in the pool.
 type Binding = BTreeMap<String, usize>;
 
+/// What a task asks behind its actions.
 #[derive(Clone, Copy)]
-enum TaskPlan {
-    Act,
-    Ask,
-    ActAsk,
-    ActGive,
-    ActAct,
-    ActActAsk,
+enum TaskEnd {
+    Nothing,
+    Question,
+    /// The result of the last action.
+    Result,
 }
 
 /// A part of a task: its code is whole lines.
@@ -40,13 +39,6 @@ struct TaskPart<'a> {
     code: Vec<&'a TemplateText>,
     answers: bool,
     bound: Binding,
-}
-
-impl TemplateTrial {
-    fn new<'a>(name: &str, drafts: impl Iterator<Item = TaskDraft<'a>>) -> Self {
-        let solutions: BTreeSet<String> = drafts.map(|draft| draft.lines().concat().join("\n")).collect();
-        Self { template: name.to_owned(), solutions: solutions.into_iter().collect() }
-    }
 }
 
 impl EnvironmentTemplates {
@@ -65,33 +57,22 @@ impl EnvironmentTemplates {
 
     pub(super) fn draw(&self, rng: &mut impl Rng) -> GeneratedTask {
         let plans = &self.plans;
+        // How many actions, and what is asked behind them.
         let weights = [
-            (TaskPlan::Act, plans.act),
-            (TaskPlan::Ask, plans.ask),
-            (TaskPlan::ActAsk, plans.act_ask),
-            (TaskPlan::ActGive, plans.act_give),
-            (TaskPlan::ActAct, plans.act_act),
-            (TaskPlan::ActActAsk, plans.act_act_ask),
+            (1, TaskEnd::Nothing, plans.act),
+            (0, TaskEnd::Question, plans.ask),
+            (1, TaskEnd::Question, plans.act_ask),
+            (0, TaskEnd::Result, plans.act_give),
+            (2, TaskEnd::Nothing, plans.act_act),
+            (2, TaskEnd::Question, plans.act_act_ask),
         ];
-        let (plan, _) = draw_weighted(rng, &weights, |(_, weight)| *weight);
+        let (actions, end, _) = draw_weighted(rng, &weights, |(.., weight)| *weight);
         let mut draft = TaskDraft::new(self);
-        match plan {
-            TaskPlan::Act => draft.add_action(rng),
-            TaskPlan::Ask => draft.add_question(rng),
-            TaskPlan::ActAsk => {
-                draft.add_action(rng);
-                draft.add_question(rng);
-            }
-            TaskPlan::ActGive => draft.add_action_with_answer(rng),
-            TaskPlan::ActAct => {
-                draft.add_action(rng);
-                draft.add_action(rng);
-            }
-            TaskPlan::ActActAsk => {
-                draft.add_action(rng);
-                draft.add_action(rng);
-                draft.add_question(rng);
-            }
+        (0..*actions).for_each(|_| draft.add_action(rng));
+        match end {
+            TaskEnd::Nothing => {}
+            TaskEnd::Question => draft.add_question(rng),
+            TaskEnd::Result => draft.add_action_with_answer(rng),
         }
         draft.finish(rng)
     }
@@ -100,19 +81,31 @@ impl EnvironmentTemplates {
     pub(in crate::environments) fn draw_trials(&self, count: usize, rng: &mut impl Rng) -> Vec<TemplateTrial> {
         let mut trials = Vec::new();
         for action in &self.actions {
-            let mut draft = || TaskDraft::new(self).with_action(action, rng);
-            trials.push(TemplateTrial::new(&action.name, (0..count).map(|_| draft())));
+            trials.push(self.draw_trial(&action.name, count, |draft| draft.add_chosen_action(action, rng)));
             for give in &action.gives {
-                let mut draft = || TaskDraft::new(self).with_action(action, rng).with_given(give, rng);
                 let name = format!("{} and {}", action.name, give.name);
-                trials.push(TemplateTrial::new(&name, (0..count).map(|_| draft())));
+                trials.push(self.draw_trial(&name, count, |draft| {
+                    draft.add_chosen_action(action, rng);
+                    draft.add_given(give, rng);
+                }));
             }
         }
         for question in &self.questions {
-            let mut draft = || TaskDraft::new(self).with_question(question, rng);
-            trials.push(TemplateTrial::new(&question.name, (0..count).map(|_| draft())));
+            let name = &question.name;
+            trials
+                .push(self.draw_trial(name, count, |draft| draft.add_chosen_question(question, &Binding::new(), rng)));
         }
         trials
+    }
+
+    fn draw_trial<'a>(&'a self, name: &str, count: usize, mut add: impl FnMut(&mut TaskDraft<'a>)) -> TemplateTrial {
+        let mut solutions = BTreeSet::new();
+        for _ in 0..count {
+            let mut draft = TaskDraft::new(self);
+            add(&mut draft);
+            solutions.insert(draft.lines().concat().join("\n"));
+        }
+        TemplateTrial { template: name.to_owned(), solutions: solutions.into_iter().collect() }
     }
 
     fn placeholder_value(&self, hole: &str, bound: &Binding) -> &(String, Vec<String>) {
@@ -142,7 +135,6 @@ impl EnvironmentTemplates {
         words
     }
 
-    /// The lines of a part.
     fn render_lines(&self, part: &TaskPart<'_>, bound: &Binding) -> Vec<String> {
         let code: String = part.code.iter().map(|text| self.render_code(text, bound)).collect();
         let code = if part.answers { format!("answer({code})") } else { code };
@@ -192,7 +184,6 @@ impl<'a> TaskDraft<'a> {
         self.parts.push(part);
     }
 
-    /// Adds an action.
     fn add_action(&mut self, rng: &mut impl Rng) {
         let known = |action: &&ActionTemplate| !self.names.contains(&action.name);
         let actions: Vec<&'a ActionTemplate> = self.templates.actions.iter().filter(known).collect();
@@ -278,22 +269,6 @@ impl<'a> TaskDraft<'a> {
         self.names.push(give.name.clone());
     }
 
-    fn with_action(mut self, action: &'a ActionTemplate, rng: &mut impl Rng) -> Self {
-        self.add_chosen_action(action, rng);
-        self
-    }
-
-    fn with_given(mut self, give: &'a QuestionTemplate, rng: &mut impl Rng) -> Self {
-        self.add_given(give, rng);
-        self
-    }
-
-    fn with_question(mut self, question: &'a QuestionTemplate, rng: &mut impl Rng) -> Self {
-        self.add_chosen_question(question, &Binding::new(), rng);
-        self
-    }
-
-    /// The lines of each part.
     fn lines(&self) -> Vec<Vec<String>> {
         self.parts.iter().map(|part| self.templates.render_lines(part, &part.bound)).collect()
     }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Deserializer};
 /// The most numbers of a range.
 const LARGEST_RANGE: i64 = 10_000;
 
-/// The file as it stands.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TemplateFile {
@@ -20,7 +19,6 @@ struct TemplateFile {
     question: Vec<QuestionTemplate>,
 }
 
-/// Weights of the task plans.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PlanWeights {
@@ -39,10 +37,8 @@ struct Subset {
     values: Vec<String>,
 }
 
-/// A text with placeholders.
 pub(super) type TemplateText = Vec<TextPiece>;
 
-/// A part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TextPiece {
     Literal(String),
@@ -50,7 +46,6 @@ pub(super) enum TextPiece {
     Placeholder(String),
 }
 
-/// The values of a placeholder.
 #[derive(Debug, Clone)]
 pub(super) struct ValuePool {
     /// The kind of its values. Two actions of a task share no value of one kind; numbers have no kind.
@@ -221,26 +216,20 @@ fn read_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TemplateText,
 
 /// Placeholders are lower-case words in angle brackets.
 fn parse_text(text: &str) -> TemplateText {
-    let (mut found, mut literal, mut rest) = (Vec::new(), String::new(), text);
-    while let Some(at) = rest.find('<') {
-        let (before, after) = rest.split_at(at);
-        literal.push_str(before);
-        let hole = after[1..].split_once('>').filter(|(name, _)| is_name(name));
-        let Some((name, left)) = hole else {
-            literal.push('<');
-            rest = &after[1..];
-            continue;
-        };
-        if !literal.is_empty() {
-            found.push(TextPiece::Literal(std::mem::take(&mut literal)));
+    let mut parts = text.split('<');
+    let mut found = Vec::new();
+    let mut literal = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once('>').filter(|(name, _)| is_name(name)) {
+            Some((name, rest)) => {
+                found.extend([TextPiece::Literal(literal), TextPiece::Placeholder(name.to_owned())]);
+                literal = rest.to_owned();
+            }
+            None => literal += &format!("<{part}"),
         }
-        found.push(TextPiece::Placeholder(name.to_owned()));
-        rest = left;
     }
-    literal.push_str(rest);
-    if !literal.is_empty() {
-        found.push(TextPiece::Literal(literal));
-    }
+    found.push(TextPiece::Literal(literal));
+    found.retain(|piece| !matches!(piece, TextPiece::Literal(text) if text.is_empty()));
     found
 }
 

@@ -1,9 +1,54 @@
-//! The limits that a row of a public set states: `time_limit` (TACO, CodeContests, `open-r1/codeforces`), `time_limit_ms`, `memory_limit`, and
-//! `memory_limit_bytes`. `docs/verifying.md` has the table.
+//! What a row of any set may say for itself: its judge, in the field `judge`, as a name, a name with options or an object; and its limits, in
+//! `time_limit` (TACO, CodeContests, `open-r1/codeforces`), `time_limit_ms`, `memory_limit` and `memory_limit_bytes`. The verifier knows which judges there
+//! are. `docs/verifying.md` has the table of limits.
 
-use veriplay_core::{LimitOverrides, Limits, Value};
+use serde_json::{Map, Number, Value as Json};
+use veriplay_core::{Comparison, LimitOverrides, Limits, ProblemRow, Value};
 
-use super::fields::{FieldError, Fields, shown};
+use super::fields::{Fields, RowFault, shown};
+
+const JUDGE: &str = "judge";
+
+/// The judge that the row itself names, if it does.
+pub(super) fn named_judge(fields: &Fields) -> Result<Option<Comparison>, RowFault> {
+    let Some(named) = fields.get(JUDGE) else { return Ok(None) };
+    let text = match (named, json(named)) {
+        (Value::Str(name), _) => name.clone(),
+        (Value::Dict(_), Some(object)) => object.to_string(),
+        _ => {
+            let reason = format!("expected the name of a judge, or an object with `judge`; found {}", shown(named));
+            return Err(fields.fault(JUDGE, reason));
+        }
+    };
+    Comparison::parse(&text).map(Some).map_err(|why| fields.fault(JUDGE, why))
+}
+
+/// Takes over the judge that the row itself names.
+pub(super) fn choose(row: &mut ProblemRow, named: &Comparison) -> Result<(), RowFault> {
+    let Some(own) = row.comparison_mut() else {
+        return Err(RowFault::new(JUDGE, "no judge compares outputs of this task; hint: leave it out"));
+    };
+    own.choose(named);
+    own.is_default = false;
+    Ok(())
+}
+
+fn json(value: &Value) -> Option<Json> {
+    match value {
+        Value::None => Some(Json::Null),
+        Value::Str(text) => Some(Json::from(text.as_str())),
+        Value::Int(number) => number.to_string().parse().ok().map(Json::Number),
+        Value::Float(number) => Number::from_f64(*number).map(Json::Number),
+        Value::Dict(pairs) => {
+            let member = |(key, value): &(Value, Value)| match key {
+                Value::Str(key) => Some((key.clone(), json(value)?)),
+                _ => None,
+            };
+            pairs.iter().map(member).collect::<Option<Map<_, _>>>().map(Json::Object)
+        }
+        _ => None,
+    }
+}
 
 /// Limits above this are a mistake in the unit.
 const MOST_SECONDS: f64 = 600.0;
@@ -26,7 +71,7 @@ const EACH: &[&str] = &[" per test case", " per testcase", " per test"];
 ///
 /// # Errors
 /// A limit that cannot be read, with its field.
-pub(super) fn stated_limits(fields: &Fields) -> Result<LimitOverrides, FieldError> {
+pub(super) fn stated_limits(fields: &Fields) -> Result<LimitOverrides, RowFault> {
     let seconds = match stated_seconds(fields)? {
         Some((name, seconds)) if seconds > MOST_SECONDS => {
             let reason = format!(
@@ -45,7 +90,7 @@ pub(super) fn stated_limits(fields: &Fields) -> Result<LimitOverrides, FieldErro
 }
 
 /// The limit of time in seconds, and its field. One of 0 is none, as `deepmind/code_contests` has it.
-fn stated_seconds(fields: &Fields) -> Result<Option<(&'static str, f64)>, FieldError> {
+fn stated_seconds(fields: &Fields) -> Result<Option<(&'static str, f64)>, RowFault> {
     let units = [(SECOND, 1.0), (MILLISECOND, 1e-3), (MINUTE, 60.0)];
     let seconds = match fields.get("time_limit") {
         Some(Value::Dict(_)) => {
@@ -63,7 +108,7 @@ fn stated_seconds(fields: &Fields) -> Result<Option<(&'static str, f64)>, FieldE
 }
 
 /// The limit of memory in bytes. One of 0 is none.
-fn stated_bytes(fields: &Fields) -> Result<Option<u64>, FieldError> {
+fn stated_bytes(fields: &Fields) -> Result<Option<u64>, RowFault> {
     let (kibi, mebi, gibi) = (1024.0, f64::from(1 << 20), f64::from(1 << 30));
     let units = [(MEBIBYTE, mebi), (KIBIBYTE, kibi), (GIBIBYTE, gibi), (BYTE, 1.0)];
     let bytes = match quantity(fields, "memory_limit", &units)? {
@@ -74,7 +119,7 @@ fn stated_bytes(fields: &Fields) -> Result<Option<u64>, FieldError> {
 }
 
 /// A number with one of these units: a number, or a text such as `2.0 seconds`.
-fn quantity(fields: &Fields, name: &str, units: &[(&[&str], f64)]) -> Result<Option<f64>, FieldError> {
+fn quantity(fields: &Fields, name: &str, units: &[(&[&str], f64)]) -> Result<Option<f64>, RowFault> {
     let Some(found) = fields.get(name) else { return Ok(None) };
     let text = match found {
         Value::Str(text) if matches!(text.trim(), "" | "None" | "null") => return Ok(None),
@@ -94,73 +139,6 @@ fn quantity(fields: &Fields, name: &str, units: &[(&[&str], f64)]) -> Result<Opt
             let wanted =
                 if names == [""] { String::new() } else { format!(", with or without a unit ({})", names.join(", ")) };
             Err(fields.fault(name, format!("expected a number{wanted}; found {}", shown(found))))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn stated(row: &str) -> Result<LimitOverrides, FieldError> {
-        stated_limits(&Fields::parse(row).expect("it is JSON"))
-    }
-
-    #[test]
-    fn limits_are_read_as_sets_write_them() {
-        let second = Limits::FUEL_PER_SECOND;
-        for (row, fuel, memory_bytes) in [
-            (r#"{}"#, None, None),
-            (r#"{"time_limit": null, "memory_limit": ""}"#, None, None),
-            (r#"{"time_limit": 2.0, "memory_limit": 256.0}"#, Some(2 * second), Some(256 << 20)),
-            (
-                r#"{"time_limit": "2.5 seconds", "memory_limit": "512.0 megabytes"}"#,
-                Some(second * 5 / 2),
-                Some(512 << 20),
-            ),
-            (r#"{"time_limit": "1 second", "memory_limit": "1 GB"}"#, Some(second), Some(1 << 30)),
-            (r#"{"time_limit": "500ms", "memory_limit": "262144 KB"}"#, Some(second / 2), Some(256 << 20)),
-            (r#"{"time_limit": "1 minute", "memory_limit": "256 mebibytes"}"#, Some(60 * second), Some(256 << 20)),
-            (
-                r#"{"time_limit": "2.0 seconds per test", "memory_limit": "256 megabytes per test"}"#,
-                Some(2 * second),
-                Some(256 << 20),
-            ),
-            (r#"{"time_limit_ms": 1500}"#, Some(second * 3 / 2), None),
-            (
-                r#"{"time_limit": {"seconds": 3, "nanos": 500000000}, "memory_limit_bytes": 268435456}"#,
-                Some(second * 7 / 2),
-                Some(256 << 20),
-            ),
-            (r#"{"time_limit": {"seconds": 0, "nanos": 0}, "memory_limit_bytes": 0}"#, None, None),
-            (r#"{"memory_limit": 16}"#, None, Some(128 << 20)),
-            (r#"{"memory_limit": "64 GB"}"#, None, Some(4 << 30)),
-        ] {
-            let wanted = LimitOverrides { fuel, memory_bytes, ..LimitOverrides::default() };
-            assert_eq!(stated(row), Ok(wanted), "{row}");
-        }
-    }
-
-    #[test]
-    fn a_limit_that_cannot_be_read_is_named() {
-        for (row, field, reason) in [
-            (
-                r#"{"time_limit": "soon"}"#,
-                "time_limit",
-                "expected a number, with or without a unit (seconds, milliseconds, minutes); found",
-            ),
-            (r#"{"time_limit": -1}"#, "time_limit", "expected a number"),
-            (
-                r#"{"time_limit": 2000}"#,
-                "time_limit",
-                "is 2000 seconds, and the most is 600; hint: give milliseconds as `time_limit_ms`",
-            ),
-            (r#"{"time_limit": {"seconds": "x"}}"#, "time_limit.seconds", "expected a number"),
-            (r#"{"memory_limit": [256]}"#, "memory_limit", "expected a number"),
-            (r#"{"memory_limit_bytes": "1 MB"}"#, "memory_limit_bytes", "expected a number; found"),
-        ] {
-            let error = stated(row).expect_err(row);
-            assert!(error.field == field && error.reason.contains(reason), "{row}: {error:?}");
         }
     }
 }
