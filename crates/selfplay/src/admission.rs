@@ -88,7 +88,6 @@ impl<T: Clone> Admission<T> {
 }
 
 impl OutcomeCounts {
-    /// Counts a judged proposal.
     pub(crate) fn add_proposal<T, D>(&mut self, judged: &JudgedProposal<T, D>) {
         let Ok(verdict) = &judged.verdict else {
             self.dropped += 1;

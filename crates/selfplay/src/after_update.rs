@@ -120,25 +120,16 @@ impl<E: Environment> AfterUpdate<'_, E> {
     }
 
     /// Takes one optimizer step at this learning rate.
-    ///
-    /// # Errors
-    /// A bad batch, or the weights are elsewhere.
     pub fn train(&mut self, batch: &TrainBatch, rate: f64) -> Result<(), PlayError> {
         self.policy.learner()?.update(batch, rate).map(drop).map_err(failed)
     }
 
     /// What the policy has learned so far.
-    ///
-    /// # Errors
-    /// The weights are elsewhere.
     pub fn snapshot(&mut self) -> Result<Snapshot, PlayError> {
         self.policy.learner()?.snapshot().map_err(failed)
     }
 
     /// Undoes the updates since a snapshot.
-    ///
-    /// # Errors
-    /// The weights are elsewhere.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), PlayError> {
         self.policy.learner()?.restore(snapshot).map_err(failed)
     }

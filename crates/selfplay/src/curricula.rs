@@ -38,9 +38,6 @@ pub struct CurriculumTask<'a> {
 /// A task whose type is not known here.
 pub trait TaskContent {
     /// The task as the log of rollouts has it.
-    ///
-    /// # Errors
-    /// A task that JSON cannot say.
     fn to_json(&self) -> serde_json::Result<serde_json::Value>;
 }
 
@@ -97,30 +94,6 @@ pub struct DrawnTask {
     pub solved: SolveCount,
     /// The mean of |advantage| over its solvers' episodes: how much was learned from it. 0 where no advantages are computed.
     pub mean_advantage: f64,
-}
-
-impl<C: Curriculum + ?Sized> Curriculum for &C {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
-
-    fn weight(&self, last: Option<SolveCount>, learnable_weight: f64) -> f64 {
-        (**self).weight(last, learnable_weight)
-    }
-
-    fn weights(
-        &self,
-        step: u64,
-        tasks: &[CurriculumTask<'_>],
-        learnable_weight: f64,
-        memory: &Memory,
-    ) -> Result<Vec<f64>, ExternalError> {
-        (**self).weights(step, tasks, learnable_weight, memory)
-    }
-
-    fn note(&self, step: u64, drawn: &[DrawnTask], memory: &mut Memory) {
-        (**self).note(step, drawn, memory);
-    }
 }
 
 registry! {

@@ -10,7 +10,6 @@ use veriplay_core::{Execute, Prompt};
 
 use crate::after_update::{AfterUpdate, UpdatedPolicy};
 use crate::environment::{Environment, Stage};
-use crate::facts::StepFacts;
 use crate::game::{Game, OwnScript, Script};
 use crate::game_state::GameState;
 use crate::methods::Methods;
@@ -23,7 +22,7 @@ use crate::settings::{ProposerMode, invalid_value};
 use crate::splits::Guard;
 use crate::stages::Stages;
 use crate::step::Step;
-use crate::training_signal::{StepLearning, TrainingSignal};
+use crate::training_signal::StepLearning;
 
 /// A game as the loop plays it.
 pub struct SelfPlay<G> {
@@ -81,9 +80,6 @@ impl<G: Game> SelfPlay<G> {
     }
 
     /// Refuses settings under which nobody learns, or no step has a task.
-    ///
-    /// # Errors
-    /// The setting, and what it may be.
     pub fn check(&self) -> Result<(), PlayError> {
         let settings = self.game.settings();
         let verifier = self.game.verifier().map(|_| Part::Verification);
@@ -115,9 +111,6 @@ impl<G: Game> SelfPlay<G> {
     }
 
     /// As [`SelfPlay::step`], and of a step that fails nothing stays in the state.
-    ///
-    /// # Errors
-    /// As [`SelfPlay::step`].
     pub fn step_or_undo(
         &self,
         context: &StepContext<'_>,
@@ -148,24 +141,18 @@ impl<G: Game> SelfPlay<G> {
     ) -> Result<Output<G>, PlayError> {
         let mut play = Step::new(self.stages(context), &*self.methods.curriculum, state, step);
         self.script.step(&self.game, &mut play)?;
-        let facts = play.finish()?;
+        let mut facts = play.finish()?;
         let learning = StepLearning { game: &self.game, methods: &self.methods, context, step };
-        let TrainingSignal { scored, preferences } = learning.signal(state, &facts)?;
-        let facts = StepFacts { scored, preferences, ..facts };
+        learning.choose(state, &mut facts)?;
         let batches = learning.batches(state, &facts);
         self.methods.curriculum.note(step, &facts.drawn_tasks(), &mut state.curriculum);
-        let (propose, solve) =
-            (self.game.seeds(Stage::Propose, context.seed, step), self.game.seeds(Stage::Solve, context.seed, step));
+        let [propose, solve] = [Stage::Propose, Stage::Solve].map(|stage| self.game.seeds(stage, context.seed, step));
         let summary = facts.summary();
+        let monitors = self.methods.monitors.iter();
         Ok(StepOutput {
             batches,
             metrics: self.game.metrics(&facts),
-            monitors: self
-                .methods
-                .monitors
-                .iter()
-                .filter_map(|one| Some((one.name(), one.measure(&summary)?)))
-                .collect(),
+            monitors: monitors.filter_map(|one| Some((one.name(), one.measure(&summary)?))).collect(),
             numbers: facts.numbers.clone(),
             counts: summary.counts,
             rewarded: facts.rewarded(),
@@ -174,29 +161,16 @@ impl<G: Game> SelfPlay<G> {
     }
 
     /// Has the script do what it does behind the update of step `step`. Returns the numbers that it states, by name.
-    ///
-    /// # Errors
-    /// A fault of the policy or of the learner.
     pub fn after_update(
         &self,
         update: StepUpdate<'_>,
         state: &mut GameState<G::Task>,
     ) -> Result<BTreeMap<String, f64>, PlayError> {
         let StepUpdate { policy, execute, seed, step, learning_rate } = update;
-        let GameState { pool, deferred, .. } = state;
-        let numbers = BTreeMap::new();
-        let mut after = AfterUpdate {
-            game: &self.game,
-            policy,
-            execute,
-            seed,
-            step,
-            learning_rate,
-            pool,
-            deferred,
-            numbers,
-            measured: 0,
-        };
+        let (game, GameState { pool, deferred, .. }) = (&self.game, state);
+        let (numbers, measured) = (BTreeMap::new(), 0);
+        let mut after =
+            AfterUpdate { game, policy, execute, seed, step, learning_rate, pool, deferred, numbers, measured };
         self.script.after_update(&self.game, &mut after)?;
         Ok(after.numbers)
     }

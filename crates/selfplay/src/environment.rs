@@ -12,12 +12,12 @@ use veriplay_core::{Dropped, Execute, Role};
 
 use crate::admission::{Admission, IsKnown, JudgedProposal};
 use crate::judgement::{JudgedResponse, ProposalPosition, RoundFacts, Seeds};
-use crate::play::PlayError;
+use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
 use crate::rollout::{Episode, FinishedEpisode, Part};
 use crate::settings::SharedSettings;
 use crate::splits::Guard;
-use crate::task_pool::PoolTask;
+use crate::task_pool::{PoolTask, TaskPool};
 
 /// An environment. Pure: the same settings, seed, step, policy and executor give the same episodes, judgements and facts.
 pub trait Environment: Sync + Sized {
@@ -40,6 +40,8 @@ pub trait Environment: Sync + Sized {
     const KINDS: &'static [&'static str];
     /// Names the random numbers that a step's tasks are drawn with.
     const CHOICE_PURPOSE: &'static str = "tasks";
+    /// The words that name its other random streams; `None` where nothing that it runs has a seed.
+    const STREAMS: Option<StreamNames> = None;
 
     /// The settings, the guard and the evaluation, which every game has.
     fn base(&self) -> &GameBase<Self::Task>;
@@ -65,9 +67,6 @@ pub trait Environment: Sync + Sized {
     }
 
     /// The episode of a logged request, to replay it; `None` where the log does not fit the configuration.
-    ///
-    /// # Errors
-    /// A host fault.
     fn proposer_episode(
         &self,
         execute: &dyn Execute,
@@ -150,13 +149,12 @@ pub trait Environment: Sync + Sized {
 
     /// Seeds the policy's samples.
     fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
-        let part = if draw.part == Part::Verification { "verify " } else { "" };
-        derive_seed(run, step, &format!("{part}{}/chunk {}/round {}", draw.stage.name(), draw.chunk, draw.round))
+        Self::STREAMS.unwrap_or(StreamNames::PLAIN).sampling_seed(run, step, draw)
     }
 
     /// Seeds what episodes and judges run.
-    fn seeds(&self, _stage: Stage, _run: u64, _step: u64) -> Seeds {
-        Seeds::default()
+    fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
+        Self::STREAMS.map(|streams| streams.seeds(stage, run, step)).unwrap_or_default()
     }
 }
 
@@ -179,17 +177,69 @@ pub enum Stage {
     EvaluateGreedy,
 }
 
-impl Stage {
-    /// Its name in seeds, which a run's bytes depend on.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Stage::SftSolve => "sft solve",
-            Stage::SftPropose => "sft propose",
-            Stage::Propose => "propose",
-            Stage::Solve => "solve",
-            Stage::AfterUpdate => "after update",
-            Stage::Evaluate => "evaluate",
-            Stage::EvaluateGreedy => "evaluate greedy",
+/// The words that name a game's random streams. A run's bytes depend on them.
+pub struct StreamNames {
+    /// Proposers, and their turns.
+    pub proposer: &'static str,
+    /// The run's seed for proposers of supervised examples: they must not be those of step 0.
+    pub sft_proposers: &'static str,
+    /// Solvers of supervised examples.
+    pub sft_solver: &'static str,
+    /// Solvers of a step.
+    pub solver: &'static str,
+    /// Tools that proposers call.
+    pub proposer_tools: &'static str,
+    /// Tools that solvers call, behind the word for the solver.
+    pub solver_tools: &'static str,
+    /// Judges of solvers, likewise.
+    pub judge: &'static str,
+}
+
+impl StreamNames {
+    /// Those of a game that has no words of its own.
+    pub const PLAIN: Self = Self {
+        proposer: "proposer",
+        sft_proposers: "supervised proposers",
+        sft_solver: "supervised solver",
+        solver: "solver",
+        proposer_tools: "tools of proposers",
+        solver_tools: "tools",
+        judge: "judge",
+    };
+
+    const fn role(&self, stage: Stage) -> &'static str {
+        match stage {
+            Stage::SftPropose | Stage::Propose => self.proposer,
+            Stage::SftSolve => self.sft_solver,
+            Stage::Solve => self.solver,
+            Stage::AfterUpdate => "after the update",
+            Stage::Evaluate => "evaluation",
+            Stage::EvaluateGreedy => "greedy evaluation",
+        }
+    }
+
+    /// The seed that a stage of a run draws with.
+    pub fn stage_seed(&self, stage: Stage, run: u64) -> u64 {
+        if stage == Stage::SftPropose { derive_seed(run, 0, self.sft_proposers) } else { run }
+    }
+
+    /// As [`crate::environment::Environment::sampling_seed`].
+    pub fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
+        let chunk = if draw.chunk == 0 { String::new() } else { format!("/chunk {}", draw.chunk) };
+        let part = if draw.part == Part::Verification { "verify " } else { "" };
+        let purpose = format!("{part}{}/round {}{chunk}", self.role(draw.stage), draw.round);
+        derive_seed(self.stage_seed(draw.stage, run), step, &purpose)
+    }
+
+    /// As [`crate::environment::Environment::seeds`].
+    pub fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
+        let seed = |purpose: &str| derive_seed(self.stage_seed(stage, run), step, purpose);
+        match stage {
+            Stage::SftPropose | Stage::Propose => Seeds { tools: seed(self.proposer_tools), ..Seeds::default() },
+            Stage::SftSolve | Stage::Solve | Stage::AfterUpdate | Stage::Evaluate | Stage::EvaluateGreedy => {
+                let of_role = |purpose: &str| seed(&format!("{}/{purpose}", self.role(stage)));
+                Seeds { tools: of_role(self.solver_tools), judge: of_role(self.judge), ..Seeds::default() }
+            }
         }
     }
 }
@@ -219,6 +269,18 @@ pub struct Proposer<E: Environment> {
     pub rollouts: usize,
     /// The kind of task requested.
     pub kind: &'static str,
+}
+
+/// What the proposers of a step may be made of.
+pub struct Proposing<'a, T> {
+    /// The policy, the sandbox and the run's seed.
+    pub context: StepContext<'a>,
+    /// The pool as it is.
+    pub pool: &'a TaskPool<T>,
+    /// Whether they are those of a step, or of the supervised examples before step 0 ([`Stage::SftPropose`]).
+    pub stage: Stage,
+    /// The step.
+    pub step: u64,
 }
 
 /// A finished proposer's episode to judge.
@@ -363,6 +425,8 @@ pub struct VerifierEpisode<E: Environment> {
 
 /// The output of the verify stage.
 pub(crate) struct VerifyOutput<E: Environment> {
+    /// How many prompts verifiers had, of all players.
+    pub(crate) prompts: usize,
     /// Verifiers' episodes, in the order of the tasks.
     pub(crate) verifications: Vec<VerifierEpisode<E>>,
     /// By task; `None` where the host failed. Empty without verifiers.

@@ -27,9 +27,6 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// As [`SelfPlay::evaluate`]. `ended` is told how many more of [`SelfPlay::evaluation_episodes`] have ended, as they do.
-    ///
-    /// # Errors
-    /// As [`SelfPlay::evaluate`].
     pub fn evaluate_watched(
         &self,
         context: &StepContext<'_>,

@@ -1,6 +1,6 @@
 //! What happened in a step: what its script has sampled and judged, and what was learned from it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
 
@@ -124,7 +124,7 @@ pub struct StepSummary<'a> {
     /// Episodes of proposers, of solvers, then of verifiers.
     pub episodes: Vec<EpisodeSummary<'a>>,
     /// The tasks that solvers attempted.
-    pub tasks: Vec<TaskSummary>,
+    pub tasks: Vec<DrawnTask>,
     /// The episodes that got a reward.
     pub scored: &'a [ScoredEpisode],
     /// Proposers and tasks that were passed over, because the policy has no room for their prompts or the game makes none.
@@ -144,39 +144,35 @@ pub struct EpisodeSummary<'a> {
     pub verdict: Result<&'a Verdict, &'a Dropped>,
 }
 
-/// A task in the same form for every game.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TaskSummary {
-    /// Its kind, one of the environment's.
-    pub kind: &'static str,
-    /// Where it comes from: this step, the pool or the seeds.
-    pub source: Source,
-    /// How often it was solved.
-    pub solved: SolveCount,
-}
-
 impl<'a> EpisodeSummary<'a> {
-    fn new<E: Episode>(
-        role: Role,
-        finished: &'a FinishedEpisode<E>,
-        verdict: Result<&'a Verdict, &'a Dropped>,
-    ) -> Self {
-        Self { role, turns: &finished.turns, end: finished.end(), verdict }
+    fn new<E: Episode>(role: Role, finished: &'a FinishedEpisode<E>, verdict: &'a Result<Verdict, Dropped>) -> Self {
+        Self { role, turns: &finished.turns, end: finished.end(), verdict: verdict.as_ref() }
     }
 }
+
+/// What every episode of a step has, whatever part it plays.
+pub(crate) struct EpisodeView<'a> {
+    pub(crate) role: Role,
+    /// The policy that was sampled, where it is not the one that learns.
+    pub(crate) policy: Option<&'a String>,
+    /// The kind of task that it is about.
+    pub(crate) kind: &'static str,
+    /// The number that episodes which answered the same question share.
+    pub(crate) group: usize,
+    pub(crate) turns: &'a [(Prompt, Rollout)],
+}
+
 impl<E: Environment> StepFacts<E> {
     /// The lines of the log: proposals, what was derived, then tasks.
     pub(crate) fn records(&self, step: u64, propose: Seeds, solve: Seeds) -> Vec<Record<E>> {
-        let by_episode: HashMap<(Part, usize), &ScoredEpisode> =
-            self.scored.iter().map(|scored| ((scored.part, scored.index), scored)).collect();
-        let scored = |part: Part, index: usize| by_episode.get(&(part, index)).copied();
+        let scored: BTreeMap<Response, &ScoredEpisode> = self.scored.iter().map(|one| (one.response(), one)).collect();
         let proposal = |(index, one): (usize, &ProposalEpisode<E>)| {
             LogRecord::Proposal(Box::new(ProposalRecord {
                 schema_version: SCHEMA_VERSION,
                 index,
                 proposed: one.proposed,
                 request: one.request.clone(),
-                episode: self.episode_record(Response { part: Part::Proposal, index }, scored(Part::Proposal, index)),
+                episode: self.episode_record(Response { part: Part::Proposal, index }, &one.finished, &scored),
                 seeds: propose,
                 judged: one.judged.clone(),
             }))
@@ -203,12 +199,11 @@ impl<E: Environment> StepFacts<E> {
             })
             .collect();
         for (index, one) in self.solutions.iter().enumerate() {
-            let episode = self.episode_record(Response { part: Part::Solution, index }, scored(Part::Solution, index));
+            let episode = self.episode_record(Response { part: Part::Solution, index }, &one.finished, &scored);
             tasks[one.finished.source].attempts.push(AttemptRecord { episode, judged: one.judged.clone() });
         }
         for (index, one) in self.verifications.iter().enumerate() {
-            let response = Response { part: Part::Verification, index };
-            let episode = self.episode_record(response, scored(Part::Verification, index));
+            let episode = self.episode_record(Response { part: Part::Verification, index }, &one.finished, &scored);
             let (candidate, judged) = (one.candidate, one.judged.clone());
             tasks[one.task].verifications.push(VerificationRecord { candidate, episode, judged });
         }
@@ -217,17 +212,17 @@ impl<E: Environment> StepFacts<E> {
         proposals.chain(self.derived.iter().enumerate().map(derived)).chain(tasks).collect()
     }
 
-    fn episode_record(&self, response: Response, scored: Option<&ScoredEpisode>) -> EpisodeRecord {
-        let finished = match response.part {
-            Part::Proposal => &self.proposals[response.index].finished,
-            Part::Verification => &self.verifications[response.index].finished,
-            Part::Solution | Part::Deferred => &self.solutions[response.index].finished,
-        };
-        let role = self.role(response);
+    fn episode_record(
+        &self,
+        response: Response,
+        finished: &FinishedEpisode<E::Episode>,
+        scored: &BTreeMap<Response, &ScoredEpisode>,
+    ) -> EpisodeRecord {
+        let EpisodeView { role, policy, .. } = self.episode(response);
         EpisodeRecord {
             role: (role != response.part.role()).then(|| role.name().to_owned()),
-            policy: self.policy(response).cloned(),
-            ..EpisodeRecord::new(finished, scored)
+            policy: policy.cloned(),
+            ..EpisodeRecord::new(finished, scored.get(&response).copied())
         }
     }
 
@@ -261,55 +256,49 @@ impl<E: Environment> StepFacts<E> {
     /// The step as monitors see it.
     pub(crate) fn summary(&self) -> StepSummary<'_> {
         let proposals =
-            self.proposals.iter().map(|one| EpisodeSummary::new(one.role, &one.finished, one.judged.verdict.as_ref()));
+            self.proposals.iter().map(|one| EpisodeSummary::new(one.role, &one.finished, &one.judged.verdict));
         let solutions =
-            self.solutions.iter().map(|one| EpisodeSummary::new(one.role, &one.finished, one.judged.verdict.as_ref()));
-        let verifications = self
-            .verifications
-            .iter()
-            .map(|one| EpisodeSummary::new(one.role, &one.finished, one.judged.verdict.as_ref()));
-        let tasks = self.tasks.iter().zip(&self.solved);
-        let task = |(asked, solved): (&StepTask<E::Task>, &SolveCount)| TaskSummary {
-            kind: asked.task.kind(),
-            source: asked.source,
-            solved: *solved,
-        };
+            self.solutions.iter().map(|one| EpisodeSummary::new(one.role, &one.finished, &one.judged.verdict));
+        let verifications =
+            self.verifications.iter().map(|one| EpisodeSummary::new(one.role, &one.finished, &one.judged.verdict));
         StepSummary {
             counts: self.outcome_counts(),
             episodes: proposals.chain(solutions).chain(verifications).collect(),
-            tasks: tasks.map(task).collect(),
+            tasks: self.drawn_tasks(),
             scored: &self.scored,
             without_prompt: self.without_prompt + self.proposers_without_prompt,
         }
     }
 
-    /// The turns of an episode.
-    pub(crate) fn turns(&self, response: Response) -> &[(Prompt, Rollout)] {
-        match response.part {
-            Part::Proposal => &self.proposals[response.index].finished.turns,
-            Part::Solution => &self.solutions[response.index].finished.turns,
-            Part::Verification => &self.verifications[response.index].finished.turns,
-            Part::Deferred => &self.released[response.index].turns,
-        }
-    }
-
-    /// The number that episodes which answered the same question share.
-    pub(crate) fn group(&self, response: Response) -> usize {
-        match response.part {
-            Part::Proposal => 0,
-            Part::Solution => self.solutions[response.index].finished.source,
-            Part::Verification => self.verifications[response.index].finished.source,
-            Part::Deferred => self.released[response.index].group,
-        }
-    }
-
-    /// The policy that was sampled in an episode, where it is not the one that learns.
-    pub(crate) fn policy(&self, response: Response) -> Option<&String> {
-        match response.part {
-            Part::Proposal => self.proposals[response.index].policy.as_ref(),
-            Part::Solution => self.solutions[response.index].policy.as_ref(),
-            Part::Verification => self.verifications[response.index].policy.as_ref(),
-            Part::Deferred => None,
+    /// An episode of the step.
+    pub(crate) fn episode(&self, response: Response) -> EpisodeView<'_> {
+        let Response { part, index } = response;
+        match part {
+            // All proposals of a kind answered the same question, "invent a task", whatever they were shown: they are one group.
+            Part::Proposal => {
+                let one = &self.proposals[index];
+                EpisodeView {
+                    role: one.role,
+                    policy: one.policy.as_ref(),
+                    kind: one.kind,
+                    group: 0,
+                    turns: &one.finished.turns,
+                }
+            }
+            Part::Solution => {
+                let SolverEpisode { role, policy, finished, .. } = &self.solutions[index];
+                let (kind, group) = (self.tasks[finished.source].task.kind(), finished.source);
+                EpisodeView { role: *role, policy: policy.as_ref(), kind, group, turns: &finished.turns }
+            }
+            Part::Verification => {
+                let VerifierEpisode { role, policy, task, finished, .. } = &self.verifications[index];
+                let (kind, group) = (self.tasks[*task].task.kind(), finished.source);
+                EpisodeView { role: *role, policy: policy.as_ref(), kind, group, turns: &finished.turns }
+            }
+            Part::Deferred => {
+                let one = &self.released[index];
+                EpisodeView { role: one.role, policy: None, kind: one.kind, group: one.group, turns: &one.turns }
+            }
         }
     }
 
@@ -325,59 +314,37 @@ impl<E: Environment> StepFacts<E> {
 
     /// Whether something may be learned from a response: the policy that learns made it, and the script does not leave it out.
     pub(crate) fn is_learnable(&self, response: Response) -> bool {
-        self.policy(response).is_none() && self.given.get(&response) != Some(&GivenReward::Nothing)
-    }
-
-    /// The kind of task that an episode is about.
-    pub(crate) fn kind(&self, response: Response) -> &'static str {
-        match response.part {
-            Part::Proposal => self.proposals[response.index].kind,
-            Part::Solution => self.tasks[self.solutions[response.index].finished.source].task.kind(),
-            Part::Verification => self.tasks[self.verifications[response.index].task].task.kind(),
-            Part::Deferred => self.released[response.index].kind,
-        }
-    }
-
-    /// The role that an episode has.
-    pub(crate) fn role(&self, response: Response) -> Role {
-        match response.part {
-            Part::Proposal => self.proposals[response.index].role,
-            Part::Solution => self.solutions[response.index].role,
-            Part::Verification => self.verifications[response.index].role,
-            Part::Deferred => self.released[response.index].role,
-        }
+        self.episode(response).policy.is_none() && self.given.get(&response) != Some(&GivenReward::Nothing)
     }
 
     /// The rewards of rollouts that their trainer numbers.
     pub(crate) fn rewarded(&self) -> Vec<RewardedRollout> {
-        let of_episode = |scored: &'_ ScoredEpisode| -> Vec<RewardedRollout> {
-            let turns = self.turns(scored.response()).iter().enumerate();
-            let rewarded = turns.filter_map(|(turn, (_, rollout))| {
-                Some(RewardedRollout {
-                    rollout: rollout.id?,
+        let mut rewarded = Vec::new();
+        for scored in &self.scored {
+            for (turn, (_, rollout)) in self.episode(scored.response()).turns.iter().enumerate() {
+                let Some(rollout) = rollout.id else { continue };
+                let own = scored.turns.get(turn);
+                rewarded.push(RewardedRollout {
+                    rollout,
                     role: scored.role,
                     kind: scored.kind,
                     group: scored.group,
                     episode: scored.index,
                     turn,
-                    reward: scored
-                        .turns
-                        .get(turn)
-                        .map_or_else(|| scored.reward.clone(), |one| Reward::single("turn", one.reward)),
-                    advantage: scored.turns.get(turn).map_or(scored.advantage, |one| one.advantage),
-                })
-            });
-            rewarded.collect()
-        };
-        self.scored.iter().flat_map(of_episode).collect()
+                    reward: own.map_or_else(|| scored.reward.clone(), |one| Reward::single("turn", one.reward)),
+                    advantage: own.map_or(scored.advantage, |one| one.advantage),
+                });
+            }
+        }
+        rewarded
     }
 
     /// A response: the last turn of its episode.
     pub fn rollout(&self, response: Response) -> Option<&Rollout> {
-        self.turns(response).last().map(|(_, rollout)| rollout)
+        self.episode(response).turns.last().map(|(_, rollout)| rollout)
     }
 
-    /// What came of each task that solvers attempted, for the curriculum.
+    /// What came of each task that solvers attempted, for the curriculum and for monitors.
     pub(crate) fn drawn_tasks(&self) -> Vec<DrawnTask> {
         let mut advantages: Vec<Vec<f64>> = self.tasks.iter().map(|_| Vec::new()).collect();
         for scored in self.scored.iter().filter(|scored| scored.part == Part::Solution) {

@@ -4,19 +4,16 @@ use serde::Serialize;
 use veriplay_core::{Execute, Prompt};
 
 use crate::after_update::AfterUpdate;
-use crate::environment::{Environment, Proposer};
+use crate::environment::{Environment, Proposer, Proposing};
 use crate::facts::StepFacts;
 use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
-use crate::step::{Proposing, Step};
+use crate::step::Step;
 use crate::task_pool::TaskPool;
 
 /// The order of a step of a game: the verbs that it calls. [`Game::step`] is the game's own; a loop over a game of another crate is one more.
 pub trait Script<G: Environment>: Send + Sync {
     /// Plays a step of `game`.
-    ///
-    /// # Errors
-    /// As [`Game::step`].
     fn step(&self, game: &G, step: &mut Step<'_, G>) -> Result<(), PlayError>;
 
     /// What it does when the update of a step is done.
@@ -52,9 +49,6 @@ pub trait Game: Environment {
     fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError>;
 
     /// The proposers of a step, or of what is proposed before step 0.
-    ///
-    /// # Errors
-    /// A host fault.
     fn proposers(&self, proposing: &Proposing<'_, Self::Task>) -> Result<Vec<Proposer<Self>>, PlayError>;
 
     /// The pool before step 0.
@@ -87,8 +81,5 @@ pub trait Game: Environment {
     fn metrics(&self, step: &StepFacts<Self>) -> Self::Metrics;
 
     /// The prompts a run would send, each with a label.
-    ///
-    /// # Errors
-    /// Tasks that cannot be made, or a host fault.
     fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError>;
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{FinishReason, PolicyVersion, Prompt, Reward, Role, Rollout};
 
 use crate::environment::Environment;
-use crate::facts::{ReleasedEpisode, StepFacts};
+use crate::facts::{EpisodeView, ReleasedEpisode, StepFacts};
 use crate::preferences::Response;
 use crate::rollout::Part;
 
@@ -32,14 +32,15 @@ struct HeldTurn {
 
 impl HeldEpisode {
     pub(crate) fn new<E: Environment>(facts: &StepFacts<E>, response: Response) -> Self {
-        let turns = facts.turns(response).iter().map(|(_, rollout)| HeldTurn {
+        let EpisodeView { role, kind, group, turns, .. } = facts.episode(response);
+        let turns = turns.iter().map(|(_, rollout)| HeldTurn {
             prompt_tokens: rollout.prompt_tokens.clone(),
             tokens: rollout.tokens.clone(),
             logprob_bits: rollout.logprobs.iter().map(|logprob| logprob.to_bits()).collect(),
             policy: rollout.policy.0,
         });
-        let (role, kind) = (facts.role(response).name().to_owned(), facts.kind(response).to_owned());
-        Self { part: response.part, role, kind, group: facts.group(response), turns: turns.collect() }
+        let (role, kind) = (role.name().to_owned(), kind.to_owned());
+        Self { part: response.part, role, kind, group, turns: turns.collect() }
     }
 
     /// With its reward; `None` where it is another role's, or of a kind that the game does not have.

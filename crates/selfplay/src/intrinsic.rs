@@ -14,8 +14,7 @@ use std::collections::BTreeMap;
 use veriplay_core::{Digest, Reward};
 
 use crate::registry::registry;
-use crate::task_content::TaskContent;
-use crate::task_pool::{PoolTask, TaskPool};
+use crate::task_pool::{PoolTask, TaskContent, TaskPool};
 
 /// The most that one term adds.
 pub const MAX_TERM: f64 = 0.5;

@@ -1,5 +1,7 @@
 //! The methods that a game is played with, as its settings name them.
 
+use std::ops::Deref;
+
 use veriplay_core::Reward;
 
 use crate::advantages::{self, ADVANTAGES, AdvantageEstimator};
@@ -11,16 +13,35 @@ use crate::proposer_factor::{ProposerFactor, RewardedProposal};
 use crate::rewards::{self, EpisodeFacts, ProposalOutcome, REWARDS, RewardScheme};
 use crate::settings::SharedSettings;
 
+/// A method of a registry, or one of one's own.
+pub enum Method<T: ?Sized + 'static> {
+    /// One that a registry has.
+    Registered(&'static T),
+    /// Any other one, such as a program outside or one with settings.
+    Own(Box<T>),
+}
+
+impl<T: ?Sized> Deref for Method<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Self::Registered(method) => method,
+            Self::Own(method) => method,
+        }
+    }
+}
+
 /// The methods that a game is played with. Every method serves every game.
 pub struct Methods {
     /// Rewards episodes.
-    pub reward: Box<dyn RewardScheme>,
+    pub reward: Method<dyn RewardScheme>,
     /// Multiplies the rewards of proposers.
     pub proposer_factor: Option<Box<dyn ProposerFactor>>,
     /// Turns rewards into advantages.
     pub advantage: &'static dyn AdvantageEstimator,
     /// Weighs the tasks of the pool.
-    pub curriculum: Box<dyn Curriculum>,
+    pub curriculum: Method<dyn Curriculum>,
     /// Watch every step.
     pub monitors: Vec<&'static dyn Monitor>,
 }
@@ -44,10 +65,13 @@ impl Methods {
         let advantage =
             settings.advantage.as_deref().map_or(Some(ADVANTAGES[0]), advantages::by_name).expect("a checked name");
         Self {
-            reward: settings.alpha.and_then(|alpha| reward.with_alpha(alpha)).unwrap_or_else(|| Box::new(reward)),
+            reward: settings
+                .alpha
+                .and_then(|alpha| reward.with_alpha(alpha))
+                .map_or(Method::Registered(reward), Method::Own),
             proposer_factor: factor.map(|_| Box::new(Unconnected) as Box<dyn ProposerFactor>),
             advantage,
-            curriculum: Box::new(curriculum),
+            curriculum: Method::Registered(curriculum),
             monitors: MONITORS.to_vec(),
         }
     }

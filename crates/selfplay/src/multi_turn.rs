@@ -7,9 +7,6 @@ use std::fmt::Debug;
 
 use veriplay_core::{Dropped, FinishReason, Message, Prompt, PromptContent, Role, Rollout};
 
-use crate::environment::{SamplingCall, Stage};
-use crate::judgement::Seeds;
-use crate::randomness::derive_seed;
 use crate::rollout::{Episode, FinishedEpisode};
 
 /// What one episode works in: its goal, and what its tools have done so far.
@@ -39,9 +36,6 @@ pub trait Workspace: Clone + Send + Sync {
     fn next_message(&self, shown: &str, turns_left: usize) -> String;
 
     /// Reads a whole response. One that can be read and asks for something that it may not have is [`TurnAction::Nothing`].
-    ///
-    /// # Errors
-    /// Why it cannot be read, for the next prompt.
     fn parse_response(&mut self, response: &str, turns_left: usize) -> Result<TurnAction<Self::Call>, String>;
 
     /// Takes the outcome of a call.
@@ -136,7 +130,6 @@ pub struct EpisodeLimits {
 pub struct MultiTurn<T: Workspace> {
     workspace: T,
     limits: EpisodeLimits,
-    /// The last prompt.
     transcript: PromptContent,
     turns: Vec<Turn>,
     /// Turns whose response could not be read.
@@ -308,61 +301,6 @@ pub fn serve_calls<T: Workspace>(
         match outcome {
             Ok(outcome) => episodes[index].episode.take_outcome(&outcome),
             Err(dropped) => episodes[index].dropped = Some(dropped),
-        }
-    }
-}
-
-/// The words that name a game's random streams. A run's bytes depend on them.
-pub struct StreamNames {
-    /// Proposers, and their turns.
-    pub proposer: &'static str,
-    /// The run's seed for proposers of supervised examples: they must not be those of step 0.
-    pub sft_proposers: &'static str,
-    /// Solvers of supervised examples.
-    pub sft_solver: &'static str,
-    /// Solvers of a step.
-    pub solver: &'static str,
-    /// Tools that proposers call.
-    pub proposer_tools: &'static str,
-    /// Tools that solvers call, behind the word for the solver.
-    pub solver_tools: &'static str,
-    /// Judges of solvers, likewise.
-    pub judge: &'static str,
-}
-
-impl StreamNames {
-    const fn role(&self, stage: Stage) -> &'static str {
-        match stage {
-            Stage::SftPropose | Stage::Propose => self.proposer,
-            Stage::SftSolve => self.sft_solver,
-            Stage::Solve => self.solver,
-            Stage::AfterUpdate => "after the update",
-            Stage::Evaluate => "evaluation",
-            Stage::EvaluateGreedy => "greedy evaluation",
-        }
-    }
-
-    /// The seed that a stage of a run draws with.
-    pub fn stage_seed(&self, stage: Stage, run: u64) -> u64 {
-        if stage == Stage::SftPropose { derive_seed(run, 0, self.sft_proposers) } else { run }
-    }
-
-    /// As [`crate::environment::Environment::sampling_seed`].
-    pub fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
-        let chunk = if draw.chunk == 0 { String::new() } else { format!("/chunk {}", draw.chunk) };
-        let purpose = format!("{}/round {}{chunk}", self.role(draw.stage), draw.round);
-        derive_seed(self.stage_seed(draw.stage, run), step, &purpose)
-    }
-
-    /// As [`crate::environment::Environment::seeds`].
-    pub fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
-        let seed = |purpose: &str| derive_seed(self.stage_seed(stage, run), step, purpose);
-        match stage {
-            Stage::SftPropose | Stage::Propose => Seeds { tools: seed(self.proposer_tools), ..Seeds::default() },
-            Stage::SftSolve | Stage::Solve | Stage::AfterUpdate | Stage::Evaluate | Stage::EvaluateGreedy => {
-                let of_role = |purpose: &str| seed(&format!("{}/{purpose}", self.role(stage)));
-                Seeds { tools: of_role(self.solver_tools), judge: of_role(self.judge), ..Seeds::default() }
-            }
         }
     }
 }

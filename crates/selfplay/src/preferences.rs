@@ -5,7 +5,7 @@
 
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{PreferenceBatch, PreferencePair, Rollout, RolloutId, Sample, TrainBatch};
+use veriplay_core::{PreferenceBatch, PreferencePair, Rollout, Sample, TrainBatch};
 
 use crate::play::Batch;
 use crate::prompt_groups::PromptGroups;
@@ -49,12 +49,12 @@ pub struct UpdateSchedule {
 
 impl UpdateSchedule {
     /// The items in batches: `epochs` passes, each in an order of its own, as many batches as may be.
-    fn deal<T: Copy>(self, items: &[T], seed: u64, step: u64, purpose: &str) -> Vec<Vec<T>> {
+    fn deal<'a, T>(self, items: &'a [T], seed: u64, step: u64, purpose: &str) -> Vec<Vec<&'a T>> {
         let mut batches = Vec::new();
         for epoch in 0..self.epochs {
-            let mut items = items.to_vec();
+            let mut items: Vec<&T> = items.iter().collect();
             items.shuffle(&mut generator(seed, step, &format!("{purpose}/{epoch}")));
-            batches.extend(items.chunks(self.batch).map(<[T]>::to_vec));
+            batches.extend(items.chunks(self.batch).map(<[&T]>::to_vec));
         }
         batches.truncate(self.max_updates);
         batches
@@ -142,69 +142,39 @@ impl TrainingData {
         self.examples.is_empty() && self.pairs.is_empty()
     }
 
-    fn keep(&mut self, examples: &[TrustedExample<'_>], pairs: &[TrustedPair<'_>]) {
+    fn keep(&mut self, examples: &[Sample], pairs: &[PreferencePair]) {
         self.examples.extend(examples.iter().map(|one| KeptExample {
             prompt_tokens: one.prompt.to_vec(),
-            tokens: one.tokens.to_vec(),
+            tokens: one.response.clone(),
             weight_bits: one.weight.to_bits(),
         }));
         self.pairs.extend(pairs.iter().map(|pair| KeptPair {
             prompt_tokens: pair.prompt.to_vec(),
-            chosen: pair.chosen.to_vec(),
-            rejected: pair.rejected.to_vec(),
+            chosen: pair.chosen.clone(),
+            rejected: pair.rejected.clone(),
             weight_bits: pair.weight.to_bits(),
         }));
     }
+}
 
-    fn examples(&self) -> Vec<TrustedExample<'_>> {
-        self.examples.iter().map(KeptExample::trusted).collect()
-    }
-
-    fn pairs(&self) -> Vec<TrustedPair<'_>> {
-        self.pairs.iter().map(KeptPair::trusted).collect()
+impl From<&KeptExample> for Sample {
+    fn from(kept: &KeptExample) -> Self {
+        Self::example(kept.prompt_tokens.as_slice().into(), kept.tokens.clone(), f32::from_bits(kept.weight_bits))
     }
 }
 
-impl KeptExample {
-    fn trusted(&self) -> TrustedExample<'_> {
-        let weight = f32::from_bits(self.weight_bits);
-        TrustedExample { prompt: &self.prompt_tokens, tokens: &self.tokens, weight, rollout: None }
+/// Its reference is the learner's: the policy that sampled it is not the one that is trained.
+impl From<&KeptPair> for PreferencePair {
+    fn from(kept: &KeptPair) -> Self {
+        Self {
+            prompt: kept.prompt_tokens.as_slice().into(),
+            chosen: kept.chosen.clone(),
+            rejected: kept.rejected.clone(),
+            weight: f32::from_bits(kept.weight_bits),
+            reference: None,
+            rollouts: None,
+        }
     }
-}
-
-impl KeptPair {
-    /// Its reference is the learner's: the policy that sampled it is not the one that is trained.
-    fn trusted(&self) -> TrustedPair<'_> {
-        let (prompt, weight) = (self.prompt_tokens.as_slice(), f32::from_bits(self.weight_bits));
-        TrustedPair { prompt, chosen: &self.chosen, rejected: &self.rejected, weight, reference: None, rollouts: None }
-    }
-}
-
-/// A response to imitate, in tokens.
-#[derive(Clone, Copy)]
-struct TrustedExample<'a> {
-    prompt: &'a [u32],
-    tokens: &'a [u32],
-    weight: f32,
-    rollout: Option<RolloutId>,
-}
-
-impl<'a> TrustedExample<'a> {
-    fn new(rollout: &'a Rollout, weight: f64) -> Self {
-        let (prompt, tokens) = (rollout.prompt_tokens.as_slice(), rollout.tokens.as_slice());
-        Self { prompt, tokens, weight: weight as f32, rollout: rollout.id }
-    }
-}
-
-/// A response before another one, in tokens.
-#[derive(Clone, Copy)]
-struct TrustedPair<'a> {
-    prompt: &'a [u32],
-    chosen: &'a [u32],
-    rejected: &'a [u32],
-    weight: f32,
-    reference: Option<[f64; 2]>,
-    rollouts: Option<[RolloutId; 2]>,
 }
 
 /// What the batches of a step are made of.
@@ -227,8 +197,8 @@ impl PreferenceSchedule {
     ) -> Vec<Batch> {
         let StepPreferences { preferences, kept, now } = step;
         let rollout = |response: Response| rollout(response).filter(|rollout| rollout.is_trainable());
-        let example = |one: &Example| Some(TrustedExample::new(rollout(one.response)?, one.weight));
-        let pair = |one: &Pair| Some(self.trusted_pair(rollout(one.chosen)?, rollout(one.rejected)?, one.weight));
+        let example = |one: &Example| Some(sample(rollout(one.response)?, one.weight));
+        let pair = |one: &Pair| Some(self.pair(rollout(one.chosen)?, rollout(one.rejected)?, one.weight));
         let examples = self.sft.iter().flat_map(|_| &preferences.examples).filter_map(example);
         let pairs = self.dpo.iter().flat_map(|_| &preferences.pairs).filter_map(pair);
         let (examples, pairs): (Vec<_>, Vec<_>) = (examples.collect(), pairs.collect());
@@ -236,27 +206,28 @@ impl PreferenceSchedule {
             return self.deal(&examples, &pairs, now);
         }
         kept.keep(&examples, &pairs);
-        self.deal(&kept.examples(), &kept.pairs(), now)
+        let (examples, pairs) = (kept.examples.iter().map(Sample::from), kept.pairs.iter().map(PreferencePair::from));
+        self.deal(&examples.collect::<Vec<_>>(), &pairs.collect::<Vec<_>>(), now)
     }
 
     fn deal(
         &self,
-        examples: &[TrustedExample<'_>],
-        pairs: &[TrustedPair<'_>],
+        examples: &[Sample],
+        pairs: &[PreferencePair],
         (seed, step, purpose): (u64, u64, &str),
     ) -> Vec<Batch> {
         let deal = |schedule: UpdateSchedule| schedule.deal(examples, seed, step, &format!("{purpose}/sft"));
-        let sft = self.sft.map_or_else(Vec::new, deal).into_iter().map(|batch| Batch::Samples(samples(&batch)));
+        let sft = self.sft.map_or_else(Vec::new, deal).into_iter().map(|batch| Batch::Samples(sft_batch(&batch)));
         let deal = |schedule: UpdateSchedule| schedule.deal(pairs, seed, step, &format!("{purpose}/dpo"));
         let dpo = self.dpo.map_or_else(Vec::new, deal).into_iter();
         sft.chain(dpo.map(|batch| Batch::Preferences(preference_batch(&batch)))).collect()
     }
 
-    fn trusted_pair<'a>(&self, chosen: &'a Rollout, rejected: &'a Rollout, weight: f64) -> TrustedPair<'a> {
-        TrustedPair {
-            prompt: &chosen.prompt_tokens,
-            chosen: &chosen.tokens,
-            rejected: &rejected.tokens,
+    fn pair(&self, chosen: &Rollout, rejected: &Rollout, weight: f64) -> PreferencePair {
+        PreferencePair {
+            prompt: chosen.prompt_tokens.as_slice().into(),
+            chosen: chosen.tokens.clone(),
+            rejected: rejected.tokens.clone(),
             weight: weight as f32,
             reference: self.reference(chosen, rejected),
             rollouts: chosen.id.zip(rejected.id).map(|(chosen, rejected)| [chosen, rejected]),
@@ -273,29 +244,24 @@ impl PreferenceSchedule {
     }
 }
 
-fn preference_batch(batch: &[TrustedPair<'_>]) -> PreferenceBatch {
+fn sample(rollout: &Rollout, weight: f64) -> Sample {
+    let (prompt, tokens) = (rollout.prompt_tokens.as_slice().into(), rollout.tokens.clone());
+    Sample { rollout: rollout.id, ..Sample::example(prompt, tokens, weight as f32) }
+}
+
+fn preference_batch(batch: &[&PreferencePair]) -> PreferenceBatch {
     let mut groups = PromptGroups::default();
-    for pair in batch {
-        groups.add(pair.prompt, |prompt| PreferencePair {
-            prompt,
-            chosen: pair.chosen.to_vec(),
-            rejected: pair.rejected.to_vec(),
-            weight: pair.weight,
-            reference: pair.reference,
-            rollouts: pair.rollouts,
-        });
+    for &pair in batch {
+        groups.add(&pair.prompt, |prompt| PreferencePair { prompt, ..pair.clone() });
     }
     PreferenceBatch { pairs: groups.finish() }
 }
 
 /// The loss is the mean over the batch's tokens.
-fn samples(batch: &[TrustedExample<'_>]) -> TrainBatch {
+fn sft_batch(batch: &[&Sample]) -> TrainBatch {
     let mut groups = PromptGroups::default();
-    for one in batch {
-        groups.add(one.prompt, |prompt| Sample {
-            rollout: one.rollout,
-            ..Sample::example(prompt, one.tokens.to_vec(), one.weight)
-        });
+    for &one in batch {
+        groups.add(&one.prompt, |prompt| Sample { prompt, ..one.clone() });
     }
     let samples: Vec<Sample> = groups.finish();
     let tokens: usize = samples.iter().map(|sample| sample.response.len()).sum();

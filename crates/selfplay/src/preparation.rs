@@ -7,23 +7,19 @@ use std::collections::BTreeMap;
 
 use veriplay_core::Status;
 
-use crate::environment::Stage;
+use crate::environment::{Proposing, Stage};
 use crate::game::Game;
 use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
 use crate::rollout::{FinishedEpisode, Part};
 use crate::scoring::SftExample;
 use crate::stages::{StageCall, Stages};
-use crate::step::Proposing;
 use crate::task_pool::{PoolTask, StepTask, TaskPool};
 
 /// Rounds in a row without a new task after which there are no more.
 const ROUNDS_WITHOUT_TASK: u64 = 32;
 
 /// Fills the pool up to `seed_proposals` tasks of each kind.
-///
-/// # Errors
-/// A fault of the policy or of the host, or a model whose proposals are not valid.
 pub(crate) fn seed_pool<G: Game>(stages: &Stages<'_, G>, pool: &mut TaskPool<G::Task>) -> Result<(), PlayError> {
     let Stages { game, context } = *stages;
     let wanted = game.settings().seed_proposals;

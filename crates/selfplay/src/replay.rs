@@ -7,7 +7,7 @@ use veriplay_core::{Digest, Dropped, Execute, SCHEMA_VERSION, Verdict, content_h
 use crate::admission::JudgedProposal;
 use crate::driver::SelfPlay;
 use crate::environment::{Environment, ProposalBatch, ProposalToJudge, RoundRequest, SolverEpisode, Stage};
-use crate::judgement::JudgedResponse;
+use crate::judgement::{JudgedResponse, Seeds};
 use crate::play::{PlayError, ReplayReport};
 use crate::records::{
     AttemptRecord, DerivedRecord, EpisodeRecord, LogRecord, ProposalRecord, Record, TaskRecord, VerificationRecord,
@@ -35,41 +35,8 @@ pub struct LogCheck {
 
 /// What is wrong with a record of a log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LogFault {
-    /// The record is of another version.
-    #[error("the record has version {0}, and this is version {SCHEMA_VERSION}")]
-    Version(u32),
-    /// The step of the record is over.
-    #[error("a record of step {record} follows one of step {last}")]
-    Step {
-        /// The record's step.
-        record: u64,
-        /// The step of the record before it.
-        last: u64,
-    },
-    /// The record is not the next one of its kind in its step.
-    #[error(
-        "{kind} {found} of step {step} stands where {kind} {expected} should: a record was taken out, doubled or moved"
-    )]
-    Index {
-        /// The kind of the record.
-        kind: &'static str,
-        /// Its step.
-        step: u64,
-        /// Its number.
-        found: usize,
-        /// The number that comes next.
-        expected: usize,
-    },
-    /// The task of the record was proposed during the run, and no proposal before it made that task.
-    #[error("task {index} of step {step} is not what any proposal of the log made")]
-    Task {
-        /// The step.
-        step: u64,
-        /// The number of the task within the step.
-        index: usize,
-    },
-}
+#[error("{0}")]
+pub struct LogFault(String);
 
 impl LogCheck {
     /// The step of the last record.
@@ -78,40 +45,37 @@ impl LogCheck {
     }
 
     /// Checks the next record.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn check<R, T: PoolTask, P, S, V, J>(&mut self, record: &LogRecord<R, T, P, S, V, J>) -> Result<(), LogFault> {
         let (kind, version, step, index) = match record {
             LogRecord::Proposal(one) => (0, one.schema_version, one.proposed.step, one.index),
             LogRecord::Derived(one) => (1, one.schema_version, one.step, one.index),
             LogRecord::Task(one) => (2, one.schema_version, one.step, one.index),
         };
+        let fault = |what: String| Err(LogFault(what));
         if version != SCHEMA_VERSION {
-            return Err(LogFault::Version(version));
+            return fault(format!("the record has version {version}, and this is version {SCHEMA_VERSION}"));
         }
         if step < self.step {
-            return Err(LogFault::Step { record: step, last: self.step });
+            return fault(format!("a record of step {step} follows one of step {}", self.step));
         }
         if step > self.step {
             (self.step, self.seen) = (step, [0; 3]);
         }
         let expected = self.seen[kind];
         if index != expected {
-            return Err(LogFault::Index {
-                kind: ["proposal", "derivation", "task"][kind],
-                step,
-                found: index,
-                expected,
-            });
+            let kind = ["proposal", "derivation", "task"][kind];
+            return fault(format!(
+                "{kind} {index} of step {step} stands where {kind} {expected} should: a record was taken out, doubled or \
+                 moved"
+            ));
         }
         self.seen[kind] += 1;
         match record {
             LogRecord::Proposal(one) => self.made.extend(one.judged.task.as_ref().map(content_hash)),
             LogRecord::Derived(one) => self.made.extend(one.judged.task.as_ref().map(content_hash)),
-            LogRecord::Task(one) => {
-                let is_known = one.source == Source::Seed || self.made.contains(&content_hash(&one.task));
-                return if is_known { Ok(()) } else { Err(LogFault::Task { step, index }) };
+            LogRecord::Task(one) if one.source == Source::Seed || self.made.contains(&content_hash(&one.task)) => {}
+            LogRecord::Task(_) => {
+                return fault(format!("task {index} of step {step} is not what any proposal of the log made"));
             }
         }
         Ok(())
@@ -120,9 +84,6 @@ impl LogCheck {
 
 impl<E: Environment> SelfPlay<E> {
     /// Judges what `records` hold again, from the logged texts, and compares. Records of one step may come in several calls.
-    ///
-    /// # Errors
-    /// A host fault: a verdict could not be made again.
     pub fn replay(&self, execute: &dyn Execute, records: &[Record<E>]) -> Result<ReplayReport, PlayError> {
         let mut report = ReplayReport::default();
         let mut proposals: Vec<&ProposalRecord<_, _, _>> = Vec::new();
@@ -168,18 +129,13 @@ impl<E: Environment> SelfPlay<E> {
             }
         }
         let Some(seeds) = kept.first().map(|record| record.seeds) else { return Ok(()) };
-        let mut sampler = LoggedSampler(kept.iter().map(|record| record.episode.turns.as_slice()).collect());
-        let finished = run_episodes(first, 1, &mut sampler, |all| self.game.advance(execute, seeds.tools, all))?;
-        let judge: Vec<ProposalToJudge<'_, E>> = finished
-            .iter()
-            .zip(&kept)
-            .map(|(finished, record)| ProposalToJudge {
-                request: &record.request,
-                finished,
-                proposed: record.proposed,
-                stage: Stage::Propose,
-            })
-            .collect();
+        let logged = kept.iter().map(|record| &record.episode);
+        let finished = self.play_again(execute, seeds, first, 1, logged)?;
+        let proposals = finished.iter().zip(&kept).map(|(finished, record)| {
+            let ProposalRecord { request, proposed, .. } = record;
+            ProposalToJudge { request, finished, proposed: *proposed, stage: Stage::Propose }
+        });
+        let judge: Vec<ProposalToJudge<'_, E>> = proposals.collect();
         let is_known = &mut |place: usize, _: &Digest| kept[place].judged.known;
         let judged = self.game.judge_proposals(execute, ProposalBatch { proposals: &judge, is_known });
         for (record, now) in kept.iter().zip(judged) {
@@ -235,9 +191,8 @@ impl<E: Environment> SelfPlay<E> {
         let Some(episode) = self.game.solver_episodes(execute, record.seeds, &[&record.task]).remove(0)? else {
             return Ok(None);
         };
-        let mut sampler = LoggedSampler(attempts.iter().map(|attempt| attempt.episode.turns.as_slice()).collect());
-        let advance = |all: &mut [FinishedEpisode<E::Episode>]| self.game.advance(execute, record.seeds.tools, all);
-        let finished = run_episodes(vec![(0, episode)], attempts.len(), &mut sampler, advance)?;
+        let logged = attempts.iter().map(|attempt| &attempt.episode);
+        let finished = self.play_again(execute, record.seeds, vec![(0, episode)], attempts.len(), logged)?;
         Ok(Some(judge_solutions(&self.game, execute, record.seeds.judge, finished, |_| &record.task)))
     }
 
@@ -296,11 +251,23 @@ impl<E: Environment> SelfPlay<E> {
         let Some(episodes) = record.verifications.iter().map(episode).collect::<Option<Vec<_>>>() else {
             return Ok(None);
         };
-        let turns = record.verifications.iter().map(|one| one.episode.turns.as_slice());
-        let advance = |all: &mut [FinishedEpisode<E::Episode>]| self.game.advance(execute, record.seeds.tools, all);
+        let logged = record.verifications.iter().map(|one| &one.episode);
         let first = episodes.into_iter().enumerate().collect();
-        let verifications = run_episodes(first, 1, &mut LoggedSampler(turns.collect()), advance)?;
+        let verifications = self.play_again(execute, record.seeds, first, 1, logged)?;
         Ok(Some((solutions, verifications)))
+    }
+
+    /// Runs `group` copies of each of `first` to their ends, with the responses of the logged episodes.
+    fn play_again<'r>(
+        &self,
+        execute: &dyn Execute,
+        seeds: Seeds,
+        first: Vec<(usize, E::Episode)>,
+        group: usize,
+        logged: impl Iterator<Item = &'r EpisodeRecord>,
+    ) -> Result<Vec<FinishedEpisode<E::Episode>>, PlayError> {
+        let mut sampler = LoggedSampler(logged.map(|episode| episode.turns.as_slice()).collect());
+        run_episodes(first, group, &mut sampler, |all| self.game.advance(execute, seeds.tools, all))
     }
 }
 

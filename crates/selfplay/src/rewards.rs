@@ -144,32 +144,6 @@ pub trait RewardScheme: Send + Sync {
     }
 }
 
-impl<S: RewardScheme + ?Sized> RewardScheme for &S {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
-
-    fn solver(&self, status: Status, well_formed: bool) -> Reward {
-        (**self).solver(status, well_formed)
-    }
-
-    fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Option<Reward> {
-        (**self).proposer(outcome, well_formed)
-    }
-
-    fn rewards(&self, step: u64, episodes: &[EpisodeFacts<'_>]) -> Result<Vec<Option<Reward>>, ExternalError> {
-        (**self).rewards(step, episodes)
-    }
-
-    fn shuffled(&self) -> bool {
-        (**self).shuffled()
-    }
-
-    fn with_alpha(&self, alpha: f64) -> Option<Box<dyn RewardScheme>> {
-        (**self).with_alpha(alpha)
-    }
-}
-
 registry! {
     /// Every reward scheme.
     REWARDS: [RewardScheme] = [

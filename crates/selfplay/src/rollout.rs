@@ -134,7 +134,6 @@ impl<E: Episode> FinishedEpisode<E> {
     }
 }
 
-/// Answers prompts.
 pub(crate) trait Sampler {
     /// `group` responses to each prompt, in turn `round`. `episodes` are the places of the episodes that ask, the first of each group.
     fn sample(

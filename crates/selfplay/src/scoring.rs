@@ -66,7 +66,7 @@ pub struct ScoredEpisode {
 }
 
 /// A turn with a reward of its own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScoredTurn {
     /// The reward.
@@ -78,6 +78,13 @@ pub struct ScoredTurn {
 }
 
 impl ScoredEpisode {
+    /// With its reward, before its advantage and the weight of its role are known.
+    pub(crate) fn new(response: Response, role: Role, kind: &'static str, group: usize, reward: Reward) -> Self {
+        let Response { part, index } = response;
+        let (turns, notes) = (Vec::new(), EpisodeNotes::default());
+        Self { part, index, role, kind, group, reward, advantage: 0.0, weight: 0.0, turns, notes, role_weight: 0.0 }
+    }
+
     /// Where it stands in its step.
     pub const fn response(&self) -> Response {
         Response { part: self.part, index: self.index }
@@ -120,13 +127,11 @@ impl ScoredEpisode {
     }
 }
 
-/// How rewards become advantages.
 pub(crate) struct Scoring<'a> {
     pub(crate) settings: &'a SharedSettings,
     pub(crate) reward: &'a dyn RewardScheme,
     pub(crate) advantage: &'a dyn AdvantageEstimator,
     pub(crate) kinds: &'a [&'static str],
-    /// The run's seed.
     pub(crate) seed: u64,
     pub(crate) step: u64,
 }

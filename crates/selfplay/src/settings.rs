@@ -30,17 +30,11 @@ pub struct GameConfig<G> {
 /// The keys of `[game]` that are a game's own.
 pub trait GameSettings: Sized {
     /// Checks every key, the shared ones too.
-    ///
-    /// # Errors
-    /// The first that has no meaning.
     fn check(config: &GameConfig<Self>) -> Result<(), ConfigError>;
 }
 
 impl<G: GameSettings> GameConfig<G> {
     /// Checks every key.
-    ///
-    /// # Errors
-    /// The first that has no meaning.
     pub fn check(&self) -> Result<(), ConfigError> {
         G::check(self)
     }
@@ -180,9 +174,6 @@ impl SharedSettings {
     }
 
     /// Checks every key. `formats` are the names of the game's prompt formats; `rewarded` says whether its objective uses rewards.
-    ///
-    /// # Errors
-    /// The first that has no meaning.
     pub fn check(&self, formats: &[&str], rewarded: bool) -> Result<(), ConfigError> {
         check_name("format", &self.format, formats)?;
         let named = [("reward", &self.reward, rewards::names()), ("advantage", &self.advantage, advantages::names())];
@@ -291,9 +282,6 @@ impl SharedSettings {
     }
 
     /// Refuses fewer examples than [`SharedSettings::example_count`].
-    ///
-    /// # Errors
-    /// There are fewer.
     pub fn check_examples(&self, found: usize, what: &str) -> Result<(), ConfigError> {
         if found >= self.example_count() {
             return Ok(());
@@ -541,9 +529,6 @@ impl From<ConfigError> for PlayError {
 }
 
 /// Checks that a key has one of these names.
-///
-/// # Errors
-/// It has another one.
 pub fn check_name(key: &'static str, value: &str, names: &[&str]) -> Result<(), ConfigError> {
     if names.contains(&value) {
         return Ok(());
@@ -553,9 +538,6 @@ pub fn check_name(key: &'static str, value: &str, names: &[&str]) -> Result<(), 
 }
 
 /// Checks keys with their values, each against the least and the most that it may be.
-///
-/// # Errors
-/// The first that is out of its range.
 pub fn check_counts(counts: &[(&'static str, usize, usize, usize)]) -> Result<(), ConfigError> {
     let wrong = counts.iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
     wrong.map_or(Ok(()), |(key, value, least, most)| {
@@ -564,9 +546,6 @@ pub fn check_counts(counts: &[(&'static str, usize, usize, usize)]) -> Result<()
 }
 
 /// As [`check_counts`].
-///
-/// # Errors
-/// The first that is out of its range.
 pub fn check_numbers(numbers: &[(&'static str, f64, f64, f64)]) -> Result<(), ConfigError> {
     let wrong = numbers.iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
     wrong.map_or(Ok(()), |(key, value, least, most)| {
@@ -575,9 +554,6 @@ pub fn check_numbers(numbers: &[(&'static str, f64, f64, f64)]) -> Result<(), Co
 }
 
 /// Checks keys whose values may not be 0.
-///
-/// # Errors
-/// The first that is.
 pub fn check_positive(values: &[(&'static str, u64)]) -> Result<(), ConfigError> {
     let zero = values.iter().find(|(_, value)| *value == 0);
     zero.map_or(Ok(()), |(key, value)| Err(invalid_value(key, value, "use at least `1`")))

@@ -147,9 +147,6 @@ impl Guard {
     }
 
     /// Checks a program that is configured to train: `item` of `data`.
-    ///
-    /// # Errors
-    /// It is in an evaluation set, or holds a function that is.
     pub fn check_program(&self, data: &str, item: &str, program: &str) -> Result<(), Overlap> {
         let own = self.programs.get(&Python.fingerprint(program));
         let what = if own.is_some() { "a program" } else { "a function" };
@@ -157,17 +154,11 @@ impl Guard {
     }
 
     /// As [`Guard::check_program`], of a statement or an instruction.
-    ///
-    /// # Errors
-    /// It is in an evaluation set.
     pub fn check_text(&self, data: &str, item: &str, text: &str) -> Result<(), Overlap> {
         overlap(data, item, "a text", self.find_text(text))
     }
 
     /// As [`Guard::check_program`], of a repository by its layer.
-    ///
-    /// # Errors
-    /// It is in an evaluation set.
     pub fn check_repository(&self, data: &str, item: &str, package: &Digest) -> Result<(), Overlap> {
         overlap(data, item, "a repository", self.repositories.get(package))
     }

@@ -2,7 +2,6 @@
 //! have in common.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use veriplay_core::{Digest, Execute, Role, Sampling};
 
@@ -44,8 +43,9 @@ impl StageCall {
     }
 }
 
-/// A verifier to sample: the response that it is about, and its episode.
+/// A verifier to sample: who plays it, by its number, the response that it is about, and its episode.
 pub(crate) struct Verifier<E: Environment> {
+    player: usize,
     task: usize,
     candidate: usize,
     episode: E::Episode,
@@ -54,14 +54,8 @@ pub(crate) struct Verifier<E: Environment> {
 /// A task with its solvers' episodes.
 pub(crate) type SolvedTask<'a, E> = (&'a <E as Environment>::Task, &'a [SolverEpisode<E>]);
 
-/// Neighbouring tasks with their solvers' episodes, and the number of the first.
-struct SolvedChunk<'a, E: Environment> {
-    first: usize,
-    tasks: &'a [SolvedTask<'a, E>],
-}
-
 /// A judged round, with its verifiers' episodes.
-type VerifiedRound<E> = (JudgedRound<E>, Vec<PlayedVerifier<E>>);
+type VerifiedRound<E> = (JudgedRound<E>, Vec<FinishedEpisode<<E as Environment>::Episode>>);
 
 impl<E: Environment> Stages<'_, E> {
     /// Leaves out the proposers whose prompts the policy has no room for, and returns their number.
@@ -136,14 +130,11 @@ impl<E: Environment> Stages<'_, E> {
     ) -> Result<Vec<ProposalEpisode<E>>, PlayError> {
         let (judge, mut first) = (self.judge(call), 0);
         let chunks = proposers.chunk_by(|one, other| (one.kind, one.rollouts) == (other.kind, other.rollouts));
-        let chunks = chunks.zip(call.first_chunk..).map(|(proposers, chunk)| {
-            first += proposers.len();
-            ProposerChunk { chunk, first: first - proposers.len(), proposers }
-        });
         let judged = run_pipelined(
-            chunks,
-            |ProposerChunk { chunk, first, proposers }| {
+            chunks.zip(call.first_chunk..),
+            |(proposers, chunk)| {
                 let episodes = (first..).zip(proposers.iter().map(|one| one.episode.clone()));
+                first += proposers.len();
                 let (part, group) = (Part::Proposal, proposers[0].rollouts);
                 let draw = SamplingCall { stage: call.stage, part, group, chunk, round: 0 };
                 Ok::<_, PlayError>((chunk, self.sample(call, draw, episodes.collect(), &mut |_| {})?))
@@ -237,46 +228,32 @@ impl<E: Environment> Stages<'_, E> {
         Ok(solutions)
     }
 
-    /// The verifiers of chosen responses, given by their places among each task's. Those whose prompts the policy has no room for are left out.
-    pub(crate) fn verifiers(
+    /// The verifiers of chosen responses that player `number` plays. Those whose prompts the policy has no room for are left out.
+    fn verifiers(
         &self,
+        number: usize,
         role: Role,
+        chosen: &[Vec<usize>],
         solved: &[SolvedTask<'_, E>],
-        chosen: Vec<Vec<usize>>,
     ) -> Vec<Verifier<E>> {
         let mut verifiers = Vec::new();
         for (task, ((asked, solutions), chosen)) in solved.iter().zip(chosen).enumerate() {
-            verifiers.extend(chosen.into_iter().filter_map(|candidate| {
+            verifiers.extend(chosen.iter().filter_map(|&candidate| {
                 let episode = self.game.verifier_episode(asked, &solutions.get(candidate)?.finished)?;
                 let has_room = self.has_room(Part::Verification, Some(role), &episode);
-                has_room.then_some(Verifier { task, candidate, episode })
+                has_room.then_some(Verifier { player: number, task, candidate, episode })
             }));
         }
         verifiers
     }
-
-    /// Samples those of `verifiers` that are about these tasks, each with its number.
-    fn sample_verifiers(
-        &self,
-        call: StageCall,
-        chunk: usize,
-        tasks: Range<usize>,
-        verifiers: &[Verifier<E>],
-    ) -> Result<Vec<FinishedEpisode<E::Episode>>, PlayError> {
-        let group = self.game.verifier().map_or(0, |settings| settings.group);
-        let own = verifiers.iter().enumerate().filter(|(_, one)| tasks.contains(&one.task));
-        let episodes = own.map(|(source, one)| (source, one.episode.clone())).collect();
-        let draw = SamplingCall { stage: call.stage, part: Part::Verification, group, chunk, round: 0 };
-        self.sample(call, draw, episodes, &mut |_| {})
-    }
 }
 
-/// A player of verifiers: its policy, its role and those that it plays.
+/// A player of verifiers: its policy, its role and what it verifies: places among each task's responses, each as often as it is verified.
 pub(crate) struct VerifierPlayer<'a, E: Environment> {
     pub(crate) stages: Stages<'a, E>,
     pub(crate) role: Role,
     pub(crate) policy: Option<String>,
-    pub(crate) verifiers: Vec<Verifier<E>>,
+    pub(crate) chosen: Vec<Vec<usize>>,
 }
 
 /// Samples the verifiers of each player and judges the rounds. Every task has solvers' episodes, side by side. Gives every response the judgement
@@ -288,46 +265,34 @@ pub(crate) fn verify<E: Environment>(
     solutions: &mut [SolverEpisode<E>],
 ) -> Result<VerifyOutput<E>, PlayError> {
     let Some(first) = players.first() else {
-        return Ok(VerifyOutput { verifications: Vec::new(), rounds: Vec::new() });
+        return Ok(VerifyOutput { prompts: 0, verifications: Vec::new(), rounds: Vec::new() });
     };
     let solved = solved_tasks(tasks, solutions);
-    let (judge, size) = (first.stages.judge(call), first.stages.game.chunk(call.stage).min(solved.len().max(1)));
-    let numbered = Numbered(players.iter().map(|one| &*one.verifiers).collect());
+    let mut verifiers = Vec::new();
+    for (number, one) in players.iter().enumerate() {
+        verifiers.extend(one.stages.verifiers(number, one.role, &one.chosen, &solved));
+    }
+    let Stages { game, .. } = first.stages;
+    let (judge, size) = (first.stages.judge(call), game.chunk(call.stage).min(solved.len().max(1)));
+    let group = game.verifier().map_or(0, |settings| settings.group);
     let judged: Vec<Vec<VerifiedRound<E>>> = run_pipelined(
         solved.chunks(size).enumerate(),
         |(chunk, tasks)| {
-            let first = chunk * size;
-            let mut finished = Vec::new();
+            let (first, mut finished) = (chunk * size, Vec::new());
             for (number, player) in players.iter().enumerate() {
+                let of_chunk = |one: &Verifier<E>| one.player == number && (first..first + size).contains(&one.task);
+                let own = verifiers.iter().enumerate().filter(|(_, one)| of_chunk(one));
+                let episodes = own.map(|(source, one)| (source, one.episode.clone())).collect();
                 let call = StageCall { role: Some(player.role), player: number, ..call };
-                let all = player.stages.sample_verifiers(
-                    call,
-                    call.first_chunk + chunk,
-                    first..first + size,
-                    &player.verifiers,
-                )?;
-                finished.extend(all.into_iter().map(|one| PlayedVerifier { player: number, finished: one }));
+                let (part, chunk) = (Part::Verification, call.first_chunk + chunk);
+                let draw = SamplingCall { stage: call.stage, part, group, chunk, round: 0 };
+                finished.extend(player.stages.sample(call, draw, episodes, &mut |_| {})?);
             }
-            Ok::<_, PlayError>((SolvedChunk { first, tasks }, finished))
+            Ok::<_, PlayError>((first, tasks, finished))
         },
-        |(solved, finished)| judge.judge_rounds(&solved, &numbered, finished),
+        |(first, tasks, finished)| judge.judge_rounds(first, tasks, &verifiers, finished),
     )?;
-    Ok(apply_rounds(judged.into_iter().flatten(), players, solutions))
-}
-
-/// The verifiers of each player, by its number.
-struct Numbered<'a, E: Environment>(Vec<&'a [Verifier<E>]>);
-
-impl<E: Environment> Numbered<'_, E> {
-    fn of(&self, played: &PlayedVerifier<E>) -> &Verifier<E> {
-        &self.0[played.player][played.finished.source]
-    }
-}
-
-/// A verifier's episode, and the number of who played it.
-struct PlayedVerifier<E: Environment> {
-    player: usize,
-    finished: FinishedEpisode<E::Episode>,
+    Ok(apply_rounds(judged.into_iter().flatten(), players, &verifiers, solutions))
 }
 
 /// What judges episodes on another thread; a policy stays on its own.
@@ -372,32 +337,26 @@ impl<E: Environment> StageJudge<'_, E> {
         .collect()
     }
 
+    /// Judges the rounds of neighbouring tasks, of which `first` is the number of the first.
     fn judge_rounds(
         &self,
-        solved: &SolvedChunk<'_, E>,
-        verifiers: &Numbered<'_, E>,
-        finished: Vec<PlayedVerifier<E>>,
+        first: usize,
+        tasks: &[SolvedTask<'_, E>],
+        verifiers: &[Verifier<E>],
+        finished: Vec<FinishedEpisode<E::Episode>>,
     ) -> Vec<VerifiedRound<E>> {
-        let mut of_tasks: Vec<Vec<PlayedVerifier<E>>> = solved.tasks.iter().map(|_| Vec::new()).collect();
-        finished.into_iter().for_each(|one| of_tasks[verifiers.of(&one).task - solved.first].push(one));
-        let rounds = solved.tasks.iter().zip(&of_tasks).map(|((task, solutions), finished)| RoundRequest {
+        let mut of_tasks: Vec<Vec<FinishedEpisode<E::Episode>>> = tasks.iter().map(|_| Vec::new()).collect();
+        finished.into_iter().for_each(|one| of_tasks[verifiers[one.source].task - first].push(one));
+        let rounds = tasks.iter().zip(&of_tasks).map(|((task, solutions), finished)| RoundRequest {
             task: *task,
             solutions,
-            verifications: finished.iter().map(|one| (verifiers.of(one).candidate, &one.finished)).collect(),
+            verifications: finished.iter().map(|one| (verifiers[one.source].candidate, one)).collect(),
         });
         let requests: Vec<RoundRequest<'_, E>> = rounds.collect();
         let judged = self.game.judge_rounds(self.execute, self.seed, &requests);
         drop(requests);
         judged.into_iter().zip(of_tasks).collect()
     }
-}
-
-/// Neighbouring proposers that are sampled together.
-struct ProposerChunk<'a, E: Environment> {
-    chunk: usize,
-    /// The number of its first proposer.
-    first: usize,
-    proposers: &'a [Proposer<E>],
 }
 
 /// Each task with its solvers' episodes, which stand side by side.
@@ -434,6 +393,7 @@ where
 fn apply_rounds<E: Environment>(
     judged: impl Iterator<Item = VerifiedRound<E>>,
     players: &[VerifierPlayer<'_, E>],
+    verifiers: &[Verifier<E>],
     solutions: &mut [SolverEpisode<E>],
 ) -> VerifyOutput<E> {
     let (mut verifications, mut rounds) = (Vec::new(), Vec::new());
@@ -441,16 +401,12 @@ fn apply_rounds<E: Environment>(
     for (round, finished) in judged {
         of_solvers.extend(round.solutions);
         rounds.push(round.round);
-        verifications.extend(finished.into_iter().zip(round.verifications).map(|(played, judged)| {
-            let VerifierPlayer { role, policy, verifiers, .. } = &players[played.player];
-            let Verifier { task, candidate, .. } = verifiers[played.finished.source];
-            // Prompts of different players are different sources.
-            let before: usize = players[..played.player].iter().map(|one| one.verifiers.len()).sum();
-            let mut finished = played.finished;
-            finished.source += before;
+        verifications.extend(finished.into_iter().zip(round.verifications).map(|(finished, judged)| {
+            let Verifier { player, task, candidate, .. } = verifiers[finished.source];
+            let VerifierPlayer { role, policy, .. } = &players[player];
             VerifierEpisode { role: *role, policy: policy.clone(), task, candidate, finished, judged }
         }));
     }
     solutions.iter_mut().zip(of_solvers).for_each(|(one, judged)| one.judged = judged);
-    VerifyOutput { verifications, rounds }
+    VerifyOutput { prompts: verifiers.len(), verifications, rounds }
 }

@@ -3,24 +3,24 @@
 //! A script ([`crate::game::Game::step`]) calls them in the order of its game, each as often as it likes. Everything that a verb does is
 //! logged and can be rewarded. No verb does IO or reads a clock: the same state, seed, step, policy and executor give the same step.
 
+mod learning;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
 
 use serde_json::Value;
-use veriplay_core::{Digest, Execute, Policy, Reward, Role, Status};
+use veriplay_core::{Digest, Execute, Policy, Role, Status};
 
-use crate::advantages::EpisodeNotes;
 use crate::curricula::{Curriculum, CurriculumTask};
-use crate::environment::{Environment, JudgedDerivation, Proposer, SolverEpisode, Stage, VerifyOutput};
-use crate::facts::{GivenReward, StepFacts};
+use crate::environment::{Environment, JudgedDerivation, Proposer, Proposing, SolverEpisode, Stage, VerifyOutput};
+use crate::facts::StepFacts;
 use crate::game_state::GameState;
-use crate::held::HeldEpisode;
 use crate::judgement::is_decided;
 use crate::memory::Memory;
 use crate::metrics::{SolveCount, solve_counts};
 use crate::play::{PlayError, StepContext};
-use crate::preferences::{Example, Response};
+use crate::preferences::Response;
 use crate::randomness::{derive_seed, generator};
 use crate::rollout::Part;
 use crate::settings::{ProposerMode, SharedSettings};
@@ -31,7 +31,6 @@ use crate::task_pool::{Maker, PrepareResults, StepTask, StepTasks, TaskChoice, T
 pub struct Step<'a, E: Environment> {
     stages: Stages<'a, E>,
     curriculum: &'a dyn Curriculum,
-    /// What the curriculum remembers.
     memory: &'a mut Memory,
     number: u64,
     pool: &'a mut TaskPool<E::Task>,
@@ -50,24 +49,18 @@ pub struct Step<'a, E: Environment> {
 /// How far the verbs have come.
 #[derive(Default)]
 struct Done {
-    /// Proposals that a draw has taken.
+    /// Proposals and derivations that a draw has taken.
     drawn_proposals: BTreeSet<usize>,
-    /// Derivations that a draw has taken.
     drawn_derivations: BTreeSet<usize>,
-    /// How many proposals were let into the pool, or refused.
+    /// How many of them were let into the pool, or refused.
     admitted_proposals: usize,
-    /// The same of derivations.
     admitted_derivations: usize,
     /// Calls of the game's own proposers.
     proposals: usize,
-    /// Proposers that were sampled.
     proposers: usize,
     draws: usize,
-    /// Chunks of proposers so far.
     proposer_chunks: usize,
-    /// Chunks of solvers so far.
     solver_chunks: usize,
-    /// Prompts of verifiers so far.
     verifiers: usize,
     /// Tasks that wait for their verifiers.
     unverified: usize,
@@ -97,7 +90,7 @@ pub struct Player<'a> {
     pub policy: &'a str,
 }
 
-impl Player<'static> {
+impl Player<'_> {
     /// The policy that learns.
     pub const LEARNER: &'static str = "learner";
 
@@ -105,9 +98,7 @@ impl Player<'static> {
     pub const fn learner(role: Role) -> Self {
         Self { role, policy: Self::LEARNER }
     }
-}
 
-impl Player<'_> {
     /// The policy's name, where it is not the one that learns.
     fn other(self) -> Option<String> {
         (self.policy != Player::LEARNER).then(|| self.policy.to_owned())
@@ -141,28 +132,9 @@ impl<E: Environment> DrawnTasks<E> {
     }
 }
 
-/// What the proposers of a step may be made of.
-pub struct Proposing<'a, T> {
-    /// The policy, the sandbox and the run's seed.
-    pub context: StepContext<'a>,
-    /// The pool.
-    pub pool: &'a TaskPool<T>,
-    /// Whether they are those of a step, or of the supervised examples before step 0 ([`Stage::SftPropose`]).
-    pub stage: Stage,
-    /// The step.
-    pub step: u64,
-}
-
 /// The error that a script names what there is not.
 fn missing(what: &str, index: usize, count: usize) -> PlayError {
     PlayError::Setup(format!("the script names {what} {index}, and the step has {count} of them"))
-}
-
-fn check_finite(number: f64) -> Result<(), PlayError> {
-    if number.is_finite() {
-        return Ok(());
-    }
-    Err(PlayError::Setup(format!("the script gives the number {number}: rewards and weights have to be finite")))
 }
 
 /// The same stages with another policy, where there is one.
@@ -224,9 +196,6 @@ impl<'a, E: Environment> Step<'a, E> {
     }
 
     /// As [`Step::propose`], by another role or another policy.
-    ///
-    /// # Errors
-    /// As [`Step::propose`], or there is no such policy.
     pub fn propose_as(
         &mut self,
         player: Player<'_>,
@@ -252,9 +221,6 @@ impl<'a, E: Environment> Step<'a, E> {
     /// Samples these proposers, of the script's own making, and judges what they propose. Those whose prompts the policy has no room for are
     /// passed over and counted. Returns the places of the new proposals in [`StepFacts::proposals`]; none where the configuration samples no
     /// proposer.
-    ///
-    /// # Errors
-    /// A fault of the policy, or there is no such policy.
     pub fn ask(&mut self, player: Player<'_>, mut proposers: Vec<Proposer<E>>) -> Result<Range<usize>, PlayError> {
         let first = self.facts.proposals.len();
         if self.stages.game.settings().proposer == ProposerMode::None {
@@ -292,9 +258,6 @@ impl<'a, E: Environment> Step<'a, E> {
     /// Draws tasks: `choose` takes some of the pool, and of what was proposed and derived in this step and that no draw has taken. A task that has no
     /// prompt, or none that the policy has room for, is passed over and counted. Draw before [`Step::admit`], which lets new tasks into the pool:
     /// behind it they are both new and of the pool.
-    ///
-    /// # Errors
-    /// A curriculum that is computed elsewhere may fail.
     pub fn draw(&mut self, choose: impl FnOnce(&mut TaskChoice<'_, E::Task>)) -> Result<DrawnTasks<E>, PlayError> {
         let (stages, pool) = (&self.stages, &*self.pool);
         let (game, StepContext { execute, seed, .. }) = (stages.game, stages.context);
@@ -354,9 +317,6 @@ impl<'a, E: Environment> Step<'a, E> {
 
     /// Tasks of this step that are asked again, each by its place in [`StepFacts::tasks`] and with an episode of the script's own, such as one that
     /// says what was wrong. Replay judges their logged responses, and does not make these episodes again.
-    ///
-    /// # Errors
-    /// There is no such task.
     pub fn pose(&self, posed: Vec<(usize, E::Episode)>) -> Result<DrawnTasks<E>, PlayError> {
         let (mut tasks, mut episodes) = (Vec::new(), Vec::new());
         for (place, episode) in posed {
@@ -369,17 +329,11 @@ impl<'a, E: Environment> Step<'a, E> {
     }
 
     /// Samples a group of solvers for each drawn task, and judges them.
-    ///
-    /// # Errors
-    /// A fault of the policy.
     pub fn solve(&mut self, drawn: DrawnTasks<E>) -> Result<Attempts, PlayError> {
         self.solve_as(Player::learner(Role::SOLVER), drawn)
     }
 
     /// As [`Step::solve`], by another role or another policy. Tasks that it has no room for are left out and counted.
-    ///
-    /// # Errors
-    /// As [`Step::solve`], or there is no such policy.
     pub fn solve_as(&mut self, player: Player<'_>, drawn: DrawnTasks<E>) -> Result<Attempts, PlayError> {
         let other = self.other_policy(player)?;
         let stages = by(&self.stages, other.as_deref());
@@ -430,17 +384,11 @@ impl<'a, E: Environment> Step<'a, E> {
 
     /// Samples verifiers of chosen responses, and judges the responses of both roles together, task by task. `chosen` has, for each task,
     /// places among its solvers' episodes, each as often as it is verified.
-    ///
-    /// # Errors
-    /// A fault of the policy, or a game without verifiers.
     pub fn verify(&mut self, attempts: Attempts, chosen: Vec<Vec<usize>>) -> Result<(), PlayError> {
         self.verify_by(attempts, vec![(Player::learner(Role::VERIFIER), chosen)])
     }
 
     /// As [`Step::verify`], by several players: what all of them write is judged together with the responses.
-    ///
-    /// # Errors
-    /// As [`Step::verify`], or there is no such policy.
     pub fn verify_by(
         &mut self,
         attempts: Attempts,
@@ -452,170 +400,25 @@ impl<'a, E: Environment> Step<'a, E> {
         let Attempts { tasks, first_chunk } = attempts;
         let others = players.iter().map(|(player, _)| self.other_policy(*player)).collect::<Result<Vec<_>, _>>()?;
         let places = self.solutions(&tasks);
-        let (all, solutions) = (&self.facts.tasks[tasks.clone()], &self.facts.solutions[places.clone()]);
-        let solved = solved_tasks::<E>(all, solutions);
-        let mut by_player = Vec::new();
-        for ((player, chosen), other) in players.into_iter().zip(&others) {
-            let stages = by(&self.stages, other.as_deref());
-            let verifiers = stages.verifiers(player.role, &solved, chosen);
-            by_player.push(VerifierPlayer { stages, role: player.role, policy: player.other(), verifiers });
-        }
-        drop(solved);
+        let players = players.into_iter().zip(&others).map(|((player, chosen), other)| {
+            let (stages, policy) = (by(&self.stages, other.as_deref()), player.other());
+            VerifierPlayer { stages, role: player.role, policy, chosen }
+        });
+        let players: Vec<_> = players.collect();
         let call = StageCall { first_chunk, ..StageCall::new(Stage::Solve, self.number) };
         let StepFacts { tasks: all, solutions, .. } = &mut self.facts;
-        let VerifyOutput { mut verifications, rounds } =
-            verify(call, &by_player, &all[tasks.clone()], &mut solutions[places])?;
+        let VerifyOutput { prompts, mut verifications, rounds } =
+            verify(call, &players, &all[tasks.clone()], &mut solutions[places])?;
         for one in &mut verifications {
             one.task += tasks.start;
             one.finished.source += self.done.verifiers;
         }
-        self.done.verifiers += by_player.iter().map(|player| player.verifiers.len()).sum::<usize>();
+        self.done.verifiers += prompts;
         self.done.unverified -= tasks.len();
         self.facts.verifications.extend(verifications);
         self.facts.rounds.resize_with(self.facts.tasks.len(), || None);
         tasks.zip(rounds).for_each(|(task, round)| self.facts.rounds[task] = round);
         Ok(())
-    }
-
-    /// Refuses a response that there is not.
-    fn check(&self, response: Response) -> Result<(), PlayError> {
-        let count = self.facts.count(response.part);
-        if response.index < count { Ok(()) } else { Err(missing("response", response.index, count)) }
-    }
-
-    /// Gives an episode this reward, in place of the scheme's.
-    ///
-    /// # Errors
-    /// There is no such episode, or the reward is not finite.
-    pub fn reward(&mut self, response: Response, reward: Reward) -> Result<(), PlayError> {
-        self.check(response)?;
-        check_finite(reward.total())?;
-        self.facts.given.insert(response, GivenReward::Episode(reward));
-        Ok(())
-    }
-
-    /// Gives each turn of an episode its own reward, in place of the scheme's.
-    ///
-    /// # Errors
-    /// There is no such episode, it has another number of turns, or a reward is not finite.
-    pub fn reward_turns(&mut self, response: Response, rewards: Vec<f64>) -> Result<(), PlayError> {
-        self.check(response)?;
-        rewards.iter().try_for_each(|reward| check_finite(*reward))?;
-        let (turns, given) = (self.facts.turns(response).len(), rewards.len());
-        if turns != given || turns == 0 {
-            let what = format!("an episode has {turns} turns, and the script gives {given} rewards");
-            return Err(PlayError::Setup(what));
-        }
-        self.facts.given.insert(response, GivenReward::Turns(rewards));
-        Ok(())
-    }
-
-    /// Learns nothing from an episode, whatever it was worth.
-    ///
-    /// # Errors
-    /// There is no such episode.
-    pub fn leave_out(&mut self, response: Response) -> Result<(), PlayError> {
-        self.check(response)?;
-        self.facts.given.insert(response, GivenReward::Nothing);
-        Ok(())
-    }
-
-    /// Has the policy imitate a response, whoever wrote it, with this weight, beside what is rewarded.
-    ///
-    /// # Errors
-    /// There is no such response, or the weight is not finite.
-    pub fn imitate(&mut self, response: Response, weight: f64) -> Result<(), PlayError> {
-        self.check(response)?;
-        check_finite(weight)?;
-        self.facts.imitated.push(Example { response, weight });
-        Ok(())
-    }
-
-    /// Multiplies the weight of a role in this step, such as by 0 in a phase in which it does not learn.
-    ///
-    /// # Errors
-    /// The factor is not finite, or negative.
-    pub fn weigh(&mut self, role: Role, factor: f64) -> Result<(), PlayError> {
-        check_finite(factor)?;
-        if factor < 0.0 {
-            let what = format!("the script weighs the role `{}` by {factor}: use 0 or more", role.name());
-            return Err(PlayError::Setup(what));
-        }
-        self.facts.role_factors.insert(role, factor);
-        Ok(())
-    }
-
-    /// Says of an episode what an advantage estimator may look at.
-    ///
-    /// # Errors
-    /// There is no such episode.
-    pub fn note(&mut self, response: Response, notes: EpisodeNotes) -> Result<(), PlayError> {
-        self.check(response)?;
-        self.facts.notes.insert(response, notes);
-        Ok(())
-    }
-
-    /// States a number of the step: it is logged as `play/NAME`, and monitors see it.
-    pub fn fact(&mut self, name: &str, number: f64) {
-        self.facts.numbers.insert(name.to_owned(), number);
-    }
-
-    /// What an earlier step left for this one under this name.
-    pub fn deferred(&self, name: &str) -> Option<&Value> {
-        self.deferred.get(name)
-    }
-
-    /// Leaves something for later steps. It is part of the run's state: a resumed run has it to the byte. Numbers come back as they were written in
-    /// JSON.
-    pub fn defer(&mut self, name: &str, value: Value) {
-        self.deferred.insert(name.to_owned(), value);
-    }
-
-    /// Keeps episodes under a name until a later step knows what they were worth. Nothing of them is learned in this step.
-    ///
-    /// # Errors
-    /// There are no such episodes, the name is taken, or the tokens are those of a trainer outside this process.
-    pub fn defer_episodes(&mut self, name: &str, responses: &[Response]) -> Result<(), PlayError> {
-        responses.iter().try_for_each(|one| self.check(*one))?;
-        if self.deferred.contains_key(name) {
-            return Err(PlayError::Setup(format!(
-                "`{name}` is deferred already: reward it first, or use another name"
-            )));
-        }
-        let mut turns = responses.iter().flat_map(|one| self.facts.turns(*one));
-        if turns.any(|(_, rollout)| rollout.id.is_some()) {
-            let what = "the loop defers episodes, and their tokens are those of a trainer outside this process";
-            return Err(PlayError::Setup(what.to_owned()));
-        }
-        let held: Vec<HeldEpisode> = responses.iter().map(|one| HeldEpisode::new(&self.facts, *one)).collect();
-        let value = serde_json::to_value(held).map_err(|error| PlayError::Setup(error.to_string()))?;
-        self.deferred.insert(name.to_owned(), value);
-        responses.iter().try_for_each(|one| self.leave_out(*one))
-    }
-
-    /// Gives the episodes of a role that were deferred under this name their rewards, in their order: they are learned from in this step. They are
-    /// compared with each other, by the groups that they had; a loss with a ratio has the log-probabilities that they were sampled with. Returns
-    /// how many there were.
-    ///
-    /// # Errors
-    /// What is deferred under this name are no episodes of that role, there is another number of rewards, or one is not finite.
-    pub fn reward_deferred(&mut self, name: &str, role: Role, rewards: &[Reward]) -> Result<usize, PlayError> {
-        let Some(value) = self.deferred.remove(name) else { return Ok(0) };
-        let held: Vec<HeldEpisode> = serde_json::from_value(value)
-            .map_err(|error| PlayError::Setup(format!("`{name}` is deferred, and no list of episodes: {error}")))?;
-        rewards.iter().try_for_each(|reward| check_finite(reward.total()))?;
-        if rewards.len() != held.len() {
-            let (found, wanted) = (rewards.len(), held.len());
-            return Err(PlayError::Setup(format!("`{name}` has {wanted} episodes, and there are {found} rewards")));
-        }
-        let count = held.len();
-        for (held, reward) in held.into_iter().zip(rewards) {
-            let released = held.release(role, E::KINDS, reward.clone());
-            let other =
-                || PlayError::Setup(format!("`{name}` has an episode that is not of the role `{}`", role.name()));
-            self.facts.released.push(released.ok_or_else(other)?);
-        }
-        Ok(count)
     }
 
     /// The names of the policies that can play beside the one that learns: `start`, and kept checkpoints such as `step-100`, oldest first.
@@ -631,9 +434,6 @@ impl<'a, E: Environment> Step<'a, E> {
     }
 
     /// How often each task was solved, which the pool notes. It forgets what would be drawn in vain. Returns the facts of the step.
-    ///
-    /// # Errors
-    /// Attempts that wait for their verifiers.
     pub(crate) fn finish(mut self) -> Result<StepFacts<E>, PlayError> {
         if self.done.unverified > 0 {
             let what = format!(

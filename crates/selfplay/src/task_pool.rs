@@ -1,5 +1,6 @@
 //! The pool of tasks for solvers and of references for proposers, and how a step chooses among them.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;
 
@@ -10,7 +11,6 @@ use veriplay_core::{Digest, Dropped};
 
 use crate::metrics::SolveCount;
 use crate::randomness::weighted_shuffle;
-use crate::task_content::TaskContent;
 
 /// A task as the pool keeps it.
 pub trait PoolTask: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
@@ -26,6 +26,32 @@ pub trait PoolTask: Clone + Debug + PartialEq + Serialize + DeserializeOwned + S
     /// What intrinsic rewards look at; nothing, where the game does not say.
     fn content(&self) -> TaskContent {
         TaskContent::default()
+    }
+}
+
+/// What a task is made of, as far as intrinsic rewards look at it ([`crate::intrinsic`]).
+#[derive(Debug, Clone, Default)]
+pub struct TaskContent {
+    /// The code that it is about, or that does it.
+    pub code: Option<String>,
+    /// What a solver must find, where one thing was proposed.
+    pub answer: Option<String>,
+    shape: OnceCell<BTreeSet<Trigram>>,
+}
+
+/// Kinds of three tokens in a row.
+pub(crate) type Trigram = [u8; 3];
+
+impl TaskContent {
+    /// Of a task with this code and this answer.
+    pub fn new(code: impl Into<String>, answer: Option<String>) -> Self {
+        Self { code: Some(code.into()), answer, shape: OnceCell::new() }
+    }
+
+    /// The trigrams of the code, computed once; `None` without code.
+    pub(crate) fn shape(&self, trigrams: impl FnOnce(&str) -> BTreeSet<Trigram>) -> Option<&BTreeSet<Trigram>> {
+        let code = self.code.as_deref()?;
+        Some(self.shape.get_or_init(|| trigrams(code)))
     }
 }
 

@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 use veriplay_core::{CodeTask, Execute, Role, ScriptedPolicy, ScriptedRequest, Status};
 use veriplay_self_challenge::{
-    ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeMetrics, SelfChallengeSettings, ToolBudget,
-    ToolEnvironment, ToolTask,
+    ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeSettings, ToolBudget, ToolEnvironment, ToolTask,
 };
-use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::game_state::GameState;
-use veriplay_selfplay::play::{StepContext, StepOutput};
+use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::records;
 use veriplay_selfplay::settings::{LearnFrom, SharedSettings};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
@@ -70,7 +69,7 @@ type State = GameState<ToolTask>;
 type Record = records::Record<SelfChallenge>;
 type ChallengeRecord = records::ProposalRecord<ChallengeRequest, ToolTask, Vec<String>>;
 type TaskRecord = records::TaskRecord<ToolTask, ()>;
-type Step = StepOutput<SelfChallengeMetrics, Record>;
+type Step = Output<SelfChallenge>;
 
 /// The state before step 0.
 fn begun(game: &Game, policy: &ScriptedPolicy) -> State {

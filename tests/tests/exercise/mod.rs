@@ -11,7 +11,7 @@ use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::external::ExternalError;
 use veriplay_selfplay::facts::StepSummary;
 use veriplay_selfplay::game::{Game, Script};
-use veriplay_selfplay::methods::Methods;
+use veriplay_selfplay::methods::{Method, Methods};
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::monitors::Monitor;
 use veriplay_selfplay::play::{Measurement, PlayError, StepContext};
@@ -135,10 +135,10 @@ impl<G: Game> Script<G> for Measured {
 
 fn methods(curriculum: &'static Counting) -> Methods {
     Methods {
-        reward: Box::new(Generous),
+        reward: Method::Own(Box::new(Generous)),
         proposer_factor: Some(Box::new(Halving)),
         advantage: &Tenfold,
-        curriculum: Box::new(curriculum),
+        curriculum: Method::Registered(curriculum),
         monitors: vec![&Chars],
     }
 }

@@ -12,40 +12,30 @@
 
 mod composites;
 mod config;
-mod judge;
+mod drafts;
+mod environment;
 mod metrics;
 pub mod prompts;
 mod proposers;
 pub mod setup;
 
-use std::collections::HashMap;
 use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{
-    Attempt, Digest, Execute, Prompt, Proposal, Question, Task, TaskType, Value, content_hash, program_hash,
-};
+use veriplay_core::{Digest, Execute, Prompt, Proposal, Question, Task, TaskType, Value, content_hash, program_hash};
 use veriplay_verifier::{Format, ProposalGate, format_by_name};
 
 use prompts::PromptFormat;
-use veriplay_selfplay::admission::Admission;
-use veriplay_selfplay::environment::{
-    Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, Proposer,
-    SamplingCall, Stage, TaskEpisode,
-};
+use veriplay_selfplay::environment::{Environment, EvalTask, GameBase, Proposer, Proposing};
 use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::game::Game;
-use veriplay_selfplay::judgement::{Never, Seeds};
 use veriplay_selfplay::play::{PlayError, StepContext};
-use veriplay_selfplay::randomness::derive_seed;
-use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
 use veriplay_selfplay::splits::Guard;
-use veriplay_selfplay::step::{Proposing, Step};
-use veriplay_selfplay::task_content::TaskContent;
-use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskPool};
+use veriplay_selfplay::step::Step;
+use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskContent, TaskPool};
 
 pub use config::{AbsoluteZeroConfig, AbsoluteZeroSettings};
-pub use judge::draft_tasks;
+pub use drafts::draft_tasks;
 pub use metrics::{AbsoluteZeroMetrics, ProposalCounts, RoleMetrics, Triplets, step_metrics};
 
 /// Its name in configurations: a value of `plays`.
@@ -160,116 +150,6 @@ impl AbsoluteZero {
                 choice.take(candidates, count);
             }
         }
-    }
-}
-
-impl Environment for AbsoluteZero {
-    type Task = TripletTask;
-    type Request = AbsoluteZeroRequest;
-    type Episode = SingleTurn;
-    type ProposalDetail = Attempt;
-    type SolutionDetail = Attempt;
-    type Round = Never;
-    type Derivation = Never;
-
-    const CHOICE_PURPOSE: &'static str = "solver turns";
-    const KINDS: &'static [&'static str] =
-        &[TaskType::Deduction.name(), TaskType::Abduction.name(), TaskType::Induction.name(), TaskType::Error.name()];
-
-    fn base(&self) -> &GameBase<TripletTask> {
-        &self.base
-    }
-
-    fn proposer_episode(
-        &self,
-        _execute: &dyn Execute,
-        request: &AbsoluteZeroRequest,
-    ) -> Result<Option<SingleTurn>, PlayError> {
-        Ok(Some(self.proposer(request.clone(), Vec::new(), 1).episode))
-    }
-
-    fn judge_proposals(&self, execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>> {
-        self.judge_programs(execute, batch)
-    }
-
-    /// A copy of a refused proposal is refused too, or repeating a bad proposal would be rewarded more than making it once.
-    fn admissions(&self, judged: &[&JudgedProposalOf<Self>]) -> Vec<Admission<TripletTask>> {
-        let own = |one: &JudgedProposalOf<Self>| match Admission::from_judgement(one) {
-            Admission::Dropped => Admission::Dropped,
-            _ if matches!(one.detail, Attempt::Malformed { .. }) => Admission::Malformed,
-            Admission::Malformed => Admission::Malformed,
-            _ if one.known => Admission::Duplicate,
-            admission => admission,
-        };
-        let mut originals: HashMap<Digest, &JudgedProposalOf<Self>> = HashMap::new();
-        let mut admissions = Vec::with_capacity(judged.len());
-        for &one in judged {
-            let original = match &one.detail {
-                Attempt::Proposal(proposal) => *originals.entry(proposal_key(proposal)).or_insert(one),
-                _ => one,
-            };
-            admissions.push(match own(original) {
-                Admission::Admitted(_) if one.known && !std::ptr::eq(original, one) => Admission::Duplicate,
-                refused if one.known && !std::ptr::eq(original, one) => refused,
-                _ => own(one),
-            });
-        }
-        admissions
-    }
-
-    fn kinds(&self) -> Vec<&'static str> {
-        Self::KINDS
-            .iter()
-            .copied()
-            .zip(TaskType::ALL)
-            .filter(|(_, one)| self.plays(*one))
-            .map(|(kind, _)| kind)
-            .collect()
-    }
-
-    fn solver_episodes(
-        &self,
-        _execute: &dyn Execute,
-        _seeds: Seeds,
-        tasks: &[&TripletTask],
-    ) -> Vec<OpenedEpisode<Self>> {
-        tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.solver_prompt(&task.question))))).collect()
-    }
-
-    fn judge_solutions(
-        &self,
-        execute: &dyn Execute,
-        _seed: u64,
-        solutions: &[TaskEpisode<'_, Self>],
-    ) -> Vec<JudgedResponseOf<Self>> {
-        self.judge_answers(execute, solutions)
-    }
-
-    fn is_well_formed(&self, episode: &FinishedEpisode<SingleTurn>) -> bool {
-        episode.last().is_some_and(|rollout| self.responses.is_well_formed(&rollout.text))
-    }
-
-    fn chunk(&self, stage: Stage) -> usize {
-        match stage {
-            // Enough to fill a batch, few enough that judging overlaps sampling.
-            Stage::Solve => 32,
-            Stage::AfterUpdate | Stage::Evaluate | Stage::EvaluateGreedy => 100,
-            Stage::SftSolve | Stage::SftPropose | Stage::Propose => usize::MAX,
-        }
-    }
-
-    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
-        /// Keeps the supervised examples apart from the samples of step 0: those are scored, these are imitated.
-        const SFT: u64 = 0xa17c;
-        let of_role = |role: &str| derive_seed(run, step, &format!("sampling/{role}/{}", draw.group));
-        let seed = match draw.stage {
-            Stage::SftPropose => of_role("proposer").wrapping_add(SFT),
-            Stage::Propose => of_role("proposer"),
-            Stage::SftSolve | Stage::Solve => of_role("solver"),
-            Stage::AfterUpdate => derive_seed(run, step, "sampling/after update"),
-            Stage::Evaluate | Stage::EvaluateGreedy => run,
-        };
-        seed.wrapping_add(draw.chunk as u64)
     }
 }
 

@@ -9,7 +9,7 @@ use veriplay_selfplay::environment::{Environment, ProposalEpisode, SolverEpisode
 use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::metrics::{SolveCount, learnable_share, mean_rate};
 use veriplay_selfplay::rollout::FinishedEpisode;
-use veriplay_selfplay::statistics::{mean, mean_over, share};
+use veriplay_selfplay::statistics::{mean_over, share};
 use veriplay_selfplay::task_pool::{PoolTask, Source};
 
 use crate::TripletTask;
@@ -71,64 +71,40 @@ impl<E: Environment<Task = TripletTask, ProposalDetail = Attempt, SolutionDetail
 
 /// The numbers of a step of Absolute Zero, or of `game`, which has its tasks and attempts.
 pub fn step_metrics<E: Triplets>(game: &E, step: &StepFacts<E>) -> AbsoluteZeroMetrics {
-    let proposer = |task_type: TaskType| {
-        let fresh = step.solved_where(|asked| asked.task.kind() == task_type.name() && asked.source == Source::Fresh);
-        with_solve_rates(proposer_metrics(game, step, task_type), &fresh, step)
-    };
-    let solver = |task_type: TaskType| {
-        let solved = step.solved_where(|asked| asked.task.kind() == task_type.name());
-        with_solve_rates(solver_metrics(game, step, task_type), &solved, step)
-    };
     let kinds = game.kinds();
     let is_reported = |one: &TaskType| TaskType::STANDARD.contains(one) || kinds.contains(&one.name());
     let types: Vec<TaskType> = TaskType::ALL.into_iter().filter(is_reported).collect();
-    let (proposers, solvers) = (types.iter().copied().map(proposer), types.iter().copied().map(solver));
+    let proposers = types.iter().map(|task_type| proposer_metrics(game, step, *task_type));
+    let solvers = types.iter().map(|task_type| solver_metrics(game, step, *task_type));
     AbsoluteZeroMetrics { roles: proposers.chain(solvers).collect() }
-}
-
-fn empty(role: Role, task_type: TaskType) -> RoleMetrics {
-    RoleMetrics {
-        role,
-        task_type,
-        rollouts: 0,
-        dropped: 0,
-        malformed: 0,
-        well_formed_share: None,
-        proposals: None,
-        tasks: 0,
-        solve_rate: None,
-        learnable_share: None,
-        reward_mean: None,
-        response_tokens_mean: None,
-    }
 }
 
 fn proposer_metrics<E: Triplets>(game: &E, step: &StepFacts<E>, task_type: TaskType) -> RoleMetrics {
     let of_type: Vec<(usize, &ProposalEpisode<E>)> =
         step.proposals.iter().enumerate().filter(|(_, one)| one.kind == task_type.name()).collect();
-    let responses: Vec<_> = of_type.iter().map(|(_, one)| &one.finished).collect();
     let asked = step.tasks.iter().zip(&step.solved).filter(|(_, count)| count.judged > 0);
     let rated: BTreeSet<usize> = asked.filter_map(|(asked, _)| asked.proposal).collect();
-    let count =
-        |is: &dyn Fn(&Admission<TripletTask>) -> bool| of_type.iter().filter(|(_, one)| is(&one.admission)).count();
-    let dropped = count(&|admission| matches!(admission, Admission::Dropped));
-    let valid = count(&|admission| admission.task().is_some());
+    let (mut dropped, mut malformed, mut duplicates, mut valid, mut unrated) = (0, 0, 0, 0, 0);
+    for (index, one) in &of_type {
+        match one.admission {
+            Admission::Dropped => dropped += 1,
+            Admission::Malformed => malformed += 1,
+            Admission::Invalid => {}
+            Admission::Duplicate => duplicates += 1,
+            Admission::Admitted(_) => {
+                valid += 1;
+                unrated += usize::from(!rated.contains(index));
+            }
+        }
+    }
+    let valid_rate = share(valid, of_type.len() - dropped);
+    let responses: Vec<_> = of_type.iter().map(|(_, one)| &one.finished).collect();
+    let fresh = step.solved_where(|asked| asked.task.kind() == task_type.name() && asked.source == Source::Fresh);
     RoleMetrics {
-        rollouts: of_type.len(),
         dropped,
-        malformed: count(&|admission| matches!(admission, Admission::Malformed)),
-        well_formed_share: well_formed_share(game, &responses),
-        proposals: Some(ProposalCounts {
-            duplicates: count(&|admission| matches!(admission, Admission::Duplicate)),
-            valid,
-            unrated: of_type
-                .iter()
-                .filter(|(index, one)| one.admission.task().is_some() && !rated.contains(index))
-                .count(),
-            valid_rate: share(valid, of_type.len() - dropped),
-        }),
-        response_tokens_mean: tokens_mean(of_type.iter().map(|(_, one)| one.finished.tokens())),
-        ..empty(Role::PROPOSER, task_type)
+        malformed,
+        proposals: Some(ProposalCounts { duplicates, valid, unrated, valid_rate }),
+        ..role_metrics(game, step, Role::PROPOSER, task_type, &responses, &fresh)
     }
 }
 
@@ -136,41 +112,46 @@ fn solver_metrics<E: Triplets>(game: &E, step: &StepFacts<E>, task_type: TaskTyp
     let kind = |one: &&SolverEpisode<E>| step.tasks[one.finished.source].task.kind() == task_type.name();
     let of_type: Vec<&SolverEpisode<E>> = step.solutions.iter().filter(kind).collect();
     let responses: Vec<_> = of_type.iter().map(|one| &one.finished).collect();
+    let solved = step.solved_where(|asked| asked.task.kind() == task_type.name());
     RoleMetrics {
-        rollouts: of_type.len(),
         dropped: of_type.iter().filter(|one| one.judged.verdict.is_err()).count(),
         malformed: of_type.iter().filter(|one| is_malformed(one)).count(),
-        well_formed_share: well_formed_share(game, &responses),
-        response_tokens_mean: tokens_mean(of_type.iter().map(|one| one.finished.tokens())),
-        ..empty(Role::SOLVER, task_type)
+        ..role_metrics(game, step, Role::SOLVER, task_type, &responses, &solved)
+    }
+}
+
+/// What is counted of both roles alike.
+fn role_metrics<E: Triplets>(
+    game: &E,
+    step: &StepFacts<E>,
+    role: Role,
+    task_type: TaskType,
+    responses: &[&FinishedEpisode<E::Episode>],
+    counts: &[SolveCount],
+) -> RoleMetrics {
+    let of_batch = step.scored.iter().filter(|scored| (scored.role, scored.kind) == (role, task_type.name()));
+    // As in every game, a response that was cut off has not the form that was asked for.
+    let is_whole = |one: &FinishedEpisode<E::Episode>| one.last().is_some_and(|last| last.finish == FinishReason::Stop);
+    let well_formed = responses.iter().filter(|one| is_whole(one) && game.is_well_formed(one));
+    // Of rollouts whose tokens are known; each has its end token at least.
+    let tokens = responses.iter().map(|one| one.tokens()).filter(|tokens| *tokens > 0);
+    RoleMetrics {
+        role,
+        task_type,
+        rollouts: responses.len(),
+        dropped: 0,
+        malformed: 0,
+        well_formed_share: share(well_formed.count(), responses.len()),
+        proposals: None,
+        tasks: counts.iter().filter(|count| count.judged > 0).count(),
+        solve_rate: mean_rate(counts),
+        learnable_share: learnable_share(counts),
+        reward_mean: mean_over(of_batch, |scored| scored.reward.total()),
+        response_tokens_mean: mean_over(tokens, |tokens| tokens as f64),
     }
 }
 
 fn is_malformed<E: Triplets>(one: &SolverEpisode<E>) -> bool {
     let extracted_nothing = matches!(one.judged.detail, Attempt::Malformed { .. });
     one.judged.verdict.as_ref().is_ok_and(|verdict| extracted_nothing || verdict.status == Status::Malformed)
-}
-
-fn well_formed_share<E: Triplets>(game: &E, episodes: &[&FinishedEpisode<E::Episode>]) -> Option<f64> {
-    // As in every game, a response that was cut off has not the form that was asked for.
-    let is_whole = |one: &FinishedEpisode<E::Episode>| one.last().is_some_and(|last| last.finish == FinishReason::Stop);
-    share(episodes.iter().filter(|one| is_whole(one) && game.is_well_formed(one)).count(), episodes.len())
-}
-
-/// Adds what both roles have: solve rates and the mean reward.
-fn with_solve_rates<E: Triplets>(metrics: RoleMetrics, counts: &[SolveCount], step: &StepFacts<E>) -> RoleMetrics {
-    let batch = (metrics.role, metrics.task_type.name());
-    let of_batch = step.scored.iter().filter(|scored| (scored.role, scored.kind) == batch);
-    RoleMetrics {
-        tasks: counts.iter().filter(|count| count.judged > 0).count(),
-        solve_rate: mean_rate(counts),
-        learnable_share: learnable_share(counts),
-        reward_mean: mean_over(of_batch, |scored| scored.reward.total()),
-        ..metrics
-    }
-}
-
-/// Of rollouts whose tokens are known; each has its end token at least.
-fn tokens_mean(tokens: impl Iterator<Item = usize>) -> Option<f64> {
-    mean(&tokens.filter(|tokens| *tokens > 0).map(|tokens| tokens as f64).collect::<Vec<_>>())
 }

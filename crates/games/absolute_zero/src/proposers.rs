@@ -2,10 +2,9 @@
 
 use rand_chacha::ChaCha8Rng;
 use veriplay_core::{Prompt, Question, Task, TaskType};
-use veriplay_selfplay::environment::{Proposer, Stage};
+use veriplay_selfplay::environment::{Proposer, Proposing, Stage};
 use veriplay_selfplay::randomness::{generator, weighted_sample};
 use veriplay_selfplay::rollout::SingleTurn;
-use veriplay_selfplay::step::Proposing;
 use veriplay_selfplay::task_pool::TaskPool;
 
 use super::prompts::ProposerRequest;

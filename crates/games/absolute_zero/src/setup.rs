@@ -1,7 +1,6 @@
 //! `absolute_zero`: its configuration, and its tasks from the corpus.
 
 mod programs;
-mod raising;
 mod warmup;
 
 use std::path::{Path, PathBuf};
@@ -15,8 +14,7 @@ use veriplay_core::{Execute, Task, TaskType};
 use veriplay_corpus::{Grammar, ProposalStream, Split};
 use veriplay_run::config::{LearnConfig, from_toml};
 use veriplay_run::executor::GameExecutor;
-use veriplay_run::game_setup::EvalKeys;
-use veriplay_run::game_setup::{GameSetup, StepTokens, corpus_split, guard_and_evaluation};
+use veriplay_run::game_setup::{EvalKeys, GameSetup, StepTokens, corpus_split, guard_and_evaluation};
 use veriplay_run::named_files::NamedFile;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::methods::Methods;
@@ -243,7 +241,7 @@ impl AbsoluteZeroSetup {
         let stream: ProposalStream<'static> =
             ProposalStream::new(&GRAMMAR, split, mix, seed, task_type, inputs).or_fail(ExitCode::Input)?;
         let drafts: ProposalDrafts = match task_type {
-            TaskType::Error => Box::new(raising::drafts(stream)),
+            TaskType::Error => Box::new(programs::raising_drafts(stream)),
             _ => Box::new(stream),
         };
         Ok(drafts)

@@ -19,7 +19,6 @@ use super::config::TestCommandSource;
 use super::episode::{Assignment, RepoEpisode, RepoWorkspace, SUBMITTED};
 use super::mutation::{EditedTree, judgement, mark_known, refusal};
 use super::prompts::{InjectionMode, RepoGoal};
-use super::repositories::Repository;
 use super::task::KIND;
 
 /// A request to an injector.
@@ -39,7 +38,6 @@ pub struct InjectionRequest {
     pub commit: Option<String>,
 }
 
-/// Where an injector begins.
 #[derive(Debug, Clone)]
 pub(super) struct InjectionSite {
     pub(super) repository: usize,
@@ -78,18 +76,14 @@ impl BugRepair {
         sites.into_iter().filter_map(proposer).collect()
     }
 
-    /// Draws where the step's injections begin: functions that tests enter. Fewer than there could be, when one that was drawn is
-    /// not to be found whole.
-    pub(super) fn draw_sites(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<InjectionSite> {
-        self.draw_sites_of(execute, &self.own.modes, (seed, step))
-    }
-
-    /// As [`BugRepair::draw_sites`], by these modes.
-    pub(super) fn draw_sites_of(
+    /// Draws where the step's injections begin, each by one of these modes: functions that tests enter. Fewer than there could be, when one that was
+    /// drawn is not to be found whole.
+    pub(super) fn draw_sites(
         &self,
         execute: &dyn Execute,
         modes: &[InjectionMode],
-        (seed, step): (u64, u64),
+        seed: u64,
+        step: u64,
     ) -> Vec<InjectionSite> {
         let mut generator = generator(seed, step, "injections");
         let (functions, changes) = (self.tested_functions(), self.past_changes());
@@ -153,13 +147,13 @@ impl BugRepair {
 
     /// The past changes of files of code in the training repositories.
     pub(super) fn past_changes(&self) -> Vec<(usize, &PastChange)> {
-        let repositories = self.training_repositories().iter().enumerate();
-        let changes = repositories.flat_map(|(index, repository)| {
-            let files: BTreeSet<String> = repository.context().code_files().into_iter().map(str::to_owned).collect();
-            let of_code = repository.history.iter().filter(move |change| files.contains(change.path()));
-            of_code.map(move |change| (index, change))
-        });
-        changes.collect()
+        let mut changes = Vec::new();
+        for (index, repository) in self.training_repositories().iter().enumerate() {
+            let files = repository.code_paths();
+            let of_code = repository.history.iter().filter(|change| files.contains(change.path()));
+            changes.extend(of_code.map(|change| (index, change)));
+        }
+        changes
     }
 
     /// The episode of a logged request; `None` where the log does not fit the game.
@@ -184,17 +178,13 @@ impl BugRepair {
 
     /// Functions of the training repositories' code that tests enter, each once.
     fn tested_functions(&self) -> Vec<(usize, &str, &str)> {
-        let code_files = |(index, repository): (usize, &'_ Repository)| {
-            let files = repository.context().code_files().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
-            (index, files)
-        };
-        let code: Vec<(usize, BTreeSet<String>)> =
-            self.training_repositories().iter().enumerate().map(code_files).collect();
         let mut tested = BTreeSet::new();
-        for ((index, files), repository) in code.iter().zip(&self.repositories) {
+        for (index, repository) in self.training_repositories().iter().enumerate() {
+            let files = repository.code_paths();
             let functions = repository.map.files.iter().flat_map(|file| &file.functions);
-            let named = functions.filter(|function| files.contains(&function.path) && !function.name.contains('<'));
-            tested.extend(named.map(|function| (*index, function.path.as_str(), function.name.as_str())));
+            let named =
+                functions.filter(|function| files.contains(function.path.as_str()) && !function.name.contains('<'));
+            tested.extend(named.map(|function| (index, function.path.as_str(), function.name.as_str())));
         }
         tested.into_iter().collect()
     }

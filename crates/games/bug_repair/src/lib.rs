@@ -24,7 +24,6 @@
 
 mod config;
 mod episode;
-mod examples;
 mod injection;
 mod metrics;
 mod mutation;
@@ -32,7 +31,6 @@ pub mod prompts;
 mod repair;
 mod repositories;
 pub mod setup;
-mod split_checks;
 mod task;
 
 use std::sync::Arc;
@@ -42,31 +40,30 @@ use veriplay_verifier::bugs::tool_env::{RepoToolRequest, serve_tool_call};
 use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 use veriplay_verifier::on_all_cores;
 
-use examples::PlacedExample;
 use injection::InjectionSite;
+use metrics::BugRepairMetrics;
 use prompts::RepairFormat;
+use repair::PlacedExample;
+use task::KIND;
 use veriplay_selfplay::admission::IsKnown;
 use veriplay_selfplay::environment::{
     Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, Proposer,
-    SamplingCall, Stage, TaskEpisode,
+    Proposing, Stage, StreamNames, TaskEpisode,
 };
-use veriplay_selfplay::judgement::{Never, Seeds};
-use veriplay_selfplay::multi_turn::{NextAction, StreamNames, serve_calls};
-use veriplay_selfplay::play::{PlayError, StepContext};
-use veriplay_selfplay::rollout::{self, FinishedEpisode};
-use veriplay_selfplay::task_pool::{TaskChoice, TaskPool};
-
-pub use prompts::InjectionMode;
-use task::KIND;
 use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::game::Game;
-use veriplay_selfplay::step::{Proposing, Step};
+use veriplay_selfplay::judgement::{Never, Seeds};
+use veriplay_selfplay::multi_turn::{NextAction, serve_calls};
+use veriplay_selfplay::play::{PlayError, StepContext};
+use veriplay_selfplay::rollout::{self, FinishedEpisode};
+use veriplay_selfplay::step::Step;
+use veriplay_selfplay::task_pool::{TaskChoice, TaskPool};
 
 pub use config::{BugRepairConfig, BugRepairSettings, TestCommandSource};
 pub use episode::{Assignment, RepoBudget, RepoEpisode, RepoWorkspace, SUBMITTED};
 pub use injection::InjectionRequest;
-pub use metrics::{BugRepairMetrics, BugYield};
 pub use mutation::Derivation;
+pub use prompts::InjectionMode;
 pub use repair::RepairDetail;
 pub use repositories::{Repositories, Repository};
 pub use task::{BugOrigin, BugTask};
@@ -219,6 +216,7 @@ impl Environment for BugRepair {
     type Derivation = Derivation;
 
     const KINDS: &'static [&'static str] = &[KIND];
+    const STREAMS: Option<StreamNames> = Some(STREAMS);
 
     fn base(&self) -> &GameBase<BugTask> {
         &self.base
@@ -266,10 +264,6 @@ impl Environment for BugRepair {
         self.judge_repairs(execute, seed, solutions)
     }
 
-    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
-        STREAMS.sampling_seed(run, step, draw)
-    }
-
     /// Only the run's seed decides which tests a bug's solvers are shown.
     fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
         let shown = if matches!(stage, Stage::SftPropose | Stage::Propose) { 0 } else { run };
@@ -297,7 +291,12 @@ impl Game for BugRepair {
         if stage == Stage::SftPropose && self.own.sft_bugs == 0 {
             return Ok(Vec::new());
         }
-        Ok(self.proposers_at(self.draw_sites(context.execute, STREAMS.stage_seed(stage, context.seed), step)))
+        Ok(self.proposers_at(self.draw_sites(
+            context.execute,
+            &self.own.modes,
+            STREAMS.stage_seed(stage, context.seed),
+            step,
+        )))
     }
 
     fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<BugTask>, PlayError> {
@@ -321,10 +320,8 @@ impl Game for BugRepair {
     fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
         let mut prompts = Vec::new();
         for mode in &self.own.modes {
-            let drawn = match mode {
-                InjectionMode::History => self.draw_sites_of(execute, &[*mode], (0, 0)),
-                _ => self.draw_sites(execute, 0, 0),
-            };
+            let modes = if *mode == InjectionMode::History { std::slice::from_ref(mode) } else { &self.own.modes };
+            let drawn = self.draw_sites(execute, modes, 0, 0);
             let sites = drawn.into_iter().map(|site| InjectionSite {
                 mode: *mode,
                 past: site.past.filter(|_| *mode == InjectionMode::History),

@@ -21,13 +21,9 @@ use super::task::BugOrigin;
 /// What came of the bugs of one maker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct BugYield {
-    /// Tried.
     pub tried: usize,
-    /// Lost to a host fault.
     pub dropped: usize,
-    /// Valid and new.
     pub valid: usize,
-    /// Valid and known.
     pub duplicates: usize,
     /// Refused, by the rule or check that refused them first.
     pub refused: BTreeMap<String, usize>,
@@ -36,25 +32,17 @@ pub struct BugYield {
 /// A step in numbers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct BugRepairMetrics {
-    /// The model's bugs, by mode.
     pub injections: BTreeMap<String, BugYield>,
-    /// Mutants, by operator.
     pub mutants: BTreeMap<String, BugYield>,
-    /// Failed repairs tried as bugs.
     pub higher_order: BugYield,
-    /// Episodes of injectors.
     pub injector: EpisodeMetrics,
-    /// Episodes of solvers.
     pub solver: EpisodeMetrics,
     /// Bugs that solvers attempted, by origin.
     pub tasks: BTreeMap<BugOrigin, usize>,
-    /// Bugs without a prompt.
     pub without_prompt: usize,
     /// Bugs that a host fault kept from solvers.
     pub dropped_tasks: usize,
-    /// Verdicts on repairs, by status.
     pub statuses: BTreeMap<Status, usize>,
-    /// Mean solve rate over tasks.
     pub solve_rate: Option<f64>,
     /// The share of tasks with 0 < s < 1.
     pub learnable_share: Option<f64>,

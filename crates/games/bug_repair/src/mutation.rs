@@ -44,7 +44,6 @@ pub enum Derivation {
     },
 }
 
-/// An edited tree.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EditedTree<'a> {
     pub(super) repository: usize,

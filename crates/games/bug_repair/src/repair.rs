@@ -1,4 +1,4 @@
-//! Solvers' episodes: what each gets of a bug, and the verdicts on its patch.
+//! Solvers' episodes: what each gets of a bug, the answered examples beside it, and the verdicts on its patch.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,17 +8,19 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Fuzz, Status, Verdict};
 use veriplay_selfplay::environment::{JudgedResponseOf, OpenedEpisode, TaskEpisode};
 use veriplay_selfplay::judgement::{JudgedResponse, Judging, rule_verdict, run_undecided};
+use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::randomness::generator;
 use veriplay_selfplay::rollout::FinishedEpisode;
 use veriplay_verifier::bugs::tool_env::{
-    DefaultTests, GradeRequest, SolverView, ViewRequest, grade_all, repair_of, solver_view, test_function,
+    DefaultTests, FunctionSource, GradeRequest, SolverView, ViewRequest, grade_all, repair_of, solver_view,
+    test_function,
 };
 use veriplay_verifier::bugs::{BugArtifact, RepairRequest, RepoContext};
 use veriplay_verifier::on_all_cores;
 
 use super::BugRepair;
 use super::episode::{Assignment, RepoEpisode, RepoWorkspace, SUBMITTED};
-use super::prompts::RepoGoal;
+use super::prompts::{AnsweredBug, RepoGoal};
 use super::task::BugTask;
 
 /// What is logged of a repair.
@@ -29,6 +31,63 @@ pub struct RepairDetail {
     pub patch: String,
     /// Test functions that it was shown nothing of.
     pub hidden: BTreeSet<String>,
+}
+
+/// A training bug that is in one function, with its repair, which prompts show: the first one of its function.
+pub(super) struct PlacedExample {
+    repository: usize,
+    function: FunctionSource,
+    bug: AnsweredBug,
+}
+
+impl PlacedExample {
+    fn is_in(&self, repository: usize, function: &FunctionSource) -> bool {
+        self.repository == repository && self.function.path == function.path && self.function.name == function.name
+    }
+}
+
+impl BugRepair {
+    /// Finds the answered examples of prompts, as many as [`veriplay_selfplay::settings::SharedSettings::examples`] needs.
+    ///
+    /// # Errors
+    /// Too few training bugs in functions of their own, or a host fault.
+    pub fn with_examples(mut self, execute: &dyn Execute) -> Result<Self, PlayError> {
+        let count = self.base.settings.example_count();
+        let mut found: Vec<PlacedExample> = Vec::new();
+        for task in &self.training {
+            if found.len() == count {
+                break;
+            }
+            let Some(repository) = self.repository_of(&task.package) else { continue };
+            let (repo, artifact) =
+                (self.repositories[repository].context(), task.artifact(&self.repositories[repository]));
+            let request =
+                ViewRequest { repo: &repo, artifact: &artifact, hidden: &BTreeSet::new(), with_function: true };
+            let SolverView { spec, function: Some((right, wrong)), .. } = solver_view(execute, &request)? else {
+                continue;
+            };
+            if found.iter().any(|one| one.is_in(repository, &right) || one.bug.right == right.source) {
+                continue;
+            }
+            let bug = AnsweredBug { spec: spec.to_string(), wrong: wrong.source, right: right.source.clone() };
+            if self.format.can_ask(&RepoGoal::Repair { spec: bug.spec.clone(), function: Some(right.clone()) }) {
+                found.push(PlacedExample { repository, function: right, bug });
+            }
+        }
+        self.base.settings.check_examples(found.len(), "functions with a training bug")?;
+        self.examples = found;
+        Ok(self)
+    }
+
+    /// The examples of a prompt. Another bug of its own function would show what the function is without its bug.
+    pub(super) fn examples_beside(&self, repository: usize, goal: &RepoGoal) -> Vec<&AnsweredBug> {
+        let function = goal.function();
+        let shows_it = |one: &&PlacedExample| {
+            function.is_some_and(|function| one.is_in(repository, function) || one.bug.right == function.source)
+        };
+        let others = self.examples.iter().filter(|one| !shows_it(one));
+        others.map(|one| &one.bug).take(self.base.settings.examples).collect()
+    }
 }
 
 /// A bug with its repository, for a solver.

@@ -1,12 +1,15 @@
-//! Where bugs are: a repository as the cli loads it, owned.
+//! Where bugs are: repositories as the cli loads them, owned; and that none that trains, nor a bug in it, holds what the policy is evaluated on.
 
 use std::collections::BTreeSet;
 
 use veriplay_core::{Digest, Limits, TextFiles, Trust};
-use veriplay_verifier::bugs::{PastChange, RepoContext, TestMap};
+use veriplay_selfplay::environment::JudgedProposalOf;
+use veriplay_selfplay::splits::{EvalSet, Guard, Overlap};
+use veriplay_verifier::bugs::{BugProposal, PastChange, RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
 
-use veriplay_selfplay::splits::{EvalSet, Guard};
+use super::BugRepair;
+use super::mutation::judgement;
 
 /// A repository with its baseline and the map of its tests, in two images.
 #[derive(Debug, Clone)]
@@ -62,6 +65,11 @@ impl Repository {
             .map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
+    /// The paths of these files.
+    pub(super) fn code_paths(&self) -> BTreeSet<&str> {
+        self.code_files().map(|(path, _)| path).collect()
+    }
+
     /// The layer that names it in artifacts.
     pub const fn package(&self) -> &Digest {
         &self.baseline.package
@@ -96,5 +104,51 @@ impl Repositories {
     /// All of them, those for training first.
     pub(super) fn into_vec(self) -> Vec<Repository> {
         [self.training, self.validation, self.held_out].concat()
+    }
+}
+
+impl BugRepair {
+    /// Checks training repositories and the functions of their code.
+    pub(super) fn check_repositories(&self) -> Result<(), Overlap> {
+        for repository in self.training_repositories() {
+            let item = format!("repository `{}`", repository.baseline.name);
+            self.base.guard.check_repository("`repositories.training`", &item, repository.package())?;
+            for (path, text) in repository.code_files() {
+                let item = format!("`{path}` of {item}");
+                self.base.guard.check_program("`repositories.training`", &item, text)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// No training bug turns a function into one that the policy is evaluated on.
+    pub(super) fn check_training_bugs(&self) -> Result<(), Overlap> {
+        for bug in &self.training {
+            let Some(repository) = self.repository_of(&bug.package) else { continue };
+            for text in self.changed(repository, &self.buggy(repository, &bug.bug)) {
+                self.base.guard.check_program("`bugs.training`", &format!("bug `{}`", bug.task_id), text)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The verdict on a tree that holds an evaluation function where the original holds another; `None` for any other tree.
+    pub(super) fn refuse_held_out(&self, repository: usize, now: &TextFiles) -> Option<JudgedProposalOf<Self>> {
+        let verdict = self.base.guard.refuse_programs(self.changed(repository, now))?;
+        Some(judgement(Ok(verdict), None))
+    }
+
+    /// The original with a bug and the failed repairs on it; as far as its patches apply, which the checks ask for.
+    pub(super) fn buggy(&self, repository: usize, bug: &BugProposal) -> TextFiles {
+        let original = TextFiles::clone(&self.originals[repository]);
+        let patches = std::iter::once(&bug.bug_inject).chain(&bug.failed_repairs);
+        patches.fold(original, |files, patch| patch.apply(&files).unwrap_or(files))
+    }
+
+    /// The texts of files that are not as in the original.
+    fn changed<'a>(&self, repository: usize, now: &'a TextFiles) -> Vec<&'a str> {
+        let original = &self.originals[repository];
+        let changed = now.iter().filter(|(path, text)| original.get(*path) != Some(text));
+        changed.map(|(_, text)| text.as_str()).collect()
     }
 }

@@ -16,8 +16,7 @@ use veriplay_python::Python;
 use veriplay_repository::{RepoImages, RepoSandboxes, StoredRepository, read_bugs};
 use veriplay_run::config::{LearnConfig, from_toml};
 use veriplay_run::executor::GameExecutor;
-use veriplay_run::game_setup::EvalKeys;
-use veriplay_run::game_setup::{GameSetup, StepTokens};
+use veriplay_run::game_setup::{EvalKeys, GameSetup, StepTokens};
 use veriplay_run::named_files::NamedFile;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::SelfPlay;
@@ -31,9 +30,7 @@ use crate::{BugRepair, BugRepairConfig, NAME, Repositories, Repository};
 /// `[game]`, `[repositories]`, `[bugs]` and `[eval]`, as `configs/bug-repair-qwen.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BugRepairSetup {
-    /// The game.
     game: BugRepairConfig,
-    /// Where bugs are.
     repositories: RepositoryNames,
     /// Bugs that are there before the run.
     bugs: BugFiles,
@@ -92,9 +89,7 @@ impl TryFrom<RepositoryLists> for RepositoryNames {
 struct BugFiles {
     /// To train on; empty where all bugs are made in play.
     training: Vec<PathBuf>,
-    /// To tune on.
     validation: Vec<PathBuf>,
-    /// To claim by.
     held_out: Vec<PathBuf>,
 }
 

@@ -27,9 +27,6 @@ pub struct ToolBudget {
 
 impl ToolBudget {
     /// Checks what types cannot. Call it once, where the budget is read.
-    ///
-    /// # Errors
-    /// The first value with which nothing could be done.
     pub fn check(&self) -> Result<(), ConfigError> {
         let Self { explore_turns, min_explore_turns, executor_turns, fuel, shown_chars } = *self;
         check_counts(&[("min_explore_turns", min_explore_turns, 0, explore_turns)])?;

@@ -26,42 +26,36 @@
 //! function reads states, is shown the initial one. The same budget, responses and outcomes give the same moves.
 
 mod config;
+mod environment;
 mod episode;
-mod judge;
 mod metrics;
 pub mod prompts;
 pub mod setup;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use rand::seq::{IndexedRandom, SliceRandom};
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CodeTask, Digest, Dropped, Execute, Language, Limits, Prompt, content_hash};
+use veriplay_core::{CodeTask, Digest, Dropped, Execute, Language, Prompt, content_hash};
 use veriplay_python::Python;
-use veriplay_verifier::environments::{ArtifactGate, CodeRequest, EnvironmentDescription, run_code};
-use veriplay_verifier::{on_all_cores, run_distinct};
+use veriplay_verifier::environments::{ArtifactGate, EnvironmentDescription};
 
+use metrics::SelfChallengeMetrics;
 use prompts::ChallengeFormat;
-use std::ops::Deref;
-use veriplay_selfplay::environment::{
-    Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, Proposer,
-    SamplingCall, Stage, TaskEpisode,
-};
+use veriplay_selfplay::environment::{EvalTask, GameBase, Proposer, Proposing, Stage, StreamNames};
 use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::game::Game;
-use veriplay_selfplay::judgement::{Never, Seeds};
-use veriplay_selfplay::multi_turn::{NextAction, StreamNames, serve_calls};
 use veriplay_selfplay::play::{PlayError, StepContext};
 use veriplay_selfplay::randomness::generator;
-use veriplay_selfplay::rollout::{self, FinishedEpisode};
+use veriplay_selfplay::rollout;
 use veriplay_selfplay::splits::{EvalSet, Guard};
-use veriplay_selfplay::step::{Proposing, Step};
-use veriplay_selfplay::task_content::TaskContent;
-use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskPool};
+use veriplay_selfplay::step::Step;
+use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskContent, TaskPool};
 
 pub use config::{SelfChallengeConfig, SelfChallengeSettings};
 pub use episode::{ANSWERED, PROPOSED, ToolBudget, ToolEpisode, ToolWorkspace};
-pub use metrics::{FILTERS, SelfChallengeMetrics};
+pub use metrics::FILTERS;
 pub use prompts::{ChallengeRequest, ToolGoal};
 
 /// Its name in configurations: a value of `plays`.
@@ -191,86 +185,11 @@ impl SelfChallenge {
         self.episode(ToolGoal::Execute { environment: environment.clone(), instruction: instruction.clone() })
     }
 
-    fn code_request<'a>(&'a self, seed: u64, episode: &'a ToolEpisode) -> Option<CodeRequest<'a>> {
-        let NextAction::Call(code) = episode.next_action() else { return None };
-        let (workspace, limits) = (episode.workspace(), self.gate.limits);
-        Some(CodeRequest {
-            environment: &self.find_environment(workspace.goal().environment()).ok()?.environment,
-            history: workspace.calls(),
-            code,
-            image: &self.gate.image,
-            limits: Limits { fuel: limits.fuel.min(episode.fuel_left()), ..limits },
-            seed,
-        })
-    }
-
     /// This step's new tasks up to their share, then given ones and earlier ones.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, ToolTask>) {
         let fresh = choice.take(choice.fresh(|_| true), self.own.fresh_tasks());
         let candidates = choice.by_curriculum(choice.entries(|_| true));
         choice.take(candidates, self.own.tasks_per_step - fresh);
-    }
-}
-
-impl Environment for SelfChallenge {
-    type Task = ToolTask;
-    type Request = ChallengeRequest;
-    type Episode = ToolEpisode;
-    /// All rules that refuse the task.
-    type ProposalDetail = Vec<String>;
-    type SolutionDetail = ();
-    type Round = Never;
-    type Derivation = Never;
-
-    const KINDS: &'static [&'static str] = &[KIND];
-
-    fn base(&self) -> &GameBase<ToolTask> {
-        &self.base
-    }
-
-    fn proposer_episode(
-        &self,
-        _execute: &dyn Execute,
-        request: &ChallengeRequest,
-    ) -> Result<Option<ToolEpisode>, PlayError> {
-        Ok(self.episode(ToolGoal::Challenge(request.clone())))
-    }
-
-    fn judge_proposals(&self, execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>> {
-        self.judge_challenges(execute, batch)
-    }
-
-    fn solver_episodes(&self, _execute: &dyn Execute, _seeds: Seeds, tasks: &[&ToolTask]) -> Vec<OpenedEpisode<Self>> {
-        tasks.iter().map(|task| Ok(self.execution(task))).collect()
-    }
-
-    /// Runs all code that is waited for: what is written the same after the same is run once.
-    fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [FinishedEpisode<ToolEpisode>]) {
-        let key = |request: &CodeRequest<'_>| {
-            content_hash(&(&request.environment.name, request.code, request.history, request.limits.fuel))
-        };
-        serve_calls(episodes, |waiting| {
-            let requests = waiting.iter().filter_map(|episode| self.code_request(seed, episode));
-            let run = |request: &CodeRequest<'_>| run_code(execute, request);
-            run_distinct(&requests.collect::<Vec<_>>(), key, |distinct| on_all_cores(distinct, run))
-        });
-    }
-
-    fn judge_solutions(
-        &self,
-        execute: &dyn Execute,
-        seed: u64,
-        solutions: &[TaskEpisode<'_, Self>],
-    ) -> Vec<JudgedResponseOf<Self>> {
-        self.judge_executions(execute, seed, solutions)
-    }
-
-    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
-        STREAMS.sampling_seed(run, step, draw)
-    }
-
-    fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
-        STREAMS.seeds(stage, run, step)
     }
 }
 

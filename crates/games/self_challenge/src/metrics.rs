@@ -15,8 +15,8 @@ use veriplay_selfplay::task_pool::Source;
 use veriplay_verifier::environments::rules;
 
 use super::SelfChallenge;
+use super::environment::UNREADABLE;
 use super::episode::ToolEpisode;
-use super::judge::UNREADABLE;
 
 /// The filters in order, each with the rules of the gate that it stands for. `executable`, `solution` and `failures` are the rows of the
 /// paper's table (47.7 %, 9.5 % and 5.2 % of proposals for a model of 8 billion parameters): the verification function runs, it accepts
@@ -45,7 +45,6 @@ pub const FILTERS: &[(&str, &[&str])] = &[
 /// A step in numbers. Rates are in [0, 1].
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SelfChallengeMetrics {
-    /// Episodes of challengers.
     pub challenger: EpisodeMetrics,
     /// What each filter let through, in order.
     pub filters: Vec<FilterYield>,
@@ -53,13 +52,9 @@ pub struct SelfChallengeMetrics {
     pub refused: BTreeMap<String, usize>,
     /// The share of proposals that is valid and new.
     pub valid_share: Option<f64>,
-    /// Episodes of executors.
     pub executor: EpisodeMetrics,
-    /// Tasks that executors attempted, by source.
     pub tasks: BTreeMap<Source, usize>,
-    /// Verdicts on attempts, by status.
     pub statuses: BTreeMap<Status, usize>,
-    /// Mean solve rate over tasks.
     pub solve_rate: Option<f64>,
     /// The same over this step's new ones.
     pub fresh_solve_rate: Option<f64>,

@@ -1,6 +1,5 @@
 //! `self_challenge`: its configuration, its environments and tasks, and its warm-up examples.
 
-mod own_environment;
 mod tasks;
 mod warmup;
 
@@ -12,8 +11,7 @@ use veriplay_console::isolation::Isolation;
 use veriplay_console::progress::counted;
 use veriplay_run::config::{LearnConfig, from_toml};
 use veriplay_run::executor::GameExecutor;
-use veriplay_run::game_setup::EvalKeys;
-use veriplay_run::game_setup::{GameSetup, StepTokens, guard_and_evaluation};
+use veriplay_run::game_setup::{EvalKeys, GameSetup, StepTokens, guard_and_evaluation};
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::methods::Methods;
 use veriplay_selfplay::settings::SharedSettings;
@@ -25,7 +23,6 @@ use tasks::{SelfChallengeEvalConfig, SelfChallengeTaskConfig, ToolTasks};
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/self-challenge-quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SelfChallengeSetup {
-    /// The game.
     game: SelfChallengeConfig,
     /// When a Code-as-Task is worth asking.
     gate: ArtifactGate,

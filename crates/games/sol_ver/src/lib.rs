@@ -52,7 +52,7 @@ use prompts::{AnsweredProblem, SolVerFormat};
 use veriplay_selfplay::admission::JudgedProposal;
 use veriplay_selfplay::environment::{
     Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, JudgedRound, OpenedEpisode, ProposalBatch,
-    ProposalToJudge, Proposer, RoleSampling, RoundRequest, SamplingCall, SolverEpisode, Stage, TaskEpisode,
+    ProposalToJudge, Proposer, Proposing, RoleSampling, RoundRequest, SamplingCall, SolverEpisode, Stage, TaskEpisode,
     VerifierSettings,
 };
 use veriplay_selfplay::facts::StepFacts;
@@ -63,7 +63,7 @@ use veriplay_selfplay::preferences::{Objective, Preferences};
 use veriplay_selfplay::randomness::{derive_seed, generator};
 use veriplay_selfplay::rollout::{Episode, FinishedEpisode, SingleTurn};
 use veriplay_selfplay::splits::{EvalSet, Guard, text_fingerprint};
-use veriplay_selfplay::step::{Proposing, Step};
+use veriplay_selfplay::step::Step;
 use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskPool};
 
 pub use config::{DpoReference, EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings, TrainFrom};

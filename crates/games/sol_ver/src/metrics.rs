@@ -14,7 +14,8 @@ use veriplay_selfplay::statistics::{mean_over, share};
 use veriplay_verifier::agreement::{GUARDS, GuardCheck, SuiteQuality};
 
 use super::SolVer;
-use super::rounds::{AgreementRound, RoundVerdicts, round_verdicts};
+use super::preferences::{JudgedProblem, judged_problems};
+use super::rounds::AgreementRound;
 
 /// An iteration in numbers. Rates are in [0, 1]; `None` where nothing was counted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,15 +57,16 @@ pub struct SolVerMetrics {
 }
 
 pub(super) fn step_metrics(game: &SolVer, facts: &StepFacts<SolVer>) -> SolVerMetrics {
-    let judged = round_verdicts(facts);
-    let decided: Vec<&RoundVerdicts<'_>> = judged.iter().filter(|round| round.facts.refused.is_none()).collect();
-    let codes = || decided.iter().flat_map(|round| &round.codes);
-    let qualities: Vec<SuiteQuality> = decided.iter().flat_map(|round| &round.suites).map(|(_, one)| *one).collect();
+    let judged = judged_problems(facts);
+    let decided: Vec<&JudgedProblem<'_>> = judged.iter().filter(|one| one.round.refused.is_none()).collect();
+    let codes = || decided.iter().flat_map(|one| one.code_verdicts());
+    let qualities: Vec<SuiteQuality> =
+        decided.iter().flat_map(|one| one.suite_verdicts()).map(|(_, quality)| quality).collect();
     let quality = SuiteNumbers::from_suites(&qualities);
     let Preferences { examples, pairs } = &facts.preferences;
     let count = |part: Part| examples.iter().filter(|one| one.response.part == part).count();
     let pairs = |part: Part| pairs.iter().filter(|pair| pair.chosen.part == part).count();
-    let sizes = |of: fn(&AgreementRound) -> usize| mean_over(&judged, |one| of(one.facts) as f64);
+    let sizes = |of: fn(&AgreementRound) -> usize| mean_over(&judged, |one| of(one.round) as f64);
     SolVerMetrics {
         well_formed_share: well_formed_shares(game, facts),
         problems: facts.proposals.len(),
@@ -137,20 +139,20 @@ fn count_learned(facts: &StepFacts<SolVer>) -> usize {
 
 /// All filters in order: what one refuses, later ones do not see. Their names are those of guards, and
 /// `malformed_problem`, `malformed_code`, `malformed_suite`, `no_cluster`, `held_out` for statements, `held_out_code` for trusted codes.
-fn filters(facts: &StepFacts<SolVer>, judged: &[RoundVerdicts<'_>]) -> Vec<FilterYield> {
+fn filters(facts: &StepFacts<SolVer>, judged: &[JudgedProblem<'_>]) -> Vec<FilterYield> {
     let verdicts = facts.proposals.iter().filter_map(|one| one.judged.verdict.as_ref().ok());
     let problems: Vec<&str> = verdicts
         .filter(|verdict| verdict.status != Status::Valid)
         .map(|verdict| rule_of(verdict, "malformed_problem"))
         .collect();
-    let rounds = judged.iter().filter_map(|one| one.facts.refused.as_ref()).map(|refusal| refusal.rule.as_str());
+    let rounds = judged.iter().filter_map(|one| one.round.refused.as_ref()).map(|refusal| refusal.rule.as_str());
     let rounds: Vec<&str> = rounds.map(|rule| if rule == HELD_OUT { "held_out_code" } else { rule }).collect();
-    let decided: Vec<&RoundVerdicts<'_>> = judged.iter().filter(|one| one.facts.refused.is_none()).collect();
-    let judged: Vec<&RoundVerdicts<'_>> = judged.iter().collect();
+    let decided: Vec<&JudgedProblem<'_>> = judged.iter().filter(|one| one.round.refused.is_none()).collect();
+    let judged: Vec<&JudgedProblem<'_>> = judged.iter().collect();
     let (codes, suites) = (code_rules(&judged), suite_rules(&judged));
-    let trusted = |code: &&&Verdict| code.status == Status::Accepted || code.evidence.rule == "special_case";
-    let trusted = decided.iter().flat_map(|one| &one.codes).filter(trusted).count();
-    let voting = decided.iter().flat_map(|one| &one.suites).filter(|(_, quality)| quality.tests > 0).count();
+    let trusted = |code: &&Verdict| code.status == Status::Accepted || code.evidence.rule == "special_case";
+    let trusted = decided.iter().flat_map(|one| one.code_verdicts()).filter(trusted).count();
+    let voting = decided.iter().flat_map(|one| one.suite_verdicts()).filter(|(_, quality)| quality.tests > 0).count();
     let round_refusals = rounds.iter().filter(|rule| **rule != "held_out_code").count();
     let stages = [
         stage(
@@ -170,13 +172,13 @@ fn filters(facts: &StepFacts<SolVer>, judged: &[RoundVerdicts<'_>]) -> Vec<Filte
 }
 
 /// The rule of each code, one for those that could not be read, and nothing for those that none refused.
-fn code_rules<'a>(judged: &[&RoundVerdicts<'a>]) -> Vec<&'a str> {
-    judged.iter().flat_map(|one| &one.codes).map(|code| rule_of(code, "malformed_code")).collect()
+fn code_rules<'a>(judged: &[&JudgedProblem<'a>]) -> Vec<&'a str> {
+    judged.iter().flat_map(|one| one.code_verdicts()).map(|code| rule_of(code, "malformed_code")).collect()
 }
 
 /// As [`code_rules`], of suites.
-fn suite_rules<'a>(judged: &[&RoundVerdicts<'a>]) -> Vec<&'a str> {
-    judged.iter().flat_map(|one| &one.suites).map(|(suite, _)| rule_of(suite, "malformed_suite")).collect()
+fn suite_rules<'a>(judged: &[&JudgedProblem<'a>]) -> Vec<&'a str> {
+    judged.iter().flat_map(|one| one.suite_verdicts()).map(|(suite, _)| rule_of(suite, "malformed_suite")).collect()
 }
 
 fn rule_of<'a>(verdict: &'a Verdict, malformed: &'static str) -> &'a str {

@@ -24,7 +24,7 @@ impl SolVer {
         let mut random = generator(seed, step, "sol_ver/select");
         for problem in judged_problems(facts) {
             if problem.round.refused.is_none() {
-                ProblemSelection { game: self, facts, problem }.add(&mut agreed, &mut random);
+                ProblemSelection { game: self, problem }.add(&mut agreed, &mut random);
             }
         }
         match self.own.selection {
@@ -88,14 +88,15 @@ impl SolVer {
 }
 
 /// A problem whose round was judged, with its responses.
-struct JudgedProblem<'a> {
+pub(super) struct JudgedProblem<'a> {
+    facts: &'a StepFacts<SolVer>,
     proposal: Option<usize>,
-    round: &'a AgreementRound,
+    pub(super) round: &'a AgreementRound,
     codes: Vec<Response>,
     suites: Vec<Response>,
 }
 
-impl JudgedProblem<'_> {
+impl<'a> JudgedProblem<'a> {
     fn statement(&self) -> Option<Response> {
         self.proposal.map(|index| Response { part: Part::Proposal, index })
     }
@@ -103,10 +104,21 @@ impl JudgedProblem<'_> {
     fn is_measured(&self) -> bool {
         self.round.refusal().is_some_and(|refusal| refusal.rule == HELD_OUT)
     }
+
+    /// Those of its codes that the host did not drop.
+    pub(super) fn code_verdicts(&self) -> impl Iterator<Item = &'a Verdict> {
+        self.codes.iter().filter_map(|code| self.facts.solutions[code.index].judged.verdict.as_ref().ok())
+    }
+
+    /// As [`JudgedProblem::code_verdicts`], of its suites.
+    pub(super) fn suite_verdicts(&self) -> impl Iterator<Item = (&'a Verdict, SuiteQuality)> {
+        let suites = self.suites.iter().map(|suite| &self.facts.verifications[suite.index].judged);
+        suites.filter_map(|judged| Some((judged.verdict.as_ref().ok()?, judged.detail.unwrap_or_default())))
+    }
 }
 
 /// The problems whose rounds were not dropped.
-fn judged_problems<'a>(facts: &'a StepFacts<SolVer>) -> Vec<JudgedProblem<'a>> {
+pub(super) fn judged_problems(facts: &StepFacts<SolVer>) -> Vec<JudgedProblem<'_>> {
     let of_part = |part, tasks: Vec<usize>| {
         let mut found: Vec<Vec<Response>> = facts.tasks.iter().map(|_| Vec::new()).collect();
         tasks.into_iter().enumerate().for_each(|(index, task)| found[task].push(Response { part, index }));
@@ -116,7 +128,7 @@ fn judged_problems<'a>(facts: &'a StepFacts<SolVer>) -> Vec<JudgedProblem<'a>> {
     let suites = of_part(Part::Verification, facts.verifications.iter().map(|one| one.task).collect());
     let all = facts.tasks.iter().zip(&facts.rounds).zip(codes.into_iter().zip(suites));
     let judged = all.filter_map(|((asked, round), (codes, suites))| {
-        Some(JudgedProblem { proposal: asked.proposal, round: round.as_ref()?, codes, suites })
+        Some(JudgedProblem { facts, proposal: asked.proposal, round: round.as_ref()?, codes, suites })
     });
     judged.collect()
 }
@@ -128,7 +140,6 @@ fn response_text(facts: &StepFacts<SolVer>, response: Response) -> &str {
 /// One problem that something may be learned from.
 struct ProblemSelection<'a> {
     game: &'a SolVer,
-    facts: &'a StepFacts<SolVer>,
     problem: JudgedProblem<'a>,
 }
 
@@ -141,7 +152,7 @@ impl ProblemSelection<'_> {
         let test_pairs = self.test_pairs(&suites, random);
         let mut examples = Vec::new();
         // A triple is consistent when a code is there that the tests refuse: else they may be as easy as they like.
-        let refuses = self.problem.codes.iter().any(|code| self.verdict(*code).is_some_and(is_failing));
+        let refuses = self.problem.code_verdicts().any(is_failing);
         if refuses && !codes.is_empty() && !suites.is_empty() {
             examples.extend(codes.into_iter().take(config.sft_codes));
             examples.extend(suites.into_iter().take(config.sft_suites));
@@ -155,8 +166,8 @@ impl ProblemSelection<'_> {
 
     fn verdict(&self, response: Response) -> Option<&Verdict> {
         let judged = match response.part {
-            Part::Verification => &self.facts.verifications[response.index].judged,
-            _ => &self.facts.solutions[response.index].judged,
+            Part::Verification => &self.problem.facts.verifications[response.index].judged,
+            _ => &self.problem.facts.solutions[response.index].judged,
         };
         judged.verdict.as_ref().ok()
     }
@@ -170,7 +181,7 @@ impl ProblemSelection<'_> {
     /// The suites that are such, one of each text and candidate, in random order.
     fn suites(&self, wanted: impl Fn(&Verdict, &SuiteQuality) -> bool, random: &mut ChaCha8Rng) -> Vec<Response> {
         let is_wanted = |suite: &Response| {
-            let quality = self.facts.verifications[suite.index].judged.detail.unwrap_or_default();
+            let quality = self.problem.facts.verifications[suite.index].judged.detail.unwrap_or_default();
             self.verdict(*suite).is_some_and(|verdict| wanted(verdict, &quality))
         };
         self.distinct(self.problem.suites.iter().copied().filter(is_wanted), random)
@@ -179,7 +190,7 @@ impl ProblemSelection<'_> {
     fn distinct(&self, responses: impl Iterator<Item = Response>, random: &mut ChaCha8Rng) -> Vec<Response> {
         let mut found: Vec<(Response, (usize, &str))> = Vec::new();
         for response in responses {
-            let key = (self.candidate(response), response_text(self.facts, response));
+            let key = (self.candidate(response), response_text(self.problem.facts, response));
             if found.iter().all(|(_, known)| *known != key) {
                 found.push((response, key));
             }
@@ -191,7 +202,7 @@ impl ProblemSelection<'_> {
 
     /// What tells a suite's prompt from others of its problem.
     fn candidate(&self, response: Response) -> usize {
-        if response.part == Part::Verification { self.facts.verifications[response.index].candidate } else { 0 }
+        if response.part == Part::Verification { self.problem.facts.verifications[response.index].candidate } else { 0 }
     }
 
     /// A trusted code before one that falls short by the margin.

@@ -5,7 +5,6 @@ use veriplay_core::{
     CallChecks, Checks, Comparison, Dropped, Evidence, Execute, FinishReason, Problem, Rollout, Status, Verdict,
 };
 use veriplay_selfplay::environment::{JudgedResponseOf, JudgedRound, RoundRequest, TaskEpisode};
-use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::judgement::{JudgedResponse, Judging, RoundFacts, rule_verdict, run_undecided};
 use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
@@ -191,33 +190,6 @@ impl SolVer {
         });
         judged.collect()
     }
-}
-
-/// The verdicts of one problem's round.
-pub(super) struct RoundVerdicts<'a> {
-    pub(super) facts: &'a AgreementRound,
-    pub(super) codes: Vec<&'a Verdict>,
-    pub(super) suites: Vec<(&'a Verdict, SuiteQuality)>,
-}
-
-/// The rounds of a step that were not dropped.
-pub(super) fn round_verdicts<'a>(facts: &'a StepFacts<SolVer>) -> Vec<RoundVerdicts<'a>> {
-    let mut rounds: Vec<Option<RoundVerdicts<'a>>> = facts
-        .rounds
-        .iter()
-        .map(|round| Some(RoundVerdicts { facts: round.as_ref()?, codes: Vec::new(), suites: Vec::new() }))
-        .collect();
-    for one in &facts.solutions {
-        if let (Some(round), Ok(verdict)) = (&mut rounds[one.finished.source], &one.judged.verdict) {
-            round.codes.push(verdict);
-        }
-    }
-    for one in &facts.verifications {
-        if let (Some(round), Ok(verdict)) = (&mut rounds[one.task], &one.judged.verdict) {
-            round.suites.push((verdict, one.judged.detail.unwrap_or_default()));
-        }
-    }
-    rounds.into_iter().flatten().collect()
 }
 
 /// Of each code of a round whether it is wrong: its text, where it could be read.

@@ -12,8 +12,7 @@ use veriplay_console::isolation::Isolation;
 use veriplay_console::progress::counted;
 use veriplay_run::config::{LearnConfig, from_toml};
 use veriplay_run::executor::GameExecutor;
-use veriplay_run::game_setup::EvalKeys;
-use veriplay_run::game_setup::{GameSetup, StepTokens, guard_and_evaluation};
+use veriplay_run::game_setup::{EvalKeys, GameSetup, StepTokens, guard_and_evaluation};
 use veriplay_run::named_files::NamedFile;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::settings::SharedSettings;
@@ -25,7 +24,6 @@ use tasks::{SolVerEvalConfig, SolVerTaskConfig};
 /// `[game]`, `[agreement]`, `[tasks]` and `[eval]`, as `configs/sol-ver-quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SolVerSetup {
-    /// The game.
     game: SolVerConfig,
     /// When codes and tests agree enough to be learned from.
     agreement: AgreementRules,

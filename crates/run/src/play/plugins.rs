@@ -19,6 +19,7 @@ use veriplay_console::progress;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::external;
+use veriplay_selfplay::methods::Method;
 use veriplay_selfplay::settings::SharedSettings;
 
 use self::curriculum::ExecCurriculum;
@@ -70,8 +71,8 @@ pub fn connect<E: Environment>(game: &mut SelfPlay<E>, context: PluginContext) -
     for (key, command) in commands(game.game.settings()) {
         let plugin = Plugin::start(key, command, context)?;
         match key {
-            REWARD => game.methods.reward = Box::new(ExecReward(plugin)),
-            CURRICULUM => game.methods.curriculum = Box::new(ExecCurriculum(plugin)),
+            REWARD => game.methods.reward = Method::Own(Box::new(ExecReward(plugin))),
+            CURRICULUM => game.methods.curriculum = Method::Own(Box::new(ExecCurriculum(plugin))),
             _ => game.methods.proposer_factor = Some(Box::new(ExecFactor(plugin))),
         }
     }

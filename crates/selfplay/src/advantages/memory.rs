@@ -31,7 +31,6 @@ impl AdvantageMemory {
         found.map_or(0.0, |b| f64::from_bits(b.bits))
     }
 
-    /// Sets it.
     pub(super) fn set(&mut self, role: Role, kind: &str, value: f64) {
         let bits = value.to_bits();
         match self.baselines.iter_mut().find(|b| b.role == role.name() && b.kind == kind) {

@@ -14,7 +14,7 @@
 //! Of 64 earlier tasks 16 have the output `0`: a task with that output has the value 0.75.
 
 use super::IntrinsicReward;
-use crate::task_content::TaskContent;
+use crate::task_pool::TaskContent;
 
 pub(super) struct AnswerDiversity;
 

@@ -20,9 +20,8 @@ use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 use veriplay_python::syntax::with_syntax;
 
 use super::IntrinsicReward;
-use crate::task_content::TaskContent;
+use crate::task_pool::TaskContent;
 
-/// Absolute Zero Reasoner's unit.
 const UNIT: f64 = 15.0;
 
 pub(super) struct Complexity;

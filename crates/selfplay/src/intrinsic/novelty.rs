@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use veriplay_python::syntax::with_syntax;
 
 use super::IntrinsicReward;
-use crate::task_content::{TaskContent, Trigram};
+use crate::task_pool::{TaskContent, Trigram};
 
 pub(super) struct Novelty;
 

@@ -62,18 +62,6 @@ fn a_penalty_is_another_where_the_scheme_has_one() {
 }
 
 #[test]
-fn a_reference_to_a_scheme_is_that_scheme() {
-    fn penalty(scheme: impl RewardScheme) -> Option<f64> {
-        let harsh = scheme.with_alpha(0.5)?;
-        harsh.proposer(ProposalOutcome::Duplicate, true).map(|reward| reward.total())
-    }
-    assert_eq!(penalty(by_name("ssr").unwrap()), Some(-0.5));
-    assert_eq!(penalty(by_name("band").unwrap()), None);
-    let names = |scheme: &dyn RewardScheme| (RewardScheme::name(&scheme), RewardScheme::shuffled(&scheme));
-    assert!(REWARDS.iter().all(|scheme| names(*scheme) == (scheme.name(), scheme.shuffled())));
-}
-
-#[test]
 fn no_way_to_be_wrong_is_rewarded_better_than_another_readable_one() {
     for scheme in REWARDS {
         let wrong = scheme.solver(Status::WrongAnswer, true).total();

@@ -14,7 +14,7 @@
 //! `def f(x):⏎    return x + 1⏎assert f(2) == ?` is answered by `3`.
 
 use veriplay_core::{IoPair, PromptContent, Proposal, Question, Role, TaskType, Value};
-use veriplay_selfplay::direct_answer::{FENCE_END, code_block, conversation};
+use veriplay_selfplay::prompt_frames::{FENCE_END, code_block, conversation};
 
 use super::{PromptFormat, ProposerRequest};
 

@@ -12,18 +12,13 @@
 //! A deduction answer: `…</think>⏎<answer>⏎` then a block fenced as `output` that holds `3`, then `</answer>`.
 
 use veriplay_core::{IoPair, PromptContent, Proposal, Question, Role, TaskType, Value};
-use veriplay_selfplay::think_answer::{STOP, answered, block, framed};
+use veriplay_selfplay::prompt_frames::{ANSWER_END, answered, block, framed};
 
 use super::{PromptFormat, ProposerRequest};
 
 pub(super) struct Think;
 
-const CODE_RULES: &str = "Rules for the program:
-- Its entry is a function named `f` with at least one parameter, and every path returns a value.
-- Parameters and results are plain values: None, bool, int, float, str, bytes, list, tuple, set, dict.
-- It is deterministic: no randomness, no clock, no files, no network, no input, no printing, and no reliance on set order.
-- Imports stand at the top; helpers may be defined inside the program.
-- It ends quickly.";
+const CODE_RULES: &str = include_str!("think/rules.txt");
 
 impl PromptFormat for Think {
     fn name(&self) -> &'static str {
@@ -32,23 +27,44 @@ impl PromptFormat for Think {
 
     fn solver_content(&self, question: &Question, _examples: &[&Question]) -> PromptContent {
         framed(&match question {
-            Question::Deduction { program, pair } => deduction_request(program, &pair.input),
-            Question::Abduction { program, pair } => abduction_request(program, &pair.output),
+            Question::Deduction { program, pair } => format!(
+                include_str!("think/deduction.txt"),
+                program = block("python", program),
+                input = input_block(&pair.input)
+            ),
+            Question::Abduction { program, pair } => format!(
+                include_str!("think/abduction.txt"),
+                program = block("python", program),
+                output = block("output", &pair.output)
+            ),
             Question::Induction { visible, message, .. } => induction_request(visible, message),
-            Question::Error { program, input, .. } => exception_request(program, input),
+            Question::Error { program, input, .. } => format!(
+                include_str!("think/exception.txt"),
+                program = block("python", program),
+                input = input_block(input)
+            ),
         })
     }
 
     fn proposer_content(&self, request: &ProposerRequest<'_>) -> PromptContent {
         framed(&match request.task_type {
             TaskType::Deduction | TaskType::Abduction => triplet_request(request),
-            TaskType::Induction => inputs_request(request),
-            TaskType::Error => raising_request(request),
+            TaskType::Induction => format!(
+                include_str!("think/inputs.txt"),
+                count = request.inputs,
+                program = block("python", request.given_program())
+            ),
+            TaskType::Error => format!(
+                include_str!("think/raising.txt"),
+                rules = CODE_RULES.trim_end(),
+                helpers = helpers_text(request.helpers),
+                references = references_text(&request.references)
+            ),
         })
     }
 
     fn stop(&self, _role: Role, _task_type: TaskType) -> &'static [&'static str] {
-        STOP
+        ANSWER_END
     }
 
     fn answer_text(&self, question: &Question) -> String {
@@ -85,81 +101,30 @@ fn input_block(input: &[Value]) -> String {
     block("input", Value::arguments_text(input))
 }
 
-fn deduction_request(program: &str, input: &[Value]) -> String {
-    format!(
-        "Work out what the program returns for the input. Follow it step by step. Answer with one block fenced as `output` \
-that holds the returned value as a Python literal, strings in quotes.\n\nProgram:\n{}\nInput (the arguments of `f`):\n{}",
-        block("python", program),
-        input_block(input)
-    )
-}
-
-fn abduction_request(program: &str, output: &Value) -> String {
-    format!(
-        "Find an input for which the program returns the output. Any such input is right. Answer with one block fenced as \
-`input` that holds the arguments of `f` as Python literals, separated by commas, strings in quotes.\n\nProgram:\n{}\n\
-Output:\n{}",
-        block("python", program),
-        block("output", output)
-    )
-}
-
-fn exception_request(program: &str, input: &[Value]) -> String {
-    format!(
-        "The program raises an exception for the input. Work out which one, step by step. Answer with one block fenced as `output` \
-that holds the name of its type alone, such as ValueError. For a type that is not built into Python, name the nearest built-in \
-type that it derives from.\n\nProgram:\n{}\nInput (the arguments of `f`):\n{}",
-        block("python", program),
-        input_block(input)
-    )
+fn pair_blocks(pair: &IoPair) -> String {
+    input_block(&pair.input) + &block("output", &pair.output)
 }
 
 fn induction_request(visible: &[IoPair], message: &str) -> String {
-    let pair_text = |pair: &IoPair| input_block(&pair.input) + &block("output", &pair.output);
-    let pairs: String = visible.iter().map(pair_text).collect();
+    let pairs: String = visible.iter().map(pair_blocks).collect();
     let message = if message.is_empty() {
         String::new()
     } else {
         format!("\nA message about it:\n{}", block("message", message))
     };
-    format!(
-        "Write the program behind these pairs of inputs and outputs. It is judged on further pairs, so find the rule and do \
-not list cases. Answer with one block fenced as `python`.\n\n{CODE_RULES}\n\nPairs:\n{pairs}{message}"
-    )
+    let rules = CODE_RULES.trim_end();
+    format!(include_str!("think/induction.txt"), rules = rules, pairs = pairs, message = message)
 }
 
 fn triplet_request(request: &ProposerRequest<'_>) -> String {
     let (goal, difficulty) = triplet_goal(request.task_type);
     format!(
-        "Invent a new Python program and one input for it. {goal}\n\n{CODE_RULES}\n\nThe input: exactly one, the arguments of \
-`f` as Python literals, separated by commas, strings in quotes. It stands nowhere in the program.\n\n\
-Answer with one block fenced as `python` and one fenced as \
-`input`, for example:\n{}{}\nWhat counts:\n- The program runs on the input, and its result depends on the input.\n- {difficulty}\n\
-- It is new, and different from every reference there is.\n\nFirst devise a plan, then write.{}{}",
-        block("python", "def f(name, counts):\n    total = sum(counts)\n    return name + str(total)"),
-        block("input", "'ab', [1, 2]"),
-        helpers_text(request.helpers),
-        references_text(&request.references),
-    )
-}
-
-/// The request for a program that raises at its input.
-fn raising_request(request: &ProposerRequest<'_>) -> String {
-    format!(
-        "Invent a new Python program and one input at which it raises a built-in exception. A solver will see the program and the \
-input and must name the type of the exception without running it.\n\n{CODE_RULES}\n- What it raises at the input, it does \
-not catch. At other inputs of the same kind it returns, or raises another exception.\n- It needs nothing but built-in \
-functions and modules such as `math`, `re`, `json` or `collections`: no data classes, `Enum` or `ABC`, no class derived from a built-in one \
-that is no exception, and no function named `main`, `evaluate` or `register`.\n\nThe input: exactly one, the \
-arguments of `f` as Python literals, separated by commas, strings in quotes. It stands nowhere in the program.\n\n\
-Answer with one block fenced as `python` and one fenced as `input`, for example:\n{}{}\nWhat counts:\n- The program \
-raises at the input, and what it does depends on the input.\n- Working forwards from the input to the exception takes \
-several steps of reasoning, and is possible.\n- It is new, and different from every reference there is.\n\n\
-First devise a plan, then write.{}{}",
-        block("python", "def f(name, counts):\n    total = sum(counts)\n    return name * (12 // total)"),
-        block("input", "'ab', [1, -1]"),
-        helpers_text(request.helpers),
-        references_text(&request.references),
+        include_str!("think/triplet.txt"),
+        goal = goal,
+        rules = CODE_RULES.trim_end(),
+        difficulty = difficulty,
+        helpers = helpers_text(request.helpers),
+        references = references_text(&request.references)
     )
 }
 
@@ -197,27 +162,12 @@ fn references_text(references: &[&Question]) -> String {
 }
 
 fn reference_text(question: &Question, number: usize) -> String {
-    let returned = |pair: &IoPair| input_block(&pair.input) + &block("output", &pair.output);
     let (program, call) = match question {
-        Question::Deduction { program, pair } | Question::Abduction { program, pair } => (program, returned(pair)),
+        Question::Deduction { program, pair } | Question::Abduction { program, pair } => (program, pair_blocks(pair)),
         Question::Induction { reference, visible, .. } => {
-            (reference, visible.first().map(returned).unwrap_or_default())
+            (reference, visible.first().map(pair_blocks).unwrap_or_default())
         }
         Question::Error { program, input, exception } => (program, input_block(input) + &block("error", exception)),
     };
     format!("<snippet_{number}>\n{}{call}</snippet_{number}>\n", block("python", program))
-}
-
-fn inputs_request(request: &ProposerRequest<'_>) -> String {
-    format!(
-        "Choose {} inputs for the program below, and write a message. A solver will see some of the inputs with their outputs \
-and the message, and must write the program.\n\nProgram:\n{}\nAnswer with {} blocks fenced as `input`, each holding the \
-arguments of one call of `f` as Python literals, separated by commas, strings in quotes, and one block fenced as `message`, \
-which may hint at the program and must not contain it.\n\nWhat counts:\n- The program runs on every input, and the inputs \
-differ.\n- Together they show every case of the program, and the outputs differ.\n- Finding the program is hard and \
-possible.\n\nFirst devise a plan, then write.",
-        request.inputs,
-        block("python", request.given_program()),
-        request.inputs,
-    )
 }

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use veriplay_absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, draft_tasks, proposal_key};
 use veriplay_core::{Proposal, ScriptedPolicy, TaskType, Value};
-use veriplay_selfplay::environment::{Environment, Proposer, SamplingCall, Stage};
+use veriplay_selfplay::environment::{Environment, Proposer, Proposing, SamplingCall, Stage};
 use veriplay_selfplay::game::Game;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::rollout::{Episode, Part};
 use veriplay_selfplay::splits::Guard;
-use veriplay_selfplay::step::Proposing;
 use veriplay_selfplay::task_pool::{PoolTask, TaskPool};
 use veriplay_verifier::ProposalGate;
 

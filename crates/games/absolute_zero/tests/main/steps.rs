@@ -22,7 +22,7 @@ use veriplay_selfplay::admission::{Admission, JudgedProposal};
 use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::environment::{
     Environment, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, ProposalToJudge, Proposer,
-    SamplingCall, Stage, TaskEpisode,
+    Proposing, SamplingCall, Stage, TaskEpisode,
 };
 use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::game::Game;
@@ -33,7 +33,7 @@ use veriplay_selfplay::records::{AttemptRecord, LogRecord, ProposalRecord, Recor
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
 use veriplay_selfplay::scoring::SftExample;
 use veriplay_selfplay::settings::{Aggregation, ProposerMode, ZeroAdvantage};
-use veriplay_selfplay::step::{Proposing, Step};
+use veriplay_selfplay::step::Step;
 use veriplay_selfplay::task_pool::{PoolTask, Source, TaskPool};
 
 use crate::support::{Nobody, config, dropped, game, malformed, proposal, rollout, seeds, task, verdict};
@@ -166,7 +166,6 @@ impl Game for Table {
     }
 }
 
-/// What the policy writes.
 struct Script {
     /// The proposals of each deduction and abduction batch, and of each induction batch.
     proposals: Vec<String>,

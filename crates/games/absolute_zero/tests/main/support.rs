@@ -119,7 +119,6 @@ pub(crate) fn malformed() -> Attempt {
     Attempt::Malformed { reason: "no program".to_owned() }
 }
 
-/// Verdicts need no job.
 pub(crate) struct Nobody;
 
 impl Execute for Nobody {

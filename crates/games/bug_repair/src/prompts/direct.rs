@@ -17,7 +17,7 @@
 //! `def f(x):⏎    return x + 1`.
 
 use veriplay_core::PromptContent;
-use veriplay_selfplay::direct_answer::{FENCE_END, code_block, conversation};
+use veriplay_selfplay::prompt_frames::{FENCE_END, code_block, conversation};
 use veriplay_verifier::formats::direct::parse_code_block;
 
 use super::{AnsweredBug, InjectionMode, RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse, test_lines};

@@ -30,34 +30,6 @@ const NEW: &str = ">>>>>>> NEW";
 /// Lines that a read without a range requests; what is shown is bounded apart from that.
 const ALL_LINES: usize = 1 << 30;
 
-const TOOLS: &str = "Each of your turns ends with exactly one fenced block, which calls a tool:
-- ```list PATH names the files under a path; an empty path is the root.
-- ```read PATH shows a file; the block may hold two line numbers as `FIRST-LAST`.
-- ```search PATH shows the lines under a path that hold the block's text; ```search-regex PATH those that match it.
-- ```edit PATH replaces whole lines that the file has exactly once. The block holds
-<<<<<<< OLD
-the lines that are there
-=======
-the lines that are to be there
->>>>>>> NEW
-- ```create PATH makes a file; the block holds its lines. A new file is a module inside a package, or one that was there before.
-- ```delete PATH deletes a file.
-- ```run runs tests; the block holds test files or test ids, one a line, or nothing.
-- ```submit ends your work.
-A block is closed by a line of three backticks. Paths are relative to the repository. There is no shell, no network and no history.";
-
-const REPAIR: &str = "A Python repository has a bug. Tests that notice it have been taken out of it; the patch below would put \
-them back. Find the bug and repair the code, so that these tests pass and no other test fails. You may put tests back to try them: test files are restored before \
-your work is judged, so repair the code itself.";
-
-const INJECT: &str = "You make a bug in a Python repository for somebody else to find and repair. What counts: tests that pass now \
-fail with it, the repository can still be imported, every file you change is needed for the bug, and the bug is hard but possible to \
-repair for somebody who sees the tests that fail. Use no randomness, no clock and no introspection, and leave configuration alone.";
-
-const COMMAND: &str = "Find out how the tests are run. The block of your `submit` holds the command, in one line: `pytest` and files, \
-directories or ids of tests, with `--deselect ID` and `--ignore PATH` where some do not pass now. All tests that it runs must pass now, and \
-all that fail with the bug must be among them.\n";
-
 pub(super) struct Think;
 
 impl RepairFormat for Think {
@@ -74,16 +46,27 @@ impl RepairFormat for Think {
     }
 
     fn first_prompt(&self, goal: &RepoGoal, _examples: &[&AnsweredBug], left: RepoBudgetLeft) -> PromptContent {
-        let head = match goal {
-            RepoGoal::Repair { spec, .. } => format!("{REPAIR}\n\n{TOOLS}\n\nThe tests, as a patch:\n{spec}"),
-            RepoGoal::Inject { mode, function, past, names_command } => {
-                let past = past.as_ref().map_or_else(String::new, past_text);
-                let command = if *names_command { COMMAND } else { "" };
-                format!("{INJECT}\n\n{}\n\n{TOOLS}\n{command}{past}", mode_text(*mode, function))
-            }
+        let (tools, shown_chars) = (include_str!("think/tools.txt").trim_end(), left.shown_chars);
+        let left = left_text(left);
+        let text = match goal {
+            RepoGoal::Repair { spec, .. } => format!(
+                include_str!("think/repair.txt"),
+                tools = tools,
+                spec = spec,
+                left = left,
+                shown_chars = shown_chars
+            ),
+            RepoGoal::Inject { mode, function, past, names_command } => format!(
+                include_str!("think/inject.txt"),
+                mode = mode_text(*mode, function),
+                tools = tools,
+                command = if *names_command { include_str!("think/command.txt") } else { "" },
+                past = past.as_ref().map_or_else(String::new, past_text),
+                left = left,
+                shown_chars = shown_chars
+            ),
         };
-        let (left_text, shown_chars) = (left_text(left), left.shown_chars);
-        vec![Message::user(format!("{head}\n{left_text} Of each result {shown_chars} characters are shown."))].into()
+        vec![Message::user(text.trim_end())].into()
     }
 
     fn next_message(&self, shown: &str, left: RepoBudgetLeft) -> String {
@@ -175,7 +158,6 @@ fn parse_edit(path: String, lines: &[&str]) -> Result<RepoToolCall, String> {
     Ok(RepoToolCall::Edit { path, old: whole_lines(old), new: whole_lines(new) })
 }
 
-/// Lines, each ended.
 fn whole_lines(lines: &[&str]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }

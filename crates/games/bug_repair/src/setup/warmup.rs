@@ -34,11 +34,9 @@ pub struct BugRepairData {
     inputs: usize,
     /// Maximum mutants of a function by each operator.
     each: usize,
-    /// The operators.
     operators: Vec<String>,
     /// When a function is worth a bug.
     worth: ProgramFilter,
-    /// Limits of each run.
     limits: Limits,
 }
 
@@ -46,7 +44,6 @@ pub struct BugRepairData {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BugRepairBatch {
-    /// Bugs to be repaired.
     repairs: usize,
     /// Functions to put a bug into.
     injections: usize,

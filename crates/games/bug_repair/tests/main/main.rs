@@ -118,10 +118,9 @@ fn the_think_format_reads_one_block_and_says_what_is_wrong_with_others() {
 #[test]
 fn every_format_is_a_file_and_a_line_with_its_headings() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/prompts");
-    let mut files: Vec<String> = std::fs::read_dir(&dir)
-        .unwrap()
-        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
-        .collect();
+    let paths = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    let mut files: Vec<String> = paths.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
     files.sort();
     assert_eq!(files, names());
     for name in files {

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Deserialize;
 use veriplay_bug_repair::{BugRepair, BugTask, InjectionMode, Repositories, Repository};
 use veriplay_core::{
-    Digest, Execute, ExecuteError, Job, LengthLimit, Limits, MessageRole, Outcome, Patch, Policy, PolicyError, Prompt,
+    Digest, Execute, ExecuteError, Job, LengthLimit, MessageRole, Outcome, Patch, Policy, PolicyError, Prompt,
     PromptContent, Role, Rollout, Sampling, ScriptedPolicy, ScriptedRequest, Status, TextFiles,
 };
 use veriplay_selfplay::driver::SelfPlay;
@@ -14,8 +15,8 @@ use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::play::{Batch, Measurement, PlayError, StepContext};
 use veriplay_selfplay::records::LogRecord;
 use veriplay_selfplay::settings::ZeroAdvantage;
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, Commit, FileMap, OwnNames, PastChange, TestMap};
-use veriplay_verifier::repository::{Baseline, FileBaseline, Function, PytestSettings};
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, Commit, PastChange, TestMap};
+use veriplay_verifier::repository::Baseline;
 
 use super::config;
 
@@ -28,60 +29,26 @@ impl Execute for Broken {
     }
 }
 
+/// What [`repository`] is made of.
+#[derive(Deserialize)]
+struct RepositoryFiles {
+    texts: TextFiles,
+    baseline: Baseline,
+    map: TestMap,
+}
+
 fn repository() -> Repository {
-    let package = Digest::of(b"package");
-    let limits = Limits { fuel: 9, memory_bytes: 9, output_bytes: 9, file_bytes: 9, deadline_ns: 9 };
-    let function = Function { path: "src/one.py".to_owned(), name: "one".to_owned() };
-    let (test, id) = ("tests/test_one.py".to_owned(), "tests/test_one.py::test_one".to_owned());
+    let RepositoryFiles { texts, baseline, map } = toml::from_str(include_str!("repository.toml")).unwrap();
     Repository {
         image: "grade".to_owned(),
         tool_env_image: "tool_env".to_owned(),
-        pytest: Digest::of(b"pytest"),
-        texts: TextFiles::from([
-            ("src/one.py".to_owned(), "def one():\n    return 1\n".to_owned()),
-            (test.clone(), "def test_one():\n    assert one() == 1\n\n\nx = 1\n".to_owned()),
-        ]),
+        pytest: baseline.pytest.clone(),
+        texts,
         binaries: BTreeSet::new(),
-        baseline: Baseline {
-            schema_version: 1,
-            name: "one".to_owned(),
-            version: "1".to_owned(),
-            package: package.clone(),
-            pytest: Digest::of(b"pytest"),
-            image: Digest::of(b"image"),
-            limits,
-            seeds: [1, 2],
-            roots: vec!["src".to_owned()],
-            dependencies: None,
-            settings: PytestSettings::default(),
-            library: Vec::new(),
-            notes: Vec::new(),
-            files: vec![FileBaseline {
-                path: test.clone(),
-                passed: vec![id.clone()],
-                unsupported: Vec::new(),
-                broken: None,
-                fuel: 1,
-            }],
-        },
-        map: TestMap {
-            schema_version: 1,
-            package,
-            files: vec![FileMap {
-                path: test,
-                functions: vec![function],
-                tests: vec![id.clone()],
-                split: Vec::new(),
-                changes: BTreeMap::new(),
-                starred: BTreeMap::new(),
-                split_fuel: 0,
-                inverted: [vec![id], Vec::new(), Vec::new()],
-                ends: Default::default(),
-            }],
-            names: OwnNames::default(),
-        },
+        limits: baseline.limits,
+        baseline,
+        map,
         history: Vec::new(),
-        limits,
         max_jobs: 0,
         trust: veriplay_core::Trust::Shared,
     }

@@ -24,7 +24,7 @@
 //! ```
 
 use veriplay_core::{CodeTask, PromptContent};
-use veriplay_selfplay::direct_answer::{FENCE_END, code_block, conversation};
+use veriplay_selfplay::prompt_frames::{FENCE_END, code_block, conversation};
 use veriplay_verifier::environments::{ChallengerResponse, EnvironmentDescription};
 use veriplay_verifier::formats::direct::parse_code_block;
 

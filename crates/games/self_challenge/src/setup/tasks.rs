@@ -1,20 +1,23 @@
 //! Environments, the tasks that executors are given, and those that are held out: generated ones, and those written by hand.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
 use veriplay_console::progress::{self, counted};
-use veriplay_core::{CodeTask, Dropped, Environment, Execute};
+use veriplay_core::{CodeTask, Dropped, Environment, Execute, Status};
 use veriplay_corpus::{EnvironmentFolder, GeneratedTask, Novelty, Split, TaskGenerator, open_environment};
 use veriplay_run::game_setup::corpus_split;
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
-use veriplay_verifier::environments::{ArtifactGate, DescribeError, complete_with_failures, describe_environment};
+use veriplay_verifier::environments::{
+    ArtifactGate, ArtifactRequest, DescribeError, complete_with_failures, describe_environment, examine_artifact,
+    try_code,
+};
 use veriplay_verifier::on_all_cores;
 
-use super::own_environment::{HINT, check_hand_written, check_templates};
 use crate::{ToolEnvironment, ToolTask};
 
 /// Where environments and tasks come from.
@@ -33,7 +36,6 @@ pub(crate) struct SelfChallengeTaskConfig {
     pub(super) held_out: HeldOutSource,
 }
 
-/// What is held out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum HeldOutSource {
@@ -51,7 +53,6 @@ veriplay_run::eval_config! {
     }
 }
 
-/// Tasks completed together.
 const BLOCK: usize = 256;
 /// Of so many drafts in a row that give nothing, one is worth no further.
 const DRY_BLOCKS: usize = 40;
@@ -85,7 +86,6 @@ impl<'a> ToolTasks<'a> {
         Ok(Self { config, gate, execute, folders, generator })
     }
 
-    /// What generates its tasks.
     pub(super) const fn generator(&self) -> &TaskGenerator {
         &self.generator
     }
@@ -195,7 +195,6 @@ impl<'a> ToolTasks<'a> {
 /// A whole artifact, and how a compact challenger would write it.
 #[derive(Debug, Clone)]
 pub(super) struct CompletedTask {
-    /// The artifact.
     pub(super) task: CodeTask,
     /// With the changes that are its failure cases.
     pub(super) proposal: CompactProposal,
@@ -213,4 +212,53 @@ fn proposal(draft: &GeneratedTask) -> CompactProposal {
     let change = |(line, text): &(usize, String)| LineChange { line: *line, text: text.clone() };
     let (instruction, solution) = (draft.instruction.clone(), draft.solution.clone());
     CompactProposal { instruction, solution, wrong: draft.changes.iter().map(change).collect() }
+}
+
+// What is tried of an environment of the user's own before it is played in: a fault in it would else look like the policy's, at the price of every
+// task that meets it.
+
+/// Advice where an environment of the user's own is wrong.
+const HINT: &str = "the page \"Plug-ins in Python, and your own trainer\" of the documentation says what an environment of your own holds";
+
+/// Refuses a template that no task can be made of: each of its codes fails in the state that the environment starts in.
+fn check_templates(execute: &dyn Execute, gate: &ArtifactGate, folder: &EnvironmentFolder) -> Result<(), Failure> {
+    let environment = &folder.corpus.environment;
+    for trial in folder.template_trials() {
+        let codes: Vec<&str> = trial.solutions.iter().map(String::as_str).collect();
+        let ends = on_all_cores(&codes, |code| try_code(execute, gate, environment, code));
+        let ends = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
+        if ends.iter().any(Result::is_ok) {
+            continue;
+        }
+        // What most codes meet is a fault rather than a refusal, which depends on the code's values.
+        let mut causes: BTreeMap<(Status, String), Vec<&str>> = BTreeMap::new();
+        for (code, end) in codes.iter().zip(ends) {
+            causes.entry(end.expect_err("none of them completed")).or_default().push(code);
+        }
+        let most = causes.iter().max_by_key(|(_, codes)| codes.len());
+        let ((status, why), failed) = most.expect("a template makes at least one code");
+        let (name, template, count, code) = (&environment.name, &trial.template, codes.len(), failed[0]);
+        let what = format!(
+            "environment `{name}`: no code of template `{template}` works in the first state, of {count} tried; `{code}`: {status}, {why}"
+        );
+        return Err(Failure::message(ExitCode::Input, what).hint(HINT));
+    }
+    Ok(())
+}
+
+/// Puts the hand-written tasks of an environment through the gate.
+fn check_hand_written(execute: &dyn Execute, gate: &ArtifactGate, folder: &EnvironmentFolder) -> Result<(), Failure> {
+    let corpus = &folder.corpus;
+    let request = |task| ArtifactRequest { environment: &corpus.environment, task, known: false };
+    let requests: Vec<_> = corpus.tasks.iter().map(|hand| request(&hand.task)).collect();
+    let reports = on_all_cores(&requests, |request| examine_artifact(execute, gate, request));
+    for (hand, report) in corpus.tasks.iter().zip(reports) {
+        let verdict = report?.verdict;
+        if verdict.status != Status::Valid {
+            let (task, rule) = (&hand.task.task_id, &verdict.evidence.rule);
+            let what = format!("task `{task}` breaks rule `{rule}` of the gate: {}", verdict.evidence.detail);
+            return Err(Failure::message(ExitCode::Input, what).hint(HINT));
+        }
+    }
+    Ok(())
 }

@@ -34,9 +34,7 @@ pub struct SelfChallengeData {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelfChallengeBatch {
-    /// Tasks to be done.
     executions: usize,
-    /// Tasks to be made.
     challenges: usize,
 }
 

@@ -12,7 +12,7 @@
 //! `Add 3 to x.` is answered by a block that holds `def f(x):⏎    return x + 3`, and with that program by `assert f(1) == 4`.
 
 use veriplay_core::{PromptContent, Role};
-use veriplay_selfplay::direct_answer::{FENCE_END, code_block, continued, conversation};
+use veriplay_selfplay::prompt_frames::{FENCE_END, code_block, continued, conversation};
 use veriplay_verifier::agreement::direct::OPENED;
 use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 

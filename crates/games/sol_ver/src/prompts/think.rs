@@ -11,20 +11,12 @@
 //! A problem: `…</think>⏎<answer>⏎` then a block fenced as `problem`, then `</answer>`.
 
 use veriplay_core::{PromptContent, Role};
-use veriplay_selfplay::think_answer::{STOP, answered, block, framed};
+use veriplay_selfplay::prompt_frames::{ANSWER_END, answered, block, framed};
 use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 
 use super::{AnsweredProblem, SolVerFormat, case_texts, cases};
 
 pub(super) struct Think;
-
-const PROPOSE: &str = "Below is a piece of code. Let it inspire a programming problem: self-contained, in words, with one right \
-result for every input. Whoever solves it writes a Python function `f` and sees nothing but your text, so say what the arguments \
-are, of which types, and what `f` returns, for odd cases too. Do not quote code. Arguments and results are plain values: None, \
-bool, int, float, str, bytes, list, tuple, set, dict. Answer with one block fenced as `problem`.";
-
-const SOLVE: &str = "Write a Python program that solves the problem. Its entry is a function named `f`. It is deterministic and \
-ends quickly: no randomness, no clock, no files, no network, no input, no printing. Answer with one block fenced as `python`.";
 
 impl SolVerFormat for Think {
     fn name(&self) -> &'static str {
@@ -32,11 +24,11 @@ impl SolVerFormat for Think {
     }
 
     fn proposer_content(&self, snippet: &str, _examples: &[&AnsweredProblem]) -> PromptContent {
-        framed(&format!("{PROPOSE}\n\nCode:\n{}", block("python", snippet)))
+        framed(&format!(include_str!("think/propose.txt"), snippet = block("python", snippet)))
     }
 
     fn solver_content(&self, statement: &str, _examples: &[&AnsweredProblem]) -> PromptContent {
-        framed(&format!("{SOLVE}\n\nProblem:\n{statement}\n"))
+        framed(&format!(include_str!("think/solve.txt"), statement = format_args!("{statement}\n")))
     }
 
     fn verifier_content(
@@ -46,18 +38,12 @@ impl SolVerFormat for Think {
         tests: usize,
         _examples: &[&AnsweredProblem],
     ) -> PromptContent {
-        framed(&format!(
-            "Below are a problem and a program that may or may not solve it. Write {tests} tests that every right program passes \
-and wrong ones fail: work each result out from the problem, not from the program. A test is a block fenced as `input` with the \
-arguments of `f` as Python literals, separated by commas, strings in quotes, and behind it a block fenced as `output` with what `f` \
-returns. Where a result cannot be written down, a block fenced as `assert` may hold lines such as `assert f(2) > 0`. Choose inputs \
-that differ, and odd ones among them.\n\nProblem:\n{statement}\n\nProgram:\n{}",
-            block("python", candidate)
-        ))
+        let program = block("python", candidate);
+        framed(&format!(include_str!("think/verify.txt"), tests = tests, statement = statement, program = program))
     }
 
     fn stop(&self, _role: Role) -> &'static [&'static str] {
-        STOP
+        ANSWER_END
     }
 
     fn problem_response(&self, statement: &str) -> String {

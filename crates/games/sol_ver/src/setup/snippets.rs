@@ -12,7 +12,6 @@ use veriplay_repository::StoredRepository;
 
 use veriplay_run::named_files::NamedFile;
 
-/// Where snippets come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum SnippetSource {

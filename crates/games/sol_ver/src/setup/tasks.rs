@@ -26,7 +26,6 @@ use crate::{ProblemTask, ReferenceSolution};
 pub(crate) struct SolVerTaskConfig {
     /// Seeds evaluation problems and the samples of an evaluation: the same for every run.
     pub(super) eval_seed: u64,
-    /// What proposers start from.
     pub(super) snippets: SnippetSource,
     /// Where evaluation problems come from.
     pub(super) problems: ProblemSource,
@@ -74,7 +73,6 @@ impl ProblemSource {
     }
 }
 
-/// Programs executed together.
 const BLOCK: usize = 128;
 
 impl SolVerTaskConfig {
@@ -85,17 +83,8 @@ impl SolVerTaskConfig {
         limits: Limits,
         runner: ProgramRunner<'_>,
     ) -> Result<Vec<ProblemTask>, Failure> {
-        match &self.problems {
-            ProblemSource::Generator { mix, hidden, worth } => {
-                ProblemGenerator { seed: self.eval_seed, mix, hidden: *hidden, filter: worth, limits, runner }
-                    .problems(corpus_split(eval.set), eval.problems)
-            }
-            ProblemSource::File { path, format, hidden } => {
-                let first = if eval.set == EvalSet::HeldOut { eval.problems } else { 0 };
-                let rows = first..first + eval.problems;
-                read_file_problems(path, format, *hidden, rows, limits, runner)
-            }
-        }
+        let first = if eval.set == EvalSet::HeldOut { eval.problems } else { 0 };
+        self.read_problems(corpus_split(eval.set), first..first + eval.problems, limits, runner)
     }
 
     /// What prompts show with answers: `count` problems of the training split, or of the rows behind both sets. The same for every run.
@@ -109,17 +98,28 @@ impl SolVerTaskConfig {
         if count == 0 {
             return Ok(Vec::new());
         }
-        let problems = match &self.problems {
+        let behind = 2 * eval.problems;
+        let problems = self.read_problems(Split::Train, behind..behind + count, limits, runner)?;
+        Ok(problems.into_iter().filter_map(answered).collect())
+    }
+
+    /// As many problems as `rows`: of this split where they are generated, or these of a file.
+    fn read_problems(
+        &self,
+        split: Split,
+        rows: Range<usize>,
+        limits: Limits,
+        runner: ProgramRunner<'_>,
+    ) -> Result<Vec<ProblemTask>, Failure> {
+        match &self.problems {
             ProblemSource::Generator { mix, hidden, worth } => {
                 ProblemGenerator { seed: self.eval_seed, mix, hidden: *hidden, filter: worth, limits, runner }
-                    .problems(Split::Train, count)
+                    .problems(split, rows.len())
             }
             ProblemSource::File { path, format, hidden } => {
-                let behind = 2 * eval.problems;
-                read_file_problems(path, format, *hidden, behind..behind + count, limits, runner)
+                read_file_problems(path, format, *hidden, rows, limits, runner)
             }
-        };
-        Ok(problems?.into_iter().filter_map(answered).collect())
+        }
     }
 }
 

@@ -25,9 +25,7 @@ pub struct SolVerBatch {
     codes: usize,
     /// Sentences with a program, to be tested; each has `suites` suites behind one shared prompt.
     programs: usize,
-    /// Suites behind one prompt.
     suites: usize,
-    /// Tests of a suite.
     tests: usize,
     /// How often the program that is shown is another than the one that is right: tests follow the sentence.
     wrong_candidates: f64,

@@ -6,7 +6,7 @@ use veriplay_core::{Prompt, Reward, Role};
 use veriplay_selfplay::curricula::{Curriculum, CurriculumTask};
 use veriplay_selfplay::external::ExternalError;
 use veriplay_selfplay::memory::Memory;
-use veriplay_selfplay::methods::Methods;
+use veriplay_selfplay::methods::{Method, Methods};
 use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::proposer_factor::{ProposerFactor, RewardedProposal};
 use veriplay_selfplay::rewards::{EpisodeFacts, ProposalOutcome, RewardScheme};
@@ -57,7 +57,7 @@ impl ProposerFactor for Witness {
 fn an_episode_that_was_dropped_is_neither_rewarded_nor_multiplied_nor_trained_on() {
     let witness = Witness::default();
     let mut game = table(config());
-    game.methods.reward = Box::new(witness.clone());
+    game.methods.reward = Method::Own(Box::new(witness.clone()));
     game.methods.proposer_factor = Some(Box::new(witness.clone()));
     let answer = |_: &Prompt, sample: usize| ["right", "lost", "wrong", "junk"][sample];
     let script = Script { answer, ..Script::of(&["lost 20", "good 21", "junk", "good 22"]) };
@@ -114,9 +114,9 @@ impl Curriculum for Failing {
 fn a_method_that_fails_is_the_error_of_its_step() {
     type Replace = fn(&mut Methods);
     let cases: [(&str, Replace); 3] = [
-        ("no reward at step 7", |methods| methods.reward = Box::new(Failing)),
+        ("no reward at step 7", |methods| methods.reward = Method::Own(Box::new(Failing))),
         ("no factor at step 7", |methods| methods.proposer_factor = Some(Box::new(Failing))),
-        ("no weights at step 7", |methods| methods.curriculum = Box::new(Failing)),
+        ("no weights at step 7", |methods| methods.curriculum = Method::Own(Box::new(Failing))),
     ];
     for (said, replace) in cases {
         let mut game = table(config());

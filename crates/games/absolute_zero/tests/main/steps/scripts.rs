@@ -15,6 +15,7 @@ use veriplay_selfplay::environment::SolverEpisode;
 use veriplay_selfplay::external::ExternalError;
 use veriplay_selfplay::game::{Game, Script as GameScript};
 use veriplay_selfplay::memory::Memory;
+use veriplay_selfplay::methods::Method;
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::preferences::Response;
 use veriplay_selfplay::records::EpisodeRecord;
@@ -298,7 +299,7 @@ impl Curriculum for Least {
 #[test]
 fn a_curriculum_remembers_what_came_of_what_was_drawn_and_a_checkpoint_keeps_it() {
     let mut game = table(config());
-    game.methods.curriculum = Box::new(Least);
+    game.methods.curriculum = Method::Own(Box::new(Least));
     let mut state = seeded(0..9);
     let script = Script { answer: |_, _| "right", ..Script::fresh(0) };
     play(&game, &mut state, 1, 0, &script);

@@ -1,0 +1,202 @@
+//! What the game is played in: its episodes, and from episodes to judgements, the same for play, evaluation and replay.
+
+use std::collections::HashMap;
+
+use veriplay_core::{Attempt, Digest, Execute, FinishReason, ProposalVerdict, Provenance, Rollout, TaskType};
+use veriplay_selfplay::admission::{Admission, JudgedProposal};
+use veriplay_selfplay::environment::{
+    Environment, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, ProposalToJudge,
+    SamplingCall, Stage, TaskEpisode,
+};
+use veriplay_selfplay::judgement::{JudgedResponse, Judging, Never, ProposalPosition, Seeds, run_undecided};
+use veriplay_selfplay::play::PlayError;
+use veriplay_selfplay::randomness::derive_seed;
+use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
+use veriplay_verifier::{AnswerRequest, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
+
+use super::composites::with_helpers;
+use super::{AbsoluteZero, AbsoluteZeroRequest, TripletTask, proposal_key};
+
+/// Seeds the jobs that judge answers. One for all: a program that depends on it is judged on this one.
+const ANSWER_SEED: u64 = 0;
+
+/// Keeps the numbers of proposals of different types apart; configurations allow fewer.
+const PROPOSALS_PER_TYPE_AT_MOST: u64 = 1 << 20;
+
+impl Environment for AbsoluteZero {
+    type Task = TripletTask;
+    type Request = AbsoluteZeroRequest;
+    type Episode = SingleTurn;
+    type ProposalDetail = Attempt;
+    type SolutionDetail = Attempt;
+    type Round = Never;
+    type Derivation = Never;
+
+    const CHOICE_PURPOSE: &'static str = "solver turns";
+    const KINDS: &'static [&'static str] =
+        &[TaskType::Deduction.name(), TaskType::Abduction.name(), TaskType::Induction.name(), TaskType::Error.name()];
+
+    fn base(&self) -> &GameBase<TripletTask> {
+        &self.base
+    }
+
+    fn proposer_episode(
+        &self,
+        _execute: &dyn Execute,
+        request: &AbsoluteZeroRequest,
+    ) -> Result<Option<SingleTurn>, PlayError> {
+        Ok(Some(self.proposer(request.clone(), Vec::new(), 1).episode))
+    }
+
+    /// Nothing runs for those that are evaluated on.
+    fn judge_proposals(&self, execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>> {
+        let ProposalBatch { proposals, is_known } = batch;
+        let mut read = |(place, one): (usize, &ProposalToJudge<'_, Self>)| {
+            let attempt = self.read_proposal(one);
+            let known = match &attempt {
+                // The start model's examples may repeat each other.
+                Attempt::Proposal(proposal) if one.stage == Stage::Propose => is_known(place, &proposal_key(proposal)),
+                _ => false,
+            };
+            (attempt, known)
+        };
+        let attempts: Vec<(Attempt, bool)> = proposals.iter().enumerate().map(&mut read).collect();
+        let refusal = |attempt: &Attempt| match attempt {
+            Attempt::Proposal(proposal) => self.base.guard.refuse_programs([proposal.program()]),
+            _ => None,
+        };
+        let requests = attempts.iter().zip(proposals).map(|((attempt, known), one)| match refusal(attempt) {
+            Some(verdict) => Judging::Decided(Ok(ProposalVerdict { verdict, task: None, guess_rate: None })),
+            None => Judging::Open(ProposalRequest { attempt, known: *known, provenance: provenance(one.proposed) }),
+        });
+        let judged = run_undecided(requests, |open| judge_proposals(execute, &self.tasks.gate, open));
+        let judgement = |((detail, known), judged)| match judged {
+            Ok(ProposalVerdict { verdict, task, guess_rate }) => {
+                let guess_rate = guess_rate.filter(|_| self.own.discount_guesses);
+                let task = task.map(TripletTask);
+                JudgedProposal { verdict: Ok(verdict), task, known, guess_rate, detail }
+            }
+            Err(dropped) => JudgedProposal { verdict: Err(dropped), task: None, known, guess_rate: None, detail },
+        };
+        attempts.into_iter().zip(judged).map(judgement).collect()
+    }
+
+    /// A copy of a refused proposal is refused too, or repeating a bad proposal would be rewarded more than making it once.
+    fn admissions(&self, judged: &[&JudgedProposalOf<Self>]) -> Vec<Admission<TripletTask>> {
+        let own = |one: &JudgedProposalOf<Self>| match Admission::from_judgement(one) {
+            Admission::Dropped => Admission::Dropped,
+            _ if matches!(one.detail, Attempt::Malformed { .. }) => Admission::Malformed,
+            Admission::Malformed => Admission::Malformed,
+            _ if one.known => Admission::Duplicate,
+            admission => admission,
+        };
+        let mut originals: HashMap<Digest, &JudgedProposalOf<Self>> = HashMap::new();
+        let mut admissions = Vec::with_capacity(judged.len());
+        for &one in judged {
+            let original = match &one.detail {
+                Attempt::Proposal(proposal) => *originals.entry(proposal_key(proposal)).or_insert(one),
+                _ => one,
+            };
+            admissions.push(match own(original) {
+                Admission::Admitted(_) if one.known && !std::ptr::eq(original, one) => Admission::Duplicate,
+                refused if one.known && !std::ptr::eq(original, one) => refused,
+                _ => own(one),
+            });
+        }
+        admissions
+    }
+
+    fn kinds(&self) -> Vec<&'static str> {
+        Self::KINDS
+            .iter()
+            .copied()
+            .zip(TaskType::ALL)
+            .filter(|(_, one)| self.plays(*one))
+            .map(|(kind, _)| kind)
+            .collect()
+    }
+
+    fn solver_episodes(
+        &self,
+        _execute: &dyn Execute,
+        _seeds: Seeds,
+        tasks: &[&TripletTask],
+    ) -> Vec<OpenedEpisode<Self>> {
+        tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.solver_prompt(&task.question))))).collect()
+    }
+
+    fn judge_solutions(
+        &self,
+        execute: &dyn Execute,
+        _seed: u64,
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<JudgedResponseOf<Self>> {
+        let read = |(task, episode): &(&TripletTask, &FinishedEpisode<SingleTurn>)| {
+            read_finished(episode, |rollout| self.responses.extract_answer(task.question.task_type(), &rollout.text))
+        };
+        let attempts: Vec<Attempt> = solutions.iter().map(read).collect();
+        let requests = solutions.iter().zip(&attempts).map(|((task, _), attempt)| AnswerRequest {
+            task,
+            attempt,
+            image: &self.tasks.gate.image,
+            seed: ANSWER_SEED,
+            judge_shown: self.own.judge_shown,
+        });
+        let verdicts = judge_answers(execute, &requests.collect::<Vec<_>>());
+        attempts.into_iter().zip(verdicts).map(|(detail, verdict)| JudgedResponse { verdict, detail }).collect()
+    }
+
+    fn is_well_formed(&self, episode: &FinishedEpisode<SingleTurn>) -> bool {
+        episode.last().is_some_and(|rollout| self.responses.is_well_formed(&rollout.text))
+    }
+
+    fn chunk(&self, stage: Stage) -> usize {
+        match stage {
+            // Enough to fill a batch, few enough that judging overlaps sampling.
+            Stage::Solve => 32,
+            Stage::AfterUpdate | Stage::Evaluate | Stage::EvaluateGreedy => 100,
+            Stage::SftSolve | Stage::SftPropose | Stage::Propose => usize::MAX,
+        }
+    }
+
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
+        /// Keeps the supervised examples apart from the samples of step 0: those are scored, these are imitated.
+        const SFT: u64 = 0xa17c;
+        let of_role = |role: &str| derive_seed(run, step, &format!("sampling/{role}/{}", draw.group));
+        let seed = match draw.stage {
+            Stage::SftPropose => of_role("proposer").wrapping_add(SFT),
+            Stage::Propose => of_role("proposer"),
+            Stage::SftSolve | Stage::Solve => of_role("solver"),
+            Stage::AfterUpdate => derive_seed(run, step, "sampling/after update"),
+            Stage::Evaluate | Stage::EvaluateGreedy => run,
+        };
+        seed.wrapping_add(draw.chunk as u64)
+    }
+}
+
+impl AbsoluteZero {
+    fn read_proposal(&self, one: &ProposalToJudge<'_, Self>) -> Attempt {
+        let shape = ProposalShape {
+            task_type: one.request.task_type,
+            given: one.request.given.as_deref(),
+            inputs: self.own.induction_inputs(),
+        };
+        read_finished(one.finished, |rollout| {
+            with_helpers(self.responses.extract_proposal(&shape, &rollout.text), &one.request.helpers)
+        })
+    }
+}
+
+/// A response that was cut off is malformed.
+fn read_finished(episode: &FinishedEpisode<SingleTurn>, read: impl FnOnce(&Rollout) -> Attempt) -> Attempt {
+    match episode.last() {
+        Some(rollout) if rollout.finish == FinishReason::Stop => read(rollout),
+        Some(_) => Attempt::Malformed { reason: "it reached the token limit".to_owned() },
+        None => Attempt::Malformed { reason: "there is no response".to_owned() },
+    }
+}
+
+const fn provenance(proposed: ProposalPosition) -> Provenance {
+    let index = proposed.chunk as u64 * PROPOSALS_PER_TYPE_AT_MOST + proposed.offset as u64;
+    Provenance::Proposed { step: proposed.step, index }
+}
