@@ -51,8 +51,8 @@ fn main() -> Result<(), Error> {
         let tokens: usize = batched.iter().flatten().map(|c: &Continuation| c.tokens.len()).sum();
         println!("round {round}: {tokens} tokens behind {}", requests.iter().map(|r| r.prompt.len()).sum::<usize>());
         tell("  whole    ", tokens, fast, slow);
-        tell("  decoding ", tokens - requests.len(), fast.less(before), slow.less(after));
-        tell("  .. by all", tokens - requests.len(), fast.less(before), shared.less(prefill));
+        tell("  decoding ", tokens - requests.len(), fast - before, slow - after);
+        tell("  .. by all", tokens - requests.len(), fast - before, shared - prefill);
     }
     Ok(())
 }
@@ -62,16 +62,13 @@ fn alone(learner: &Learner, request: &SamplingRequest) -> Result<Vec<Continuatio
     Ok(learner.complete(std::slice::from_ref(request))?.remove(0))
 }
 
-fn tell(what: &str, tokens: usize, fast: Time, slow: Time) {
+fn tell(what: &str, tokens: usize, fast: f64, slow: f64) {
     let per_second = |seconds: f64| tokens as f64 / seconds;
     println!(
-        "{what} batched {:.0}/s, {:.0}/CPU s; one by one {:.0}/s, {:.0}/CPU s; ratio {:.1}, of CPU time {:.1}",
-        per_second(fast.wall),
-        per_second(fast.cpu),
-        per_second(slow.wall),
-        per_second(slow.cpu),
-        slow.wall / fast.wall,
-        slow.cpu / fast.cpu
+        "{what} batched {:.0}/s; one by one {:.0}/s; ratio {:.1}",
+        per_second(fast),
+        per_second(slow),
+        slow / fast
     );
 }
 
@@ -100,28 +97,9 @@ fn ragged(count: usize, vocab: usize, prompt: usize, answer: usize) -> Vec<Sampl
     (0..count).map(request).collect()
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Time {
-    wall: f64,
-    cpu: f64,
-}
-
-impl Time {
-    fn less(self, part: Self) -> Self {
-        Self { wall: self.wall - part.wall, cpu: self.cpu - part.cpu }
-    }
-}
-
-fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, Time), E> {
-    let (start, cpu) = (Instant::now(), cpu_seconds());
+/// What some work gives, and the seconds that it takes.
+fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, f64), E> {
+    let start = Instant::now();
     let value = work()?;
-    Ok((value, Time { wall: start.elapsed().as_secs_f64(), cpu: cpu_seconds() - cpu }))
-}
-
-/// Time of this process on processors, threads that have ended included, in hundredths of a second; 0 where /proc is missing.
-fn cpu_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Behind the program's name, which may hold spaces: fields 14 and 15, of which the state is field 3.
-    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
-    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+    Ok((value, start.elapsed().as_secs_f64()))
 }

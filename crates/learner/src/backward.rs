@@ -8,7 +8,8 @@ use crate::gradients::Gradients;
 use crate::network::{Decoder, MicroBatch, Weights, assign_to_workers, group_by_prompt, join_turns, values};
 use crate::objective::{BatchTotals, Objective};
 use crate::ops::SharedWorkspace;
-use crate::segments::{SegmentedBackward, Segments};
+use crate::options::LearnerOptions;
+use crate::segments::SegmentedBackward;
 
 /// Warns once when candle's own thread pool competes with the data-parallel workers.
 ///
@@ -26,24 +27,15 @@ pub(crate) fn warn_about_candle_pool() {
     });
 }
 
-/// Tokens per forward pass, and which activations are kept for the backward pass.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct BatchSizes {
-    /// Rows of a micro-batch.
-    pub(crate) micro_tokens: usize,
-    /// Segments of layers that are computed again; `None` keeps everything.
-    pub(crate) segments: Option<Segments>,
-}
-
-/// Loss and gradients of an objective; one worker, and one thread, for each workspace. `weights` are those that `backend` tracks.
+/// Loss and gradients of an objective, in the sizes that the options say; one worker, and one thread, for each workspace. `weights` are those that `backend` tracks.
 pub(crate) fn compute_gradients(
-    backend: &dyn Backend,
+    backend: &Backend,
     weights: &Weights,
     workspaces: &[SharedWorkspace],
     objective: &dyn Objective,
-    sizes: BatchSizes,
+    options: &LearnerOptions,
 ) -> Result<(BatchTotals, Gradients)> {
-    let BatchSizes { micro_tokens, segments } = sizes;
+    let LearnerOptions { micro_tokens, segments, .. } = *options;
     let responses = objective.responses();
     let turns = join_turns(&responses);
     let (later, joined) = (turns.later, turns.joined);

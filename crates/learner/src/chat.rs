@@ -124,9 +124,6 @@ impl ChatTemplate {
     /// The prompt for the model to continue when `chat` asks for a generation prompt, the whole conversation otherwise.
     /// Control tokens are spelled out. Where the checkpoint has several templates, `tool_use` is for chats with tools and `default`
     /// for all others.
-    ///
-    /// # Errors
-    /// A template that is missing, does not compile, fails, or refuses these messages.
     pub fn render(&self, chat: &Chat) -> Result<String, ChatError> {
         let name = if chat.has_tools() && self.texts.contains_key(WITH_TOOLS) { WITH_TOOLS } else { DEFAULT };
         let text = self.texts.get(name).ok_or_else(|| match self.texts.is_empty() {
@@ -155,6 +152,6 @@ fn templates_in_config(files: &SidecarFiles, value: &Json) -> Result<BTreeMap<St
     };
     texts.ok_or_else(|| {
         let want = "want a text, or a list of objects with `name` and `template`";
-        CheckpointError::invalid_value(files.path(TOKENIZER_CONFIG), "chat_template", &value.to_string(), want)
+        CheckpointError::invalid_value(&files.path(TOKENIZER_CONFIG), "chat_template", &value.to_string(), want)
     })
 }

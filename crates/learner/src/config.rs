@@ -96,9 +96,6 @@ pub(crate) const MAX_CONTEXT: usize = 1 << 18;
 
 impl ModelConfig {
     /// Reads and validates the text of a `config.json`, as transformers 4 or 5 writes it.
-    ///
-    /// # Errors
-    /// See [`ConfigError`].
     pub fn parse(json: &str) -> Result<Self, ConfigError> {
         let value: Value = serde_json::from_str(json).map_err(|e| ConfigError::Parse(e.to_string()))?;
         let config = read::read_config(&value)?;
@@ -107,9 +104,6 @@ impl ModelConfig {
     }
 
     /// Checks every value.
-    ///
-    /// # Errors
-    /// The first one that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.validate_sizes()?;
         self.validate_heads()?;
@@ -251,30 +245,6 @@ impl Architecture {
     /// Whether queries and keys are normalised, head by head.
     pub const fn qk_norm(self) -> bool {
         matches!(self, Self::Qwen3)
-    }
-
-    /// `head_dim` of a `config.json` that has none; `None` is hidden_size / num_attention_heads.
-    pub(crate) const fn default_head_dim(self) -> Option<usize> {
-        match self {
-            Self::Qwen3 => Some(128),
-            Self::Qwen2 | Self::Llama | Self::Mistral => None,
-        }
-    }
-
-    /// `num_key_value_heads` of a `config.json` that has none; `None` is num_attention_heads.
-    pub(crate) const fn default_kv_heads(self) -> Option<usize> {
-        match self {
-            Self::Mistral => Some(8),
-            Self::Qwen2 | Self::Qwen3 | Self::Llama => None,
-        }
-    }
-
-    /// `sliding_window` of a `config.json` that has none, where every layer uses it.
-    pub(crate) const fn default_sliding_window(self) -> Option<usize> {
-        match self {
-            Self::Mistral => Some(4096),
-            Self::Qwen2 | Self::Qwen3 | Self::Llama => None,
-        }
     }
 }
 

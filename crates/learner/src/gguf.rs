@@ -22,24 +22,22 @@ use tokenizers::processors::PostProcessorWrapper;
 use veriplay_core::{LengthLimit, Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
 
 use crate::chat::ChatTemplate;
-use crate::config::Architecture;
+use crate::config::MAX_CONTEXT;
 use crate::decoding::{Continuation, DecodingSample, QueuedPrompt};
 use crate::sampling::{RequestError, SamplingContext, SamplingRequest};
 use crate::score::policy_error;
 use crate::tokenizer::Tokenizer;
 use file::GgufFile;
 use model::{QuantizedModel, Sequence};
-use word_splitting::WordSplitting;
+use word_splitting::{WordSplitting, keeps_words_that_are_tokens};
 
 pub use convert::{GgufDescription, convert_gguf, describe_gguf};
 pub use file::GgufError;
 
-/// The metadata key of the chat template.
 const CHAT_TEMPLATE: &str = "tokenizer.chat_template";
 
 /// A model in a GGUF file, with its tokenizer. It never learns: the version of its rollouts is 0.
 pub struct GgufPolicy {
-    architecture: Architecture,
     vocabulary: usize,
     context: usize,
     tokenizer: Tokenizer,
@@ -51,15 +49,12 @@ pub struct GgufPolicy {
 
 impl fmt::Debug for GgufPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "GgufPolicy({:?}, {} tokens of context)", self.architecture, self.context)
+        write!(f, "GgufPolicy({} tokens of context)", self.context)
     }
 }
 
 impl GgufPolicy {
     /// Reads `PATH` or `PATH#TOKENIZER`: the part behind the `#` is a `tokenizer.json`, seen from the model's directory.
-    ///
-    /// # Errors
-    /// As [`GgufPolicy::load`].
     pub fn open(name: &str) -> Result<Self, GgufError> {
         let (path, tokenizer) = name.split_once('#').map_or((name, None), |(path, json)| (path, Some(json)));
         let path = Path::new(path);
@@ -75,26 +70,14 @@ impl GgufPolicy {
     /// scaled positions, but for Llama's factors; a tokenizer with more tokens than the model, or of a kind that is not read here.
     pub fn load(path: &Path, tokenizer: Option<&Path>) -> Result<Self, GgufError> {
         let mut file = GgufFile::open(path)?;
-        let shape = file.shape()?;
-        let vocabulary = shape.vocabulary;
+        let mut config = file.config()?;
+        config.max_position_embeddings = config.max_position_embeddings.min(MAX_CONTEXT);
+        let vocabulary = config.vocab_size;
         let tokenizer = find_tokenizer(&mut file, tokenizer, vocabulary)?;
         let end_tokens = end_tokens(&file, vocabulary)?;
         let template = chat_template(&file, &tokenizer)?;
-        let model = QuantizedModel::read(&mut file, &shape)?;
-        Ok(Self {
-            architecture: shape.architecture,
-            vocabulary,
-            context: shape.context,
-            tokenizer,
-            end_tokens,
-            template,
-            model,
-        })
-    }
-
-    /// The family.
-    pub const fn architecture(&self) -> Architecture {
-        self.architecture
+        let model = QuantizedModel::read(&mut file, &config)?;
+        Ok(Self { vocabulary, context: config.max_position_embeddings, tokenizer, end_tokens, template, model })
     }
 
     /// Tokens that prompt and answer may have together: as the file says, and 262,144 at most.
@@ -128,13 +111,19 @@ impl GgufPolicy {
     /// No token, one outside the vocabulary, or more than the context holds.
     pub fn logits(&self, tokens: &[u32]) -> Result<Vec<f32>, PolicyError> {
         let sampling = Sampling::new(1);
-        self.sampling_context().check_prompts(&[tokens.to_vec()], &sampling)?;
+        self.sampling_context().check_prompt(0, tokens, &sampling)?;
         Ok(self.model.compute(tokens).map_err(policy_error)?.logits)
     }
 
     /// The text of a continuation, as [`crate::Learner::text`].
     pub fn text(&self, continuation: &Continuation) -> String {
         self.sampling_context().text(continuation)
+    }
+
+    /// Whether conversations are rendered by a template of the file; otherwise as plain text.
+    #[must_use]
+    pub const fn has_chat_template(&self) -> bool {
+        self.template.is_some()
     }
 
     fn sampling_context(&self) -> SamplingContext<'_> {
@@ -148,7 +137,6 @@ impl GgufPolicy {
     }
 }
 
-/// All samples of one queued prompt.
 fn group(model: &QuantizedModel, queued: &QueuedPrompt<'_>) -> CandleResult<Vec<Continuation>> {
     if queued.samples == 0 {
         return Ok(Vec::new());
@@ -175,14 +163,6 @@ fn continuation(
     }
 }
 
-impl GgufPolicy {
-    /// Whether conversations are rendered by a template of the file; otherwise as plain text.
-    #[must_use]
-    pub const fn has_chat_template(&self) -> bool {
-        self.template.is_some()
-    }
-}
-
 impl Policy for GgufPolicy {
     /// See the trait. A rollout's text is without the end token and the stop string.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
@@ -198,13 +178,16 @@ fn find_tokenizer(file: &mut GgufFile, named: Option<&Path>, vocabulary: usize) 
     let found: Option<PathBuf> = named.map(Path::to_owned).or_else(|| beside.exists().then_some(beside));
     let tokenizer = match found {
         Some(json) => {
-            Tokenizer::load(&json).map_err(|cause| GgufError::Tokenizer { path: file.path.clone(), cause })?
+            Tokenizer::load(&json).map_err(|e| GgufError(format!("the tokenizer of `{}`: {e}", file.path.display())))?
         }
         None if file.has("tokenizer.ggml.model") => read_inner_tokenizer(file)?,
         None => Tokenizer::missing(),
     };
     match tokenizer.vocab_size() {
-        tokens if tokens > vocabulary => Err(GgufError::Vocabulary { path: file.path.clone(), vocabulary, tokens }),
+        tokens if tokens > vocabulary => Err(GgufError(format!(
+            "`{}` has a vocabulary of {vocabulary} tokens, and its tokenizer has {tokens}: it is another model's",
+            file.path.display()
+        ))),
         _ => Ok(tokenizer),
     }
 }
@@ -220,7 +203,7 @@ fn read_inner_tokenizer(file: &mut GgufFile) -> Result<Tokenizer, GgufError> {
     };
     let metadata = &mut file.content.metadata;
     metadata.insert("tokenizer.ggml.pre".to_owned(), Value::String(splitting.candle_name().to_owned()));
-    if splitting.keeps_words_that_are_tokens() {
+    if keeps_words_that_are_tokens(&pre) {
         metadata.insert("tokenizer.ggml.ignore_merges".to_owned(), Value::Bool(true));
     }
     let mut inner = Inner::from_gguf(&file.content).map_err(|e| file.invalid(e.to_string()))?;
@@ -251,9 +234,8 @@ fn chat_template(file: &GgufFile, tokenizer: &Tokenizer) -> Result<Option<ChatTe
     }
     let mut template = ChatTemplate::from_text(file.text(CHAT_TEMPLATE)?);
     for (name, key) in [("bos_token", "tokenizer.ggml.bos_token_id"), ("eos_token", "tokenizer.ggml.eos_token_id")] {
-        if file.has(key) {
-            let text = tokenizer.token(file.number(key)? as u32).unwrap_or_default();
-            template = template.with_token(name, &text);
+        if let Some(token) = file.number_if_there(key)? {
+            template = template.with_token(name, &tokenizer.token(token as u32).unwrap_or_default());
         }
     }
     Ok(Some(template))
@@ -263,10 +245,7 @@ fn chat_template(file: &GgufFile, tokenizer: &Tokenizer) -> Result<Option<ChatTe
 fn end_tokens(file: &GgufFile, vocabulary: usize) -> Result<Vec<u32>, GgufError> {
     let mut ends = Vec::new();
     for key in ["tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"] {
-        if !file.content.metadata.contains_key(key) {
-            continue;
-        }
-        let token = file.number(key)?;
+        let Some(token) = file.number_if_there(key)? else { continue };
         if token >= vocabulary {
             let problem = format!("is `{token}`, outside the vocabulary of {vocabulary} tokens");
             return Err(file.invalid_key(key, &problem));

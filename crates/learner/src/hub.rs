@@ -23,61 +23,20 @@ pub struct HubOptions {
 
 /// Why a checkpoint could not be fetched.
 #[derive(Debug, thiserror::Error)]
-pub enum HubError {
-    /// Neither a directory nor the form of an id.
-    #[error("`{0}` is neither a directory nor a hub id such as `org/name`: check the path")]
-    BadId(String),
-    /// No network, or no server at the address.
-    #[error("`{id}` is not a directory here, and the hub cannot be reached: {why}")]
-    Offline {
-        /// The id.
-        id: String,
-        /// The cache that was looked into.
-        cache: PathBuf,
-        /// The network's word.
-        why: String,
-    },
-    /// The hub answered with an error status.
-    #[error("the hub answers {status} for `{id}`: {hint}")]
-    Refused {
-        /// The id.
-        id: String,
-        /// The HTTP status.
-        status: u16,
-        /// A remedy.
-        hint: &'static str,
-    },
-    /// The repository lacks a file of a checkpoint.
-    #[error("the hub's `{id}` has no `{file}`: it is not a checkpoint in safetensors, choose another or convert it")]
-    NoFile {
-        /// The id.
-        id: String,
-        /// The file.
-        file: &'static str,
-    },
-    /// A file that could not be fetched or stored.
-    #[error("`{file}` of `{id}` cannot be fetched: {why}")]
-    Fetch {
-        /// The id.
-        id: String,
-        /// The file.
-        file: String,
-        /// The crate's word.
-        why: String,
-    },
+#[error("{message}")]
+pub struct HubError {
+    message: String,
+    hint: Option<String>,
 }
 
 impl HubError {
+    fn new(message: String) -> Self {
+        Self { message, hint: None }
+    }
+
     /// What to do, where the message does not say it.
     pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Offline { cache, .. } => Some(format!(
-                "fetch the checkpoint where there is network and give its directory, or fill the cache `{}`",
-                cache.display()
-            )),
-            Self::Fetch { .. } => Some("try again, what is there already is kept".to_owned()),
-            Self::BadId(_) | Self::Refused { .. } | Self::NoFile { .. } => None,
-        }
+        self.hint.clone()
     }
 }
 
@@ -92,18 +51,12 @@ const OTHERS: [&str; 5] = [
 
 /// The directory of a checkpoint: `name` itself where that is a directory, else that of the hub's repository of this id, fetched
 /// unless it is in the cache.
-///
-/// # Errors
-/// See [`HubError`].
 pub fn resolve_model(name: &str, options: &HubOptions) -> Result<PathBuf, HubError> {
     resolve(name, options, |hub| hub.fetch())
 }
 
 /// As [`resolve_model`], but of a repository that is not in the cache only `config.json` is fetched: for whoever wants to know a model's shape
 /// before its weights are.
-///
-/// # Errors
-/// See [`HubError`].
 pub fn resolve_config(name: &str, options: &HubOptions) -> Result<PathBuf, HubError> {
     resolve(name, options, |hub| hub.fetch_config())
 }
@@ -117,7 +70,8 @@ fn resolve(
         return Ok(PathBuf::from(name));
     }
     if !is_id(name) {
-        return Err(HubError::BadId(name.to_owned()));
+        let problem = "is neither a directory nor a hub id such as `org/name`: check the path";
+        return Err(HubError::new(format!("`{name}` {problem}")));
     }
     let hub = Hub::new(name, options);
     match hub.cached() {
@@ -146,7 +100,6 @@ fn is_id(name: &str) -> bool {
     name.len() <= 96 && name.split_once('/').is_some_and(|(org, name)| part(org) && part(name))
 }
 
-/// A repository, and how to get at it.
 struct Hub<'a> {
     id: &'a str,
     revision: &'a str,
@@ -159,7 +112,6 @@ struct Commit {
     sha: String,
     /// The repository at that commit.
     repo: ApiRepo,
-    /// The names of its files.
     names: Vec<String>,
 }
 
@@ -221,11 +173,11 @@ impl<'a> Hub<'a> {
     /// The files of a checkpoint among those of the repository.
     fn checkpoint_files<'n>(&self, names: &'n [String]) -> Result<Vec<&'n str>, HubError> {
         let has = |file: &'static str| names.iter().any(|name| name == file);
-        let need = |file| if has(file) { Ok(()) } else { Err(HubError::NoFile { id: self.id.to_owned(), file }) };
-        need(CONFIG)?;
         let single = has(WEIGHTS);
-        if !single && !has(INDEX) {
-            need(WEIGHTS)?;
+        let missing = if has(CONFIG) { WEIGHTS } else { CONFIG };
+        if !has(CONFIG) || !single && !has(INDEX) {
+            let hint = "it is not a checkpoint in safetensors, choose another or convert it";
+            return Err(HubError::new(format!("the hub's `{}` has no `{missing}`: {hint}", self.id)));
         }
         let wanted = |name: &str| {
             let weights = if single { name == WEIGHTS } else { name == INDEX || is_shard(name) };
@@ -235,14 +187,26 @@ impl<'a> Hub<'a> {
     }
 
     fn hub_error(&self, file: &str, error: ApiError) -> HubError {
-        let (id, file) = (self.id.to_owned(), file.to_owned());
-        match error {
+        let id = self.id;
+        let (message, hint) = match error {
             ApiError::RequestError(error) => match *error {
-                ureq::Error::StatusCode(status) => HubError::Refused { id, status, hint: hint(status) },
-                other => HubError::Offline { id, cache: self.cache.path().clone(), why: other.to_string() },
+                ureq::Error::StatusCode(status) => {
+                    return HubError::new(format!("the hub answers {status} for `{id}`: {}", hint(status)));
+                }
+                other => (
+                    format!("`{id}` is not a directory here, and the hub cannot be reached: {other}"),
+                    format!(
+                        "fetch the checkpoint where there is network and give its directory, or fill the cache `{}`",
+                        self.cache.path().display()
+                    ),
+                ),
             },
-            other => HubError::Fetch { id, file, why: other.to_string() },
-        }
+            other => (
+                format!("`{file}` of `{id}` cannot be fetched: {other}"),
+                "try again, what is there already is kept".to_owned(),
+            ),
+        };
+        HubError { message, hint: Some(hint) }
     }
 }
 

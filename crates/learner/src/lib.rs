@@ -1,6 +1,6 @@
 //! The policy: tokenizer, decoder, sampling, losses, optimizer, checkpoints.
 //!
-//! Called by the command line through [`Learner`], which is a `Policy` and a `Learn`: a model, a trainer and a sampler. One set of
+//! Called by the command line through [`Learner`], which is a `Policy` and a `Learn`. One set of
 //! weights, candle variables by name, serves two paths: a candle graph of our own differentiable operations, and a batched rollout
 //! with a key-value cache that reads the same storage. Both use the kernels of `veriplay-kernels`, so they agree on
 //! log-probabilities. The learner sees tokens and weights, never verdicts.
@@ -34,7 +34,6 @@ mod score;
 mod segments;
 mod server;
 mod tokenizer;
-mod trainer;
 
 pub use chat::{Chat, ChatError, ChatTemplate};
 pub use checkpoint::CheckpointError;

@@ -85,7 +85,6 @@ impl Linear {
         Self { weight: self.weight.detach(), adapter: self.adapter.as_ref().map(LowRank::detach) }
     }
 
-    /// The number of its inputs.
     pub(crate) fn inputs(&self) -> Result<usize> {
         self.weight.dim(1)
     }

@@ -80,7 +80,6 @@ pub(crate) fn is_a(name: &str) -> bool {
     name.ends_with(".lora_A.weight")
 }
 
-/// The adapters of a model.
 #[derive(Debug)]
 pub(crate) struct Adapters {
     scale: f64,
@@ -112,7 +111,6 @@ impl Adapters {
         Self::new(lora, base, values, device)
     }
 
-    /// The adapters' variables by name.
     pub(crate) const fn vars(&self) -> &BTreeMap<String, Var> {
         &self.vars
     }

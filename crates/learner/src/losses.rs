@@ -150,7 +150,6 @@ impl Default for Preference {
     }
 }
 
-/// One token, as a formula sees it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenView {
     /// log π, in nats.
@@ -167,7 +166,6 @@ pub(crate) struct TokenTerm {
     pub(crate) value: f64,
     /// ∂ value / ∂ log π.
     pub(crate) slope: f64,
-    /// Whether a clip decided.
     pub(crate) clipped: bool,
 }
 
@@ -243,7 +241,6 @@ fn logistic(strength: f64, margin: f64) -> PairTerm {
     PairTerm { value, slope: -strength / (1.0 + z.exp()) }
 }
 
-/// An option out of its range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BadOption {
     pub(crate) key: &'static str,

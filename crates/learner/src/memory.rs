@@ -13,7 +13,6 @@ use crate::ops::TILE_ROWS;
 use crate::options::LearnerOptions;
 use crate::segments::Segments;
 
-/// Bytes of a number.
 const F32: u64 = size_of::<f32>() as u64;
 /// Tensors of one size that candle's backward holds at once for one gradient: the node, its gradient, and the sum with the
 /// gradient so far. (The zeros it begins with are never written, and Linux gives no memory for those.)

@@ -10,15 +10,16 @@ use candle_core::{DType, Device, Tensor};
 use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use crate::backend::{Backend, prepare};
+use crate::backend::Backend;
 use crate::checkpoint::{
     CheckpointError, MAX_SHARD_BYTES, ModelFiles, SidecarFiles, WEIGHTS, encode_weights, read_weights,
 };
 use crate::config::{ConfigError, ModelConfig, TensorSpec, tensor_specs};
 use crate::device::{DeviceError, DeviceSpec, OpenDevice, Precision};
-use crate::network::{AdapterForm, GradientMode, Network, WeightReader, Weights, initial_values};
+use crate::network::{GradientMode, Network, WeightReader, Weights, initial_values};
 use crate::ops::slices::TensorSlice;
-use crate::ops::{IdleBuffers, Purpose, SharedWorkspace};
+use crate::ops::{IdleBuffers, SharedWorkspace};
+use crate::options::LearnerOptions;
 use crate::tokenizer::Tokenizer;
 
 /// A tensor with its name and shape.
@@ -27,23 +28,11 @@ pub type NamedTensor = (TensorSpec, Vec<f32>);
 /// Parameters of 16 MiB.
 const LARGE: usize = 1 << 22;
 
-/// Where and by how many workers a model computes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Placement {
-    pub(crate) device: DeviceSpec,
-    pub(crate) precision: Precision,
-    /// Data-parallel workers, threads of the CPU. On another device there is one.
-    pub(crate) workers: usize,
-}
-
-/// A model that is ready to compute.
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) config: Arc<ModelConfig>,
     pub(crate) tokenizer: Tokenizer,
-    /// Where it computes.
     pub(crate) device: OpenDevice,
-    /// Every weight tensor.
     pub(crate) specs: Vec<TensorSpec>,
     pub(crate) weights: Weights,
     /// The small files of the checkpoint it came from.
@@ -52,7 +41,6 @@ pub(crate) struct Model {
     pub(crate) end_tokens: Vec<u32>,
     rope: Arc<RopeTable>,
     workers: usize,
-    /// Of threads that score.
     pub(crate) buffers: IdleBuffers<SharedWorkspace>,
 }
 
@@ -62,7 +50,7 @@ impl Model {
         config: ModelConfig,
         tokenizer: Tokenizer,
         values: Vec<Vec<f32>>,
-        placement: Placement,
+        options: &LearnerOptions,
     ) -> Result<Self, ConfigError> {
         config.validate()?;
         let tokens = tokenizer.vocab_size();
@@ -74,8 +62,8 @@ impl Model {
                 want,
             });
         }
-        let device = OpenDevice::open(placement.device, placement.precision)?;
-        let weights = Weights::new(&config, values, &device.device).map_err(|e| out_of_memory(placement.device, &e))?;
+        let device = OpenDevice::open(options.device, options.precision)?;
+        let weights = Weights::new(&config, values, &device.device).map_err(|e| out_of_memory(options.device, &e))?;
         Ok(Self {
             tokenizer,
             weights,
@@ -84,7 +72,7 @@ impl Model {
             sidecar_files: SidecarFiles::empty("(new)"),
             end_tokens: config.eos_token_id.clone(),
             config: Arc::new(config),
-            workers: device.workers(placement.workers),
+            workers: device.workers(options.data_parallel),
             device,
             buffers: IdleBuffers::default(),
         })
@@ -95,18 +83,18 @@ impl Model {
         config: ModelConfig,
         tokenizer: Tokenizer,
         seed: u64,
-        placement: Placement,
+        options: &LearnerOptions,
     ) -> Result<Self, ConfigError> {
         config.validate()?;
         let values = initial_values(&config, seed);
-        Self::new(config, tokenizer, values, placement)
+        Self::new(config, tokenizer, values, options)
     }
 
     /// Reads a model directory; without `tokenizer.json` where `needs_tokenizer` is false.
-    pub(crate) fn load(dir: &Path, needs_tokenizer: bool, placement: Placement) -> Result<Self, CheckpointError> {
+    pub(crate) fn load(dir: &Path, needs_tokenizer: bool, options: &LearnerOptions) -> Result<Self, CheckpointError> {
         let files = ModelFiles::read(dir, needs_tokenizer)?;
         let weights = read_weights(dir, &tensor_specs(&files.config))?;
-        Self::from_files(files, weights, placement)
+        Self::from_files(files, weights, options)
     }
 
     /// As [`Model::load`], from the contents of the three files.
@@ -114,17 +102,21 @@ impl Model {
         config_json: &str,
         tokenizer_json: &str,
         safetensors: &[u8],
-        placement: Placement,
+        options: &LearnerOptions,
     ) -> Result<Self, CheckpointError> {
         let files = ModelFiles::built_in(config_json, tokenizer_json)?;
         let weights = files.read_weights(safetensors)?;
-        Self::from_files(files, weights, placement)
+        Self::from_files(files, weights, options)
     }
 
-    fn from_files(files: ModelFiles, weights: Vec<Vec<f32>>, placement: Placement) -> Result<Self, CheckpointError> {
+    fn from_files(
+        files: ModelFiles,
+        weights: Vec<Vec<f32>>,
+        options: &LearnerOptions,
+    ) -> Result<Self, CheckpointError> {
         let ModelFiles { origin, config, tokenizer, sidecar_files } = files;
         let end_tokens = sidecar_files.end_tokens()?;
-        let model = Self::new(config, tokenizer, weights, placement);
+        let model = Self::new(config, tokenizer, weights, options);
         let mut model = model.map_err(|error| CheckpointError::invalid(&origin, error))?;
         if !end_tokens.is_empty() {
             model.end_tokens = end_tokens;
@@ -155,7 +147,7 @@ impl Model {
             self.weights.tensor(&spec.name, GradientMode::Detached)?.to_device(&Device::Cpu)?.to_dtype(DType::F32)
         };
         let weights = self.specs.iter().map(weight).collect::<Result<_, _>>();
-        weights.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
+        weights.map_err(|e| CheckpointError::unreadable(WEIGHTS, e))
     }
 
     /// The bytes of `model.safetensors`: equal weights give equal bytes.
@@ -174,7 +166,6 @@ impl Model {
         )
     }
 
-    /// Number of parameters.
     pub(crate) fn parameter_count(&self) -> usize {
         self.specs.iter().map(TensorSpec::elements).sum()
     }
@@ -187,22 +178,15 @@ impl Model {
     }
 
     /// The present weights, ready to compute with.
-    pub(crate) fn backend(&self, mode: GradientMode, purpose: Purpose) -> candle_core::Result<Box<dyn Backend>> {
-        self.backend_for(&self.weights, mode, purpose)
+    pub(crate) fn backend(&self, mode: GradientMode) -> candle_core::Result<Backend> {
+        self.backend_for(&self.weights, mode)
     }
 
     /// As [`Model::backend`], with other weights of the same shape.
-    pub(crate) fn backend_for(
-        &self,
-        weights: &Weights,
-        mode: GradientMode,
-        purpose: Purpose,
-    ) -> candle_core::Result<Box<dyn Backend>> {
-        // What packs matrices, as our kernels do, has them merged.
-        let adapters = if self.device.kernels { AdapterForm::Merged } else { AdapterForm::Beside };
-        let reader = WeightReader { weights, mode, dtype: self.device.dtype, adapters };
+    pub(crate) fn backend_for(&self, weights: &Weights, mode: GradientMode) -> candle_core::Result<Backend> {
+        let reader = WeightReader { weights, mode, dtype: self.device.dtype, merges_adapters: self.device.kernels };
         let network = Network::new(&self.config, &self.rope, &reader)?;
-        prepare(network, &self.device, purpose, &self.pool()?)
+        Backend::new(network, &self.device, mode == GradientMode::Tracked, &self.pool()?)
     }
 
     /// Whether its weights exceed the caches of one core.
@@ -231,10 +215,9 @@ pub(crate) fn out_of_memory(device: DeviceSpec, error: &candle_core::Error) -> D
     DeviceError::Unavailable { device, reason: error.to_string(), hint }
 }
 
-/// The numbers of tensors.
 fn slices(tensors: &[Tensor]) -> Result<Vec<TensorSlice<'_>>, CheckpointError> {
     let slices = tensors.iter().map(TensorSlice::new).collect::<Result<_, _>>();
-    slices.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
+    slices.map_err(|e| CheckpointError::unreadable(WEIGHTS, e))
 }
 
 /// `values` with their names and shapes.

@@ -15,7 +15,7 @@ use std::ops::Range;
 use candle_core::Result;
 
 pub(crate) use decoder::Decoder;
-pub(crate) use layers::{AdapterForm, Network, WeightReader};
+pub(crate) use layers::{Network, WeightReader};
 pub(crate) use microbatch::{MicroBatch, PromptedResponse, Response, assign_to_workers, group_by_prompt, join_turns};
 pub(crate) use weights::{GradientMode, Weights, initial_values, values};
 
@@ -38,7 +38,6 @@ pub(crate) trait LayerBackend {
     fn add_mlp(&mut self, layer: usize, x: Self::Stream) -> Result<Self::Stream>;
 }
 
-/// Runs some layers, one after the other.
 pub(crate) fn run_layers<B: LayerBackend>(
     backend: &mut B,
     layers: Range<usize>,

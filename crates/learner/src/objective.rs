@@ -11,7 +11,6 @@ use veriplay_core::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBa
 use crate::losses::{Kl, KlPlace, Loss, Preference, TokenTerm, TokenView, entropy_term};
 use crate::network::{MicroBatch, PromptedResponse, Response};
 
-/// Something to minimise.
 pub(crate) trait Objective: Sync {
     /// The responses that go through the model, each with its prompt.
     fn responses(&self) -> Vec<PromptedResponse<'_>>;
@@ -53,25 +52,20 @@ impl Metrics {
     }
 }
 
-/// Sums over a batch.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BatchTotals {
-    /// The objective's value.
     pub(crate) loss: f64,
     /// Σ entropy, one term a prediction.
     pub(crate) entropy: f64,
-    /// Predictions.
     pub(crate) count: u64,
     /// Rows that went through the model.
     pub(crate) tokens: u64,
     /// The largest slope, without its sign.
     pub(crate) steepest: f32,
-    /// Metrics of the objective.
     pub(crate) metrics: Metrics,
 }
 
 impl BatchTotals {
-    /// Of one micro-batch.
     pub(crate) fn new(batch: &MicroBatch, evaluated: &ObjectiveValue, entropies: &[f32]) -> Self {
         Self {
             loss: evaluated.loss,
@@ -115,12 +109,10 @@ impl ObjectiveTerms {
         self.has_terms() || self.loss.formula().keeps(sample.weight)
     }
 
-    /// Whether a rollout needs its behaviour log-probabilities.
-    fn needs_behaviour(&self) -> bool {
+    pub(crate) fn needs_behaviour(&self) -> bool {
         self.loss.formula().needs_behaviour() || self.kl.is_some_and(|kl| kl.place == KlPlace::Reward)
     }
 
-    /// The sample, ready for the formulas.
     fn prepare<'a>(&self, index: usize, sample: &'a Sample, scale: f64) -> Result<LossSample<'a>, LearnError> {
         let weight = if sample.imitate { sample.weight } else { self.loss_weight(index, sample)? };
         let factor = |x: f32| f64::from((f64::from(x) * f64::from(sample.scale) * scale) as f32);
@@ -174,11 +166,9 @@ struct LossSample<'a> {
     /// Empty where they are not needed.
     behaviour: &'a [f32],
     reference: &'a [f32],
-    /// Lowers each token's advantage.
     shift: Vec<f64>,
 }
 
-/// The objective on a batch of samples.
 pub(crate) struct SampleObjective<'a> {
     terms: ObjectiveTerms,
     rows: BTreeMap<usize, LossSample<'a>>,
@@ -218,7 +208,6 @@ impl<'a> SampleObjective<'a> {
     }
 }
 
-/// The divisor of the summed loss.
 fn normalizer(terms: &ObjectiveTerms, batch: &TrainBatch, kept: &[(usize, &Sample)]) -> f64 {
     if !terms.loss.formula().means_over_kept() {
         return batch.normalizer;

@@ -20,7 +20,7 @@ use crate::linear::Linear;
 
 pub(crate) use candle::{CandleOps, GroupTableCache, TILE_ROWS, rotations, rows_of_tile, step_attention, step_heads};
 pub(crate) use cpu::CpuOps;
-pub(crate) use products::{IdleBuffers, PackedModel, Purpose, SharedWorkspace};
+pub(crate) use products::{IdleBuffers, PackedModel, SharedWorkspace};
 
 /// Which matrix of the model a linear map is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

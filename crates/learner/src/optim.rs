@@ -125,7 +125,6 @@ impl Optimizer {
     }
 }
 
-/// The optimizer's state of one weight.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Moments {
     /// First moment; for Muon's matrices its momentum.
@@ -134,10 +133,8 @@ pub(crate) struct Moments {
     pub(crate) second: Vec<f32>,
 }
 
-/// The optimizer's state.
 #[derive(Debug, Clone)]
 pub(crate) struct OptimizerState {
-    /// Steps made.
     pub(crate) step: u64,
     /// Of every weight, in the order of `tensor_specs`. Empty while `on_device` has them.
     moments: Vec<Moments>,
@@ -148,7 +145,6 @@ pub(crate) struct OptimizerState {
 }
 
 impl OptimizerState {
-    /// Before the first step.
     pub(crate) fn new(specs: &[TensorSpec], kernels: bool) -> Self {
         let zeros = |spec: &TensorSpec| vec![0.0; spec.elements()];
         let moments = specs.iter().map(|spec| Moments { first: zeros(spec), second: zeros(spec) }).collect();
@@ -213,18 +209,14 @@ impl OptimizerState {
     }
 }
 
-/// The settings of one optimizer step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StepSettings {
-    /// The learning rate.
     pub(crate) learning_rate: f64,
     /// Factor of every gradient, from clipping.
     pub(crate) scale: f32,
-    /// Threads to use.
     pub(crate) threads: usize,
 }
 
-/// One weight with all that belongs to it.
 struct WeightStep<'a> {
     spec: &'a TensorSpec,
     weight: &'a Var,
@@ -247,7 +239,6 @@ fn step_weights(
     }
 }
 
-/// How one weight follows its gradient.
 #[derive(Debug, Clone, Copy)]
 enum UpdateRule {
     AdamW(AdamWConstants),

@@ -5,12 +5,11 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 use veriplay_core::LengthLimit;
 
-use crate::backward::BatchSizes;
 use crate::chat::seconds_of;
 use crate::config::{ConfigError, ModelConfig};
 use crate::device::{DeviceSpec, Precision};
 use crate::lora::Lora;
-use crate::losses::{BadOption, Kl, KlPlace, Loss, Preference, check_entropy};
+use crate::losses::{BadOption, Kl, Loss, Preference, check_entropy};
 use crate::objective::ObjectiveTerms;
 use crate::optim::Optimizer;
 use crate::segments::Segments;
@@ -98,9 +97,6 @@ impl Default for LearnerOptions {
 
 impl LearnerOptions {
     /// Checks every value.
-    ///
-    /// # Errors
-    /// The first one that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let sizes = [
             ("options.data_parallel", self.data_parallel, MAX_DATA_PARALLEL),
@@ -147,8 +143,7 @@ impl LearnerOptions {
     ///
     /// A ratio or a divergence compares log-probabilities of that distribution, which is then the policy that sampled.
     pub fn needs_model_distribution(&self) -> bool {
-        let in_reward = self.kl.is_some_and(|kl| kl.place == KlPlace::Reward);
-        self.loss.formula().needs_behaviour() || in_reward
+        self.terms().needs_behaviour()
     }
 
     /// Tokens that a prompt and its response may have together, for a model of this shape.
@@ -159,11 +154,6 @@ impl LearnerOptions {
     /// The same, with what bounds it.
     pub const fn length_limit(&self, config: &ModelConfig) -> LengthLimit {
         LengthLimit { context: config.max_position_embeddings, max_length: self.max_length }
-    }
-
-    /// Tokens per forward pass, and which activations are kept for the backward pass.
-    pub(crate) const fn batch_sizes(&self) -> BatchSizes {
-        BatchSizes { micro_tokens: self.micro_tokens, segments: self.segments }
     }
 
     /// The loss of `update` with its added terms.

@@ -5,7 +5,6 @@
 mod requests;
 
 use candle_core::Result;
-use veriplay_core::Sampling;
 use veriplay_kernels::thread_pool::ThreadPool;
 
 use crate::decoding::{
@@ -13,7 +12,7 @@ use crate::decoding::{
 };
 use crate::model::Model;
 use crate::network::GradientMode;
-use crate::ops::{IdleBuffers, Purpose};
+use crate::ops::IdleBuffers;
 use crate::options::LearnerOptions;
 pub use requests::{RequestError, SamplingRequest};
 pub(crate) use requests::{SamplingContext, check_sampling};
@@ -25,7 +24,6 @@ pub(crate) const DEVICE_PREFILL_TOKENS: usize = 4096;
 /// Rows of one thread from which on it is busier with multiplying than with reading the weights.
 const ENOUGH_ROWS: usize = 32;
 
-/// Generates from a model.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     /// Samples in flight for each thread.
@@ -50,21 +48,6 @@ impl Sampler {
         self.turns.clear();
     }
 
-    /// The log-probabilities of given tokens, one response for each prompt, by the path that samples.
-    pub(crate) fn score_forced(
-        &self,
-        model: &Model,
-        prompts: &[Vec<u32>],
-        responses: &[Vec<u32>],
-    ) -> Result<Vec<Vec<f32>>> {
-        let context = SamplingContext::new(model);
-        let queued_prompts = prompts.iter().zip(responses).enumerate().map(|(index, (prompt, response))| {
-            let sampling = Sampling::new(response.len());
-            QueuedPrompt { forced: Some(response), ..context.queue_prompt(index, prompt, &sampling) }
-        });
-        Ok(self.sample(model, queued_prompts.collect())?.into_iter().map(|sample| sample.logprobs).collect())
-    }
-
     /// The continuations of every queued prompt, in order.
     pub(crate) fn continuations(
         &self,
@@ -79,7 +62,6 @@ impl Sampler {
         Ok(groups)
     }
 
-    /// All samples, by queued prompt and index.
     fn sample(&self, model: &Model, queued_prompts: Vec<QueuedPrompt<'_>>) -> Result<Vec<DecodingSample>> {
         if queued_prompts.is_empty() {
             return Ok(Vec::new());
@@ -88,7 +70,7 @@ impl Sampler {
         let (slots, turns) = (Slots { samples: slots, tokens: self.tokens }, self.turns.begin(self.turn_bytes));
         let prefill_tokens = if model.device.kernels { PREFILL_TOKENS } else { DEVICE_PREFILL_TOKENS };
         let queue = PromptQueue::new(queued_prompts, slots, prefill_tokens, turns);
-        let mut samples = model.backend(GradientMode::Detached, Purpose::Forward)?.decode(&queue, &threads)?;
+        let mut samples = model.backend(GradientMode::Detached)?.decode(&queue, &threads)?;
         self.turns.end(queue.turns);
         samples.sort_unstable_by_key(|sample| (sample.queued, sample.index));
         Ok(samples)
@@ -116,8 +98,7 @@ mod tests {
     use super::{Sampler, SamplingContext};
     use crate::config::ModelConfig;
     use crate::decoding::{Continuation, QueuedPrompt};
-    use crate::device::{DeviceSpec, Precision};
-    use crate::model::{Model, Placement};
+    use crate::model::Model;
     use crate::options::LearnerOptions;
     use crate::tokenizer::build_tokenizer;
 
@@ -134,8 +115,8 @@ mod tests {
             initializer_range: 0.15,
             ..ModelConfig::default()
         };
-        let placement = Placement { device: DeviceSpec::Cpu, precision: Precision::F32, workers: 2 };
-        Model::initialize(config, build_tokenizer(&[], &[]).expect("a tokenizer"), 7, placement).expect("valid")
+        let tokenizer = build_tokenizer(&[], &[]).expect("a tokenizer");
+        Model::initialize(config, tokenizer, 7, &LearnerOptions::default()).expect("valid")
     }
 
     fn tokens(count: usize, salt: u32) -> Vec<u32> {
@@ -159,19 +140,6 @@ mod tests {
             ([prompt.as_slice(), &group[1].tokens, &tokens(4, 3)].concat(), prompt.len())
         };
         prompts.iter().zip(samples).map(next).collect()
-    }
-
-    #[test]
-    fn samples_are_the_same_to_the_bit_whether_prompts_of_earlier_turns_are_kept_or_computed_again() {
-        let model = model();
-        let sampler = |turn_cache_mib| Sampler::new(&LearnerOptions { turn_cache_mib, ..LearnerOptions::default() });
-        let (kept, none) = (sampler(1024), sampler(0));
-        let mut prompts: Vec<(Vec<u32>, usize)> = (1..6).map(|i| (tokens(7 * i, i as u32), 0)).collect();
-        for turn in 0..3 {
-            let samples = sample(&kept, &model, &prompts);
-            assert_eq!(samples, sample(&none, &model, &prompts), "turn {turn}");
-            prompts = next(&prompts, &samples);
-        }
     }
 
     #[test]

@@ -10,16 +10,15 @@ use crate::model::Model;
 use crate::network::{
     GradientMode, MicroBatch, PromptedResponse, Response, assign_to_workers, group_by_prompt, join_turns,
 };
-use crate::ops::{Purpose, SharedWorkspace};
+use crate::ops::SharedWorkspace;
 
-/// A prompt and one response behind it.
 pub(crate) type PromptAndResponse<'a> = (&'a [u32], &'a [u32]);
 
 /// Log-probability, in nats at temperature 1, of every token of every response, by the path that trains. About `micro_tokens` rows go
 /// through the model together.
 pub(crate) fn score(model: &Model, pairs: &[PromptAndResponse<'_>], micro_tokens: usize) -> Result<Vec<Vec<f32>>> {
-    let backend = model.backend(GradientMode::Detached, Purpose::Forward)?;
-    score_with(model, &*backend, &whole_responses(pairs), micro_tokens)
+    let backend = model.backend(GradientMode::Detached)?;
+    score_with(model, &backend, &whole_responses(pairs), micro_tokens)
 }
 
 /// Every response on its own, by its place.
@@ -30,7 +29,7 @@ pub(crate) fn whole_responses<'a>(pairs: &[PromptAndResponse<'a>]) -> Vec<Prompt
 /// As [`score`], with weights of the same shape as the model's. The index of a response is its place.
 pub(crate) fn score_with(
     model: &Model,
-    backend: &dyn Backend,
+    backend: &Backend,
     responses: &[PromptedResponse<'_>],
     micro_tokens: usize,
 ) -> Result<Vec<Vec<f32>>> {
@@ -49,14 +48,13 @@ pub(crate) fn score_with(
     Ok(out)
 }
 
-/// The log-probability of every prediction of a micro-batch.
-fn logprobs(backend: &dyn Backend, batch: &MicroBatch, workspace: &SharedWorkspace) -> Result<Vec<f32>> {
+fn logprobs(backend: &Backend, batch: &MicroBatch, workspace: &SharedWorkspace) -> Result<Vec<f32>> {
     backend.decoder(workspace).predict(batch)?.get(0)?.to_vec1()
 }
 
 /// Logits of the next token behind every token of `tokens` [tokens, vocab], by the path that trains.
 pub(crate) fn logits(model: &Model, tokens: &[u32]) -> Result<Vec<Vec<f32>>> {
-    let backend = model.backend(GradientMode::Detached, Purpose::Forward)?;
+    let backend = model.backend(GradientMode::Detached)?;
     let mut batch = MicroBatch::default();
     batch.push_prompt(tokens);
     let rows: Vec<usize> = (0..tokens.len()).collect();
@@ -88,7 +86,6 @@ pub(crate) fn check_score(model: &Model, prompt: &[u32], responses: &[Vec<u32>])
     has_room(0, 0)
 }
 
-/// Refuses tokens outside the vocabulary.
 pub(crate) fn check_tokens(tokens: &[u32], vocabulary: usize) -> Result<(), PolicyError> {
     let outside = tokens.iter().find(|&&t| t as usize >= vocabulary);
     outside.map_or(Ok(()), |token| {

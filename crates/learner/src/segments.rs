@@ -26,9 +26,7 @@ pub struct Segments {
     pub logit_rows: usize,
 }
 
-/// A backward pass by segments.
 pub(crate) struct SegmentedBackward<'a> {
-    /// On tracked weights.
     pub(crate) tracked: &'a Decoder<'a>,
     /// On the same weights, detached.
     pub(crate) detached: &'a Decoder<'a>,
@@ -47,7 +45,6 @@ struct LogitChunk {
 }
 
 impl SegmentedBackward<'_> {
-    /// One micro-batch, forward and backward.
     pub(crate) fn run(
         &self,
         objective: &dyn Objective,

@@ -21,11 +21,11 @@ use std::time::Duration;
 
 use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, PromptContent, Rollout, Sampling};
 
-use self::requests::{Samples, request_samples, run_each};
+use self::requests::{request_samples, run_each};
 pub use self::rollouts::{RolloutServer, ServerProtocol};
 pub use self::transport::ApiKey;
-use self::transport::{Client, Endpoint};
-use self::wire::{Completion, CompletionRequest};
+use self::transport::{Client, ServerUrl, quote_name};
+use self::wire::Completion;
 use crate::sampling::check_sampling;
 use crate::tokenizer::Tokenizer;
 
@@ -68,9 +68,6 @@ impl Default for ServerOptions {
     }
 }
 
-/// The rollouts of one prompt.
-type GroupResult = Result<Vec<Rollout>, ServerError>;
-
 /// A served model. It never learns here: the version of its rollouts is 0.
 #[derive(Debug)]
 pub struct ServerPolicy {
@@ -83,35 +80,23 @@ pub struct ServerPolicy {
 impl ServerPolicy {
     /// For `URL#MODEL`, or `URL#MODEL#TOKENIZER` with the path of the model's `tokenizer.json`: prompts are then sent as token ids.
     /// Sends no request yet.
-    ///
-    /// # Errors
-    /// A name that cannot be used, or a tokenizer that cannot be read.
     pub fn open(name: &str, options: ServerOptions) -> Result<Self, ServerError> {
-        let endpoint = Endpoint::parse(name)?;
-        let tokenizer = endpoint.tokenizer.as_deref().map_or(Ok(Tokenizer::missing()), Tokenizer::load)?;
-        let client = Client::new(&endpoint.url, &options);
-        Ok(Self { client, model: endpoint.model, tokenizer, options })
+        let mut parts = name.splitn(3, '#');
+        let (url, model) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let wrong = |problem| ServerError::Name { name: quote_name(name), problem };
+        let url = ServerUrl::parse(url).map_err(wrong)?;
+        if model.is_empty() {
+            return Err(wrong("no model is named behind the `#`"));
+        }
+        let tokenizer = parts.next().map_or(Ok(Tokenizer::missing()), |path| Tokenizer::load(path.as_ref()))?;
+        Ok(Self { client: Client::new(&url, &options), model: model.to_owned(), tokenizer, options })
     }
 
-    /// As [`Policy::generate`], but with a result per prompt, so that one failure does not lose the others.
-    ///
-    /// # Errors
-    /// Sampling options that no server could take.
-    pub fn generate_each(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<GroupResult>, ServerError> {
-        let all = self.run(prompts, sampling, false)?;
-        Ok(all.into_iter().flatten().collect())
-    }
-
-    /// Completes all prompts, or with `stop_at_failure` until one has failed permanently; `None` for prompts that were not started.
-    fn run(
-        &self,
-        prompts: &[Prompt],
-        sampling: &Sampling,
-        stop_at_failure: bool,
-    ) -> Result<Vec<Option<GroupResult>>, ServerError> {
+    /// Completes all prompts. After one has failed permanently no other is started.
+    fn run(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, ServerError> {
         check_sampling(sampling).map_err(PolicyError::Backend)?;
         let request = |index: usize| self.request_group(index, &prompts[index], sampling);
-        Ok(run_each(prompts.len(), self.options.concurrency, stop_at_failure, request))
+        run_each(prompts.len(), self.options.concurrency, request).into_iter().flatten().collect()
     }
 
     fn request_group(&self, index: usize, prompt: &Prompt, sampling: &Sampling) -> Result<Vec<Rollout>, ServerError> {
@@ -146,22 +131,13 @@ impl ServerPolicy {
         prompt: wire::WirePrompt<'_>,
         sampling: &Sampling,
     ) -> Result<Vec<Completion>, ServerError> {
-        let samples = Samples::of(sampling.group, sampling);
-        request_samples(&self.options, (sampling.seed, index as u64), samples, |missing, seed| {
-            let request =
-                CompletionRequest::new(&self.model, prompt, missing, Some(seed), self.options.logprobs, sampling);
-            self.exchange(&request, missing, sampling.max_tokens)
+        let seeds = (sampling.seed, index as u64);
+        request_samples(&self.options, seeds, sampling.group, sampling.temperature, |missing, seed| {
+            let (path, mut body) =
+                wire::completion_request(&self.model, prompt, missing, self.options.logprobs, sampling);
+            body["seed"] = seed.into();
+            Ok(wire::parse_response(&self.client.post(path, &body)?, missing, sampling.max_tokens)?.completions)
         })
-    }
-
-    fn exchange(
-        &self,
-        request: &CompletionRequest<'_>,
-        n: usize,
-        max_tokens: usize,
-    ) -> Result<Vec<Completion>, ServerError> {
-        let body = serde_json::to_vec(request).expect("a request has no map with odd keys");
-        Ok(wire::parse_response(&self.client.post(request.path(), &body)?, n, max_tokens)?.completions)
     }
 }
 
@@ -182,11 +158,9 @@ fn rollout(completion: Completion, ids: Option<&[u32]>, sampling: &Sampling) -> 
 }
 
 impl Policy for ServerPolicy {
-    /// See the trait, and the module for what a rollout holds. After a prompt has failed permanently no other is started;
-    /// [`ServerPolicy::generate_each`] also returns those that succeeded.
+    /// See the trait, and the module for what a rollout holds. After a prompt has failed permanently no other is started.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let groups = self.run(prompts, sampling, true).and_then(|groups| groups.into_iter().flatten().collect());
-        groups.map_err(|error| match error {
+        self.run(prompts, sampling).map_err(|error| match error {
             ServerError::Refused(error) => error,
             other => PolicyError::Backend(other.to_string()),
         })
@@ -294,7 +268,6 @@ impl ServerError {
         }
     }
 
-    /// Whether a retry may help.
     pub(super) const fn is_transient(&self) -> bool {
         match self {
             Self::Connection(_) | Self::Timeout(_) | Self::Malformed { .. } | Self::Shape(_) => true,

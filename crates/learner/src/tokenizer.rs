@@ -9,7 +9,7 @@ use std::path::Path;
 
 use tokenizers::decoders::DecoderWrapper;
 use tokenizers::decoders::fuse::Fuse;
-use tokenizers::models::bpe::BPE;
+use tokenizers::models::bpe::{BPE, Vocab};
 use tokenizers::{AddedToken, Tokenizer as Inner};
 
 /// Spelling of the token that ends an answer in a tokenizer of [`build_tokenizer`]; its id is 0.
@@ -62,17 +62,15 @@ pub fn build_tokenizer(control: &[String], fragments: &[String]) -> Result<Token
     let tokens: Vec<String> =
         std::iter::once(end).chain(control.iter().cloned()).chain(fragments.iter().cloned()).chain(alphabet).collect();
     check_tokens(&tokens[..=control.len() + fragments.len()])?;
-    let vocab = tokens.iter().zip(0_u32..).map(|(token, id)| (token.clone(), id)).collect::<Vocabulary>();
+    let vocab: Vocab = tokens.iter().cloned().zip(0..).collect();
     let model =
         BPE::builder().vocab_and_merges(vocab, Vec::new()).build().map_err(|e| TokenizerError::File(e.to_string()))?;
     let mut inner = Inner::new(model);
     inner.with_decoder(Some(Fuse::new()));
-    let special: Vec<AddedToken> =
-        tokens[..=control.len()].iter().map(|t| AddedToken::from(t.clone(), true).normalized(false)).collect();
-    let plain: Vec<AddedToken> = tokens[control.len() + 1..=control.len() + fragments.len()]
-        .iter()
-        .map(|t| AddedToken::from(t.clone(), false).normalized(false))
-        .collect();
+    let (special, plain) = tokens[..=control.len() + fragments.len()].split_at(1 + control.len());
+    let added = |token: &String, is_special| AddedToken::from(token.clone(), is_special).normalized(false);
+    let special: Vec<AddedToken> = special.iter().map(|token| added(token, true)).collect();
+    let plain: Vec<AddedToken> = plain.iter().map(|token| added(token, false)).collect();
     inner.add_special_tokens(special).map_err(|e| TokenizerError::File(e.to_string()))?;
     inner.add_tokens(plain).map_err(|e| TokenizerError::File(e.to_string()))?;
     Ok(Tokenizer::from_inner(inner))
@@ -120,17 +118,11 @@ impl Tokenizer {
     }
 
     /// Reads the text of a `tokenizer.json`.
-    ///
-    /// # Errors
-    /// [`TokenizerError::File`] with the parser's word.
     pub fn from_json(json: &str) -> Result<Self, TokenizerError> {
         json.parse::<Inner>().map(Self::from_inner).map_err(|e| TokenizerError::File(e.to_string()))
     }
 
     /// Reads a `tokenizer.json`.
-    ///
-    /// # Errors
-    /// [`TokenizerError::File`] with the path.
     pub fn load(path: &Path) -> Result<Self, TokenizerError> {
         let text =
             std::fs::read_to_string(path).map_err(|e| TokenizerError::File(format!("`{}`: {e}", path.display())))?;
@@ -138,9 +130,6 @@ impl Tokenizer {
     }
 
     /// The text of its `tokenizer.json`.
-    ///
-    /// # Errors
-    /// [`TokenizerError::File`] when it does not serialise; [`TokenizerError::Absent`] when there is none.
     pub fn to_json(&self) -> Result<String, TokenizerError> {
         self.inner()?.to_string(true).map_err(|e| TokenizerError::File(e.to_string()))
     }
@@ -161,9 +150,6 @@ impl Tokenizer {
     }
 
     /// Tokens of `text`. Control tokens are recognised by their spelling; none is added.
-    ///
-    /// # Errors
-    /// A character that has no token, or the tokenizer's own fault.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, TokenizerError> {
         let ids = self.encode_with(text, false)?;
         if self.spellings.is_some() && self.decode(&ids) != text {
@@ -173,17 +159,11 @@ impl Tokenizer {
     }
 
     /// As [`Tokenizer::encode`], with the tokens that the file says go around a document, such as Llama's begin token.
-    ///
-    /// # Errors
-    /// As [`Tokenizer::encode`].
     pub fn encode_document(&self, text: &str) -> Result<Vec<u32>, TokenizerError> {
         self.encode_with(text, true)
     }
 
     /// Tokens of a text that a model continues: as [`Tokenizer::encode_document`], but a text that begins with the begin token gets no second one.
-    ///
-    /// # Errors
-    /// As [`Tokenizer::encode`].
     pub fn encode_prompt(&self, text: &str) -> Result<Vec<u32>, TokenizerError> {
         let own = self.encode(text)?;
         if self.inner()?.get_post_processor().is_none() {
@@ -222,5 +202,3 @@ impl Tokenizer {
         }
     }
 }
-
-type Vocabulary = tokenizers::models::bpe::Vocab;

@@ -6,7 +6,6 @@ use std::fmt;
 use minijinja::Value;
 use minijinja::value::ValueKind;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-
 use veriplay_core::Message;
 
 use super::ChatError;
@@ -24,28 +23,30 @@ impl Chat {
     /// From JSON: a list of messages (objects with `role` and `content`, as in the chat completions of OpenAI), or an object with
     /// that list under `messages` and perhaps `tools`, `documents`, `add_generation_prompt` (true when absent) and further
     /// variables of the template, such as `enable_thinking`.
-    ///
-    /// # Errors
-    /// [`ChatError::Parse`], which names the problem.
     pub fn parse(text: &str) -> Result<Self, ChatError> {
-        let value = parse_json(text).map_err(|e| ChatError::Parse(e.to_string()))?;
-        let mut variables = BTreeMap::from([
-            ("add_generation_prompt".to_owned(), Value::from(true)),
-            ("tools".to_owned(), Value::from(())),
-            ("documents".to_owned(), Value::from(())),
-        ]);
+        let OrderedJson(value) = serde_json::from_str(text).map_err(unreadable)?;
+        let mut chat = Self::new(Value::UNDEFINED);
         match value.kind() {
-            ValueKind::Seq => drop(variables.insert("messages".to_owned(), value)),
+            ValueKind::Seq => drop(chat.variables.insert("messages".to_owned(), value)),
             ValueKind::Map => {
-                for key in value.try_iter().map_err(|e| ChatError::Parse(e.to_string()))? {
-                    let item = value.get_item(&key).map_err(|e| ChatError::Parse(e.to_string()))?;
-                    variables.insert(key.to_string(), item);
+                for key in value.try_iter().map_err(unreadable)? {
+                    chat.variables.insert(key.to_string(), value.get_item(&key).map_err(unreadable)?);
                 }
             }
             other => return Err(ChatError::Parse(format!("it is a {other}; want a list of messages"))),
         }
-        check_messages(variables.get("messages"))?;
-        Ok(Self { variables, now: None })
+        check_messages(&chat.variables["messages"])?;
+        Ok(chat)
+    }
+
+    fn new(messages: Value) -> Self {
+        let variables = [
+            ("messages", messages),
+            ("add_generation_prompt", Value::from(true)),
+            ("tools", Value::from(())),
+            ("documents", Value::from(())),
+        ];
+        Self { variables: variables.map(|(name, value)| (name.to_owned(), value)).into(), now: None }
     }
 
     /// One message of the user, to be answered.
@@ -58,13 +59,7 @@ impl Chat {
         let value = |Message { role, content }: &Message| {
             Value::from_pairs([("role", Value::from(role.name())), ("content", Value::from(content.as_str()))])
         };
-        let variables = [
-            ("messages", messages.iter().map(value).collect::<Vec<_>>().into()),
-            ("add_generation_prompt", Value::from(true)),
-            ("tools", Value::from(())),
-            ("documents", Value::from(())),
-        ];
-        Self { variables: variables.map(|(name, value)| (name.to_owned(), value)).into(), now: None }
+        Self::new(messages.iter().map(value).collect::<Vec<_>>().into())
     }
 
     /// With the time that templates see, in seconds since 1970: for those that write the date.
@@ -87,15 +82,19 @@ impl Chat {
     }
 }
 
-fn check_messages(messages: Option<&Value>) -> Result<(), ChatError> {
+fn unreadable(error: impl ToString) -> ChatError {
+    ChatError::Parse(error.to_string())
+}
+
+fn check_messages(messages: &Value) -> Result<(), ChatError> {
     let fail = |what: String| Err(ChatError::Parse(what));
-    let Some(messages) = messages.filter(|m| m.kind() == ValueKind::Seq) else {
+    if messages.kind() != ValueKind::Seq {
         return fail("there is no list under `messages`".to_owned());
-    };
+    }
     if messages.len() == Some(0) {
         return fail("there is no message".to_owned());
     }
-    for (index, message) in messages.try_iter().map_err(|e| ChatError::Parse(e.to_string()))?.enumerate() {
+    for (index, message) in messages.try_iter().map_err(unreadable)?.enumerate() {
         let role = message.get_attr("role").ok().filter(|role| role.kind() == ValueKind::String);
         if role.is_none() {
             return fail(format!("message {index} is `{message}`: want an object with a string under `role`"));
@@ -106,10 +105,6 @@ fn check_messages(messages: Option<&Value>) -> Result<(), ChatError> {
 
 /// Under `arbitrary_precision` serde_json hands a number over as an object of one entry with this key and the digits.
 const NUMBER: &str = "$serde_json::private::Number";
-
-fn parse_json(text: &str) -> serde_json::Result<Value> {
-    serde_json::from_str::<OrderedJson>(text).map(|OrderedJson(value)| value)
-}
 
 /// A value whose objects keep their order.
 struct OrderedJson(Value);

@@ -241,15 +241,11 @@ fn format_number(value: &Value) -> String {
         return value.to_string();
     }
     let Ok(x) = f64::try_from(value.clone()) else { return value.to_string() };
-    if !x.is_finite() {
-        return if x.is_nan() {
-            "NaN"
-        } else if x > 0.0 {
-            "Infinity"
-        } else {
-            "-Infinity"
-        }
-        .to_owned();
+    match x {
+        f64::INFINITY => return "Infinity".to_owned(),
+        f64::NEG_INFINITY => return "-Infinity".to_owned(),
+        _ if x.is_nan() => return "NaN".to_owned(),
+        _ => {}
     }
     // Python switches to exponents below 1e-4 and from 1e16 on.
     if x != 0.0 && !(1e-4..1e16).contains(&x.abs()) {

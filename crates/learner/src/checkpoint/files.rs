@@ -1,13 +1,14 @@
 //! Whole-file reads and atomic writes.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
 pub(super) fn io_error(path: &Path) -> impl FnOnce(std::io::Error) -> CheckpointError {
-    |cause| CheckpointError::Io { path: path.to_owned(), cause }
+    |cause| CheckpointError::invalid(&path.display().to_string(), cause)
 }
 
 pub(super) fn read_text(path: &Path) -> Result<String, CheckpointError> {
@@ -53,7 +54,6 @@ pub(super) fn remove(path: &Path) -> Result<(), CheckpointError> {
     }
 }
 
-/// Makes a directory and those above it.
 pub(super) fn make_dir(path: &Path) -> Result<(), CheckpointError> {
     std::fs::create_dir_all(path).map_err(io_error(path))
 }
@@ -65,63 +65,25 @@ pub(super) fn to_pretty_json(value: &impl Serialize) -> String {
     text
 }
 
-/// An error of a checkpoint. Every message names the file, and the tensor or key where there is one.
+/// An error of a checkpoint. Its message names the file, and the tensor or key where there is one. A cause that it shows is no `source()`:
+/// reporters that print the chain would repeat it.
 #[derive(Debug, thiserror::Error)]
-pub enum CheckpointError {
-    /// A file that cannot be read or written.
-    #[error("`{}`: {cause}", path.display())]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// The system's word. The message shows it, so it is no `source()`: reporters that print the chain would repeat it.
-        cause: std::io::Error,
-    },
-    /// The weights are pickled, not safetensors.
-    #[error("`{}` holds pickled weights alone; hint: load and save it with transformers, which writes `model.safetensors`", path.display())]
-    Pickled {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// A file in another format than its name says, or cut short.
-    #[error("`{file}` cannot be read: {what}; hint: it may be cut short, fetch or save it again")]
-    Format {
-        /// The file.
-        file: String,
-        /// The parser's word.
-        what: String,
-    },
-    /// A value, or a tensor, that cannot be used or does not fit the other files.
-    #[error("`{file}`: {problem}")]
-    Invalid {
-        /// The file or directory.
-        file: String,
-        /// The key or the tensor, and the problem.
-        problem: String,
-    },
-    /// A file that ends before its tensors do.
-    #[error(
-        "`{file}` is cut short: `{tensor}` ends at byte {ends_at}, and the file has {size}; hint: fetch or save it again"
-    )]
-    Truncated {
-        /// The file.
-        file: String,
-        /// The first tensor that is not whole.
-        tensor: String,
-        /// Where it should end.
-        ends_at: u64,
-        /// Bytes of the file.
-        size: u64,
-    },
-}
+#[error("{0}")]
+pub struct CheckpointError(pub(super) String);
 
 impl CheckpointError {
     /// A directory or file that cannot be used for this reason.
-    pub(crate) fn invalid(file: &str, problem: impl std::fmt::Display) -> Self {
-        Self::Invalid { file: file.to_owned(), problem: problem.to_string() }
+    pub(crate) fn invalid(file: &str, problem: impl Display) -> Self {
+        Self(format!("`{file}`: {problem}"))
     }
 
     /// A value that cannot be used: `want` says what it must be.
-    pub(crate) fn invalid_value(file: String, key: &str, value: &str, want: &str) -> Self {
-        Self::Invalid { file, problem: format!("`{key}` is `{value}`: {want}") }
+    pub(crate) fn invalid_value(file: &str, key: &str, value: &str, want: &str) -> Self {
+        Self::invalid(file, format!("`{key}` is `{value}`: {want}"))
+    }
+
+    /// A file in another format than its name says, or cut short.
+    pub(crate) fn unreadable(file: &str, what: impl Display) -> Self {
+        Self(format!("`{file}` cannot be read: {what}; hint: it may be cut short, fetch or save it again"))
     }
 }

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::files::CheckpointError;
-use super::files::{make_dir, read_text_if_there, write_file};
+use super::files::{CheckpointError, make_dir, read_text_if_there, write_file};
 use crate::config::end_tokens;
 
 pub(crate) const GENERATION: &str = "generation_config.json";
@@ -24,7 +23,6 @@ pub(crate) struct SidecarFiles {
 }
 
 impl SidecarFiles {
-    /// No file at all.
     pub(crate) fn empty(origin: &str) -> Self {
         Self { origin: origin.to_owned(), texts: BTreeMap::new() }
     }
@@ -35,7 +33,6 @@ impl SidecarFiles {
         self
     }
 
-    /// Reads those that are there.
     pub(super) fn read(dir: &Path) -> Result<Self, CheckpointError> {
         let mut names: Vec<String> = [GENERATION, TOKENIZER_CONFIG, SPECIAL_TOKENS, TEMPLATE].map(str::to_owned).into();
         let more = std::fs::read_dir(dir.join(MORE_TEMPLATES)).into_iter().flatten().flatten();
@@ -59,7 +56,6 @@ impl SidecarFiles {
         Ok(())
     }
 
-    /// Text of a file.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.texts.get(name).map(String::as_str)
     }
@@ -78,14 +74,8 @@ impl SidecarFiles {
     }
 
     /// A JSON file, parsed; `None` where there is none.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Format`] for text that is no JSON.
     pub(crate) fn json(&self, name: &str) -> Result<Option<Value>, CheckpointError> {
-        let parse = |text| {
-            serde_json::from_str(text)
-                .map_err(|e| CheckpointError::Format { file: self.path(name), what: e.to_string() })
-        };
+        let parse = |text| serde_json::from_str(text).map_err(|e| CheckpointError::unreadable(&self.path(name), e));
         self.text(name).map(parse).transpose()
     }
 

@@ -9,26 +9,17 @@ use candle_core::{DType, Device, Tensor};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use super::files::CheckpointError;
-use super::files::io_error;
+use super::files::{CheckpointError, io_error};
+use crate::config::TensorSpec;
 use crate::device::Precision;
 
 /// Bytes before the header: its length.
 const PREFIX: u64 = 8;
-/// Longest header that is read.
 const MAX_HEADER: u64 = 100 << 20;
-
-/// Name and shape of a tensor that a file must hold.
-#[derive(Debug, Clone)]
-pub(super) struct ExpectedTensor<'a> {
-    pub(super) name: String,
-    pub(super) shape: &'a [usize],
-}
 
 /// A file whose header has been read and fits its length.
 #[derive(Debug)]
 pub(super) struct TensorFile<R> {
-    /// How errors name it.
     name: String,
     source: R,
     header: Metadata,
@@ -51,8 +42,8 @@ impl<'a> TensorFile<Cursor<&'a [u8]>> {
 
 impl<R: Read + Seek> TensorFile<R> {
     fn new(name: String, mut source: R) -> Result<Self, CheckpointError> {
-        let broken = |what: String| CheckpointError::Format { file: name.clone(), what };
-        let read = |e: std::io::Error| CheckpointError::Format { file: name.clone(), what: e.to_string() };
+        let broken = |what: String| CheckpointError::unreadable(&name, what);
+        let read = |e: std::io::Error| CheckpointError::unreadable(&name, e);
         let size = source.seek(SeekFrom::End(0)).map_err(read)?;
         source.rewind().map_err(read)?;
         let mut length = [0; PREFIX as usize];
@@ -75,14 +66,14 @@ impl<R: Read + Seek> TensorFile<R> {
         let end = |name: &String| self.header.info(name).map_or(0, |info| info.data_offsets.1 as u64);
         if let Some(tensor) = self.header.offset_keys().into_iter().find(|name| end(name) > held) {
             let ends_at = self.start + end(&tensor);
-            return Err(CheckpointError::Truncated { file: self.name.clone(), tensor, ends_at, size });
+            let ends = format!("`{tensor}` ends at byte {ends_at}, and the file has {size}");
+            return Err(CheckpointError(format!("`{}` is cut short: {ends}; hint: fetch or save it again", self.name)));
         }
         let want = self.header.data_len() as u64;
         if want == held {
             return Ok(());
         }
-        let what = format!("it has {} bytes behind its last tensor", held - want);
-        Err(CheckpointError::Format { file: self.name.clone(), what })
+        Err(CheckpointError::unreadable(&self.name, format!("it has {} bytes behind its last tensor", held - want)))
     }
 
     pub(super) fn name(&self) -> &str {
@@ -94,7 +85,7 @@ impl<R: Read + Seek> TensorFile<R> {
     }
 
     /// Reads all of `wanted`, as f32. Nothing else may be in the file.
-    pub(super) fn read_all(&mut self, wanted: &[ExpectedTensor<'_>]) -> Result<Vec<Vec<f32>>, CheckpointError> {
+    pub(super) fn read_all(&mut self, wanted: &[TensorSpec]) -> Result<Vec<Vec<f32>>, CheckpointError> {
         check_names(&self.name, wanted, self.header.offset_keys())?;
         let mut order: Vec<usize> = (0..wanted.len()).collect();
         order.sort_by_key(|&i| self.header.info(&wanted[i].name).map_or(0, |info| info.data_offsets.0));
@@ -105,13 +96,13 @@ impl<R: Read + Seek> TensorFile<R> {
         Ok(out)
     }
 
-    fn read_tensor(&mut self, wanted: &ExpectedTensor<'_>) -> Result<Vec<f32>, CheckpointError> {
-        let (file, tensor, want) = (self.name.clone(), &wanted.name, wanted.shape);
+    fn read_tensor(&mut self, wanted: &TensorSpec) -> Result<Vec<f32>, CheckpointError> {
+        let (file, tensor, want) = (self.name.clone(), &wanted.name, &wanted.shape);
         let invalid = |problem: String| CheckpointError::invalid(&file, problem);
         let Some(TensorInfo { dtype, shape, data_offsets: (from, to) }) = self.header.info(tensor).cloned() else {
             return Err(missing_tensors(&file, std::slice::from_ref(tensor)));
         };
-        if shape != want {
+        if shape != *want {
             return Err(invalid(format!(
                 "`{tensor}` has shape {shape:?}, and config.json says {want:?}; hint: they may be of two checkpoints"
             )));
@@ -122,7 +113,7 @@ impl<R: Read + Seek> TensorFile<R> {
             )));
         };
         let mut bytes = vec![0; to - from];
-        let broken = |what: String| CheckpointError::Format { file: file.clone(), what: format!("`{tensor}`: {what}") };
+        let broken = |what: String| CheckpointError::unreadable(&file, format!("`{tensor}`: {what}"));
         self.source.seek(SeekFrom::Start(self.start + from as u64)).map_err(|e| broken(e.to_string()))?;
         self.source.read_exact(&mut bytes).map_err(|e| broken(e.to_string()))?;
         let values = read_floats(&bytes, float, &shape).map_err(|e| broken(e.to_string()))?;
@@ -151,7 +142,7 @@ fn read_floats(bytes: &[u8], dtype: DType, shape: &[usize]) -> candle_core::Resu
 /// Fails unless `found` are the names of `wanted`, up to the rotary frequencies that old Llama files hold and nobody reads.
 pub(super) fn check_names(
     file: &str,
-    wanted: &[ExpectedTensor<'_>],
+    wanted: &[TensorSpec],
     found: impl IntoIterator<Item = String>,
 ) -> Result<(), CheckpointError> {
     let wanted: BTreeSet<&str> = wanted.iter().map(|w| w.name.as_str()).collect();
@@ -175,14 +166,6 @@ fn missing_tensors(file: &str, names: &[String]) -> CheckpointError {
     CheckpointError::invalid(file, problem)
 }
 
-/// A tensor to be written.
-#[derive(Debug, Clone)]
-pub(super) struct TensorEntry<'a> {
-    pub(super) name: String,
-    pub(super) shape: &'a [usize],
-    pub(super) data: &'a [f32],
-}
-
 const fn stored_dtype(precision: Precision) -> Dtype {
     match precision {
         Precision::F32 => Dtype::F32,
@@ -198,20 +181,19 @@ fn encode(precision: Precision, values: &[f32]) -> Vec<u8> {
 }
 
 /// Writes a safetensors file in the order of the tensors' names: equal tensors give equal bytes.
-pub(super) fn write_tensors(
+pub(super) fn write_tensors<'s, 'd>(
     out: &mut impl Write,
-    mut entries: Vec<TensorEntry<'_>>,
+    tensors: impl Iterator<Item = (&'s TensorSpec, &'d [f32])>,
     precision: Precision,
 ) -> std::io::Result<()> {
-    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut tensors: Vec<_> = tensors.collect();
+    tensors.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
     let mut end = 0;
-    let infos = entries.iter().map(|entry| {
+    let infos = tensors.iter().map(|(spec, data)| {
         let from = end;
-        end += entry.data.len() * precision.bytes();
-        (
-            entry.name.clone(),
-            TensorInfo { dtype: stored_dtype(precision), shape: entry.shape.to_vec(), data_offsets: (from, end) },
-        )
+        end += data.len() * precision.bytes();
+        let shape = spec.shape.clone();
+        (spec.name.clone(), TensorInfo { dtype: stored_dtype(precision), shape, data_offsets: (from, end) })
     });
     // `transformers` refuses a file that does not say which framework wrote it.
     let metadata = HashMap::from([("format".to_owned(), "pt".to_owned())]);
@@ -220,7 +202,7 @@ pub(super) fn write_tensors(
     header.resize(header.len().next_multiple_of(PREFIX as usize), b' ');
     out.write_all(&(header.len() as u64).to_le_bytes())?;
     out.write_all(&header)?;
-    for chunk in entries.iter().flat_map(|entry| entry.data.chunks(1 << 14)) {
+    for chunk in tensors.iter().flat_map(|(_, data)| data.chunks(1 << 14)) {
         out.write_all(&encode(precision, chunk))?;
     }
     Ok(())

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use veriplay_core::{PolicyVersion, SCHEMA_VERSION};
 
 use super::files::{CheckpointError, make_dir, read_text, to_pretty_json, write_file, write_with};
-use super::tensor_file::{ExpectedTensor, TensorEntry, TensorFile, write_tensors};
-use super::weight_files::expected_tensors;
+use super::tensor_file::{TensorFile, write_tensors};
 use crate::config::TensorSpec;
 use crate::device::Precision;
 use crate::lora::Lora;
@@ -22,7 +21,6 @@ const TRAINER: &str = "trainer_state.json";
 #[serde(deny_unknown_fields)]
 pub(crate) struct TrainerState {
     schema_version: u32,
-    /// Optimizer steps made.
     pub(crate) step: u64,
     pub(crate) policy_version: PolicyVersion,
 }
@@ -33,50 +31,47 @@ impl TrainerState {
     }
 }
 
-/// The two moments of a weight by name.
-fn moment_names(spec: &TensorSpec) -> [String; 2] {
-    ["first", "second"].map(|moment| format!("{moment}.{}", spec.name))
+/// Names and shapes of both moments of every weight, in turn.
+fn moment_specs(specs: &[TensorSpec]) -> Vec<TensorSpec> {
+    let pair = |spec: &TensorSpec| {
+        ["first", "second"]
+            .map(|moment| TensorSpec { name: format!("{moment}.{}", spec.name), shape: spec.shape.clone() })
+    };
+    specs.iter().flat_map(pair).collect()
 }
 
-/// Writes the counters, and the first and second moments of every weight that trains, in the order of `specs`.
+/// Writes the counters, and the first and second moments in turn of every weight that trains, in the order of `specs`.
 pub(crate) fn write_trainer_state<'a>(
     dir: &Path,
     state: &TrainerState,
-    specs: &'a [TensorSpec],
-    moments: impl Iterator<Item = [&'a [f32]; 2]>,
+    specs: &[TensorSpec],
+    moments: impl Iterator<Item = &'a [f32]>,
 ) -> Result<(), CheckpointError> {
     make_dir(dir)?;
-    let entries = specs.iter().zip(moments).flat_map(|(spec, [first, second])| {
-        let [a, b] = moment_names(spec);
-        [(a, first), (b, second)].map(|(name, data)| TensorEntry { name, shape: &spec.shape, data })
-    });
-    let entries = entries.collect();
-    write_with(&dir.join(OPTIMIZER), |file| write_tensors(file, entries, Precision::F32))?;
+    let specs = moment_specs(specs);
+    write_with(&dir.join(OPTIMIZER), |file| write_tensors(file, specs.iter().zip(moments), Precision::F32))?;
     write_file(&dir.join(TRAINER), to_pretty_json(state).as_bytes())
 }
 
-/// Reads what [`write_trainer_state`] wrote: the counters, and the first and second moments in turn.
+/// Reads what [`write_trainer_state`] wrote.
 pub(crate) fn read_trainer_state(
     dir: &Path,
     specs: &[TensorSpec],
 ) -> Result<(TrainerState, Vec<Vec<f32>>), CheckpointError> {
     let state = read_counters(&dir.join(TRAINER))?;
-    let wanted =
-        specs.iter().flat_map(|spec| moment_names(spec).map(|name| ExpectedTensor { name, shape: &spec.shape }));
-    let wanted: Vec<ExpectedTensor<'_>> = wanted.collect();
-    let values = TensorFile::open(&dir.join(OPTIMIZER))?.read_all(&wanted)?;
+    let values = TensorFile::open(&dir.join(OPTIMIZER))?.read_all(&moment_specs(specs))?;
     Ok((state, values))
 }
 
 fn read_counters(path: &Path) -> Result<TrainerState, CheckpointError> {
     let file = path.display().to_string();
-    let trainer: TrainerState = serde_json::from_str(&read_text(path)?)
-        .map_err(|e| CheckpointError::Format { file: file.clone(), what: e.to_string() })?;
+    let trainer: TrainerState =
+        serde_json::from_str(&read_text(path)?).map_err(|e| CheckpointError::unreadable(&file, e))?;
     match trainer.schema_version {
         SCHEMA_VERSION => Ok(trainer),
         found => {
             let problem = format!("it has schema_version `{found}`, and this program reads `{SCHEMA_VERSION}`");
-            Err(CheckpointError::Invalid { file, problem })
+            Err(CheckpointError::invalid(&file, problem))
         }
     }
 }
@@ -100,21 +95,20 @@ pub(crate) fn write_adapters(
 ) -> Result<(), CheckpointError> {
     make_dir(dir)?;
     write_file(&dir.join(CONFIG), to_pretty_json(&adapter_config(lora)).as_bytes())?;
-    let specs = specs.iter().zip(values);
-    let entries = specs.map(|(spec, data)| TensorEntry { name: spec.name.clone(), shape: &spec.shape, data }).collect();
-    write_with(&dir.join(TENSORS), |file| write_tensors(file, entries, Precision::F32))
+    let tensors = specs.iter().zip(values.iter().map(Vec::as_slice));
+    write_with(&dir.join(TENSORS), |file| write_tensors(file, tensors, Precision::F32))
 }
 
 /// Reads the adapters of a directory for a base with these tensors: their description, and their values in the order of
 /// [`Lora::specs`].
 pub(crate) fn read_adapters(dir: &Path, base: &[TensorSpec]) -> Result<(Lora, Vec<Vec<f32>>), CheckpointError> {
     let path = dir.join(CONFIG);
-    let format = |what: String| CheckpointError::Format { file: path.display().to_string(), what };
-    let lora = parse_adapter_config(&read_text(&path)?).map_err(format)?;
+    let unreadable = |what: String| CheckpointError::unreadable(&path.display().to_string(), what);
+    let lora = parse_adapter_config(&read_text(&path)?).map_err(unreadable)?;
     if let Some((key, value, want)) = lora.invalid_option() {
-        return Err(format(format!("`{key}` is `{value}`: it must be {want}")));
+        return Err(unreadable(format!("`{key}` is `{value}`: it must be {want}")));
     }
-    let values = TensorFile::open(&dir.join(TENSORS))?.read_all(&expected_tensors(&lora.specs(base)))?;
+    let values = TensorFile::open(&dir.join(TENSORS))?.read_all(&lora.specs(base))?;
     Ok((lora, values))
 }
 

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Seek};
 use std::path::{Component, Path};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
-use super::files::CheckpointError;
-use super::files::{read_text, remove, write_file, write_with};
-use super::tensor_file::{ExpectedTensor, TensorEntry, TensorFile, check_names, write_tensors};
+use super::files::{CheckpointError, read_text, remove, to_pretty_json, write_file, write_with};
+use super::tensor_file::{TensorFile, check_names, write_tensors};
 use crate::config::{EMBEDDING, HEAD, TensorSpec};
 use crate::device::Precision;
 
@@ -27,20 +27,13 @@ struct WeightIndex {
     weight_map: BTreeMap<String, String>,
 }
 
-pub(super) fn expected_tensors(specs: &[TensorSpec]) -> Vec<ExpectedTensor<'_>> {
-    specs.iter().map(expected_tensor).collect()
-}
-
-fn expected_tensor(spec: &TensorSpec) -> ExpectedTensor<'_> {
-    ExpectedTensor { name: spec.name.clone(), shape: &spec.shape }
-}
-
 /// Every tensor of `specs`, in their order.
 pub(crate) fn read_weights(dir: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec<f32>>, CheckpointError> {
     let (single, index) = (dir.join(WEIGHTS), dir.join(INDEX));
     if single.exists() || !index.exists() {
         if !single.exists() && PICKLED.iter().any(|name| dir.join(name).exists()) {
-            return Err(CheckpointError::Pickled { path: dir.to_owned() });
+            let hint = "hint: load and save it with transformers, which writes `model.safetensors`";
+            return Err(CheckpointError(format!("`{}` holds pickled weights alone; {hint}", dir.display())));
         }
         return read_single(TensorFile::open(&single)?, specs);
     }
@@ -61,7 +54,7 @@ fn read_single<R: Read + Seek>(
     specs: &[TensorSpec],
 ) -> Result<Vec<Vec<f32>>, CheckpointError> {
     let stored = stored_tensors(specs, file.holds(HEAD));
-    let tensors = file.read_all(&expected_tensors(&stored))?;
+    let tensors = file.read_all(&stored)?;
     without_stored_head(file.name(), specs, tensors)
 }
 
@@ -108,23 +101,23 @@ fn other_head(spec: &TensorSpec, embedding: &[f32], head: &[f32], place: usize) 
 
 fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec<f32>>, CheckpointError> {
     let file = index.display().to_string();
-    let WeightIndex { weight_map } = serde_json::from_str(&read_text(index)?)
-        .map_err(|e| CheckpointError::Format { file: file.clone(), what: e.to_string() })?;
+    let WeightIndex { weight_map } =
+        serde_json::from_str(&read_text(index)?).map_err(|e| CheckpointError::unreadable(&file, e))?;
     let stored = stored_tensors(specs, weight_map.contains_key(HEAD));
-    check_names(&file, &expected_tensors(&stored), weight_map.keys().cloned())?;
+    check_names(&file, &stored, weight_map.keys().cloned())?;
     // All are opened before any is read: one that is missing or cut short shows at once.
     let mut shards = Vec::new();
     for name in weight_map.values().collect::<BTreeSet<_>>() {
         if !matches!(Path::new(name).components().collect::<Vec<_>>()[..], [Component::Normal(_)]) {
             let want = "want the plain name of a file beside the index";
-            return Err(CheckpointError::invalid_value(file, "weight_map", name, want));
+            return Err(CheckpointError::invalid_value(&file, "weight_map", name, want));
         }
         shards.push((name, TensorFile::open(&dir.join(name))?));
     }
     let mut out = vec![Vec::new(); stored.len()];
     for (name, mut shard) in shards {
         let here: Vec<usize> = (0..stored.len()).filter(|&i| weight_map.get(&stored[i].name) == Some(name)).collect();
-        let wanted: Vec<ExpectedTensor<'_>> = here.iter().map(|&i| expected_tensor(&stored[i])).collect();
+        let wanted: Vec<TensorSpec> = here.iter().map(|&i| stored[i].clone()).collect();
         let values = shard.read_all(&wanted)?;
         here.into_iter().zip(values).for_each(|(i, values)| out[i] = values);
     }
@@ -133,12 +126,9 @@ fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec
 
 /// The bytes of a single weight file: equal weights give equal bytes.
 pub(crate) fn encode_weights(specs: &[TensorSpec], tensors: &[&[f32]]) -> Result<Vec<u8>, CheckpointError> {
-    let entries = specs.iter().zip(tensors);
-    let entries =
-        entries.map(|(spec, data)| TensorEntry { name: spec.name.clone(), shape: &spec.shape, data }).collect();
     let mut bytes = Vec::new();
-    write_tensors(&mut bytes, entries, Precision::F32)
-        .map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })?;
+    write_tensors(&mut bytes, specs.iter().zip(tensors.iter().copied()), Precision::F32)
+        .map_err(|e| CheckpointError::unreadable(WEIGHTS, e))?;
     Ok(bytes)
 }
 
@@ -157,8 +147,8 @@ pub(crate) fn write_weights(
         count => (1..=count).map(|i| format!("model-{i:05}-of-{count:05}.safetensors")).collect(),
     };
     for (name, shard) in names.iter().zip(&shards) {
-        let entry = |&i: &usize| TensorEntry { name: specs[i].name.clone(), shape: &specs[i].shape, data: tensors[i] };
-        write_with(&dir.join(name), |file| write_tensors(file, shard.iter().map(entry).collect(), precision))?;
+        let here = shard.iter().map(|&i| (&specs[i], tensors[i]));
+        write_with(&dir.join(name), |file| write_tensors(file, here, precision))?;
     }
     if shards.len() > 1 {
         write_file(&dir.join(INDEX), index_json(specs, &shards, &names, precision).as_bytes())?;
@@ -190,24 +180,14 @@ fn split_into_shards(specs: &[TensorSpec], max_shard_bytes: usize, precision: Pr
     out
 }
 
-#[derive(Serialize)]
-struct IndexMetadata {
-    total_parameters: usize,
-    total_size: usize,
-}
-
-#[derive(Serialize)]
-struct IndexFile<'a> {
-    metadata: IndexMetadata,
-    weight_map: BTreeMap<&'a str, &'a str>,
-}
-
 fn index_json(specs: &[TensorSpec], shards: &[Vec<usize>], names: &[String], precision: Precision) -> String {
-    let total_parameters = specs.iter().map(TensorSpec::elements).sum();
-    let file = |(shard, name): (&Vec<usize>, &'_ String)| shard.iter().map(|&i| (i, name.clone())).collect::<Vec<_>>();
-    let placed: Vec<(usize, String)> = shards.iter().zip(names).flat_map(file).collect();
-    super::to_pretty_json(&IndexFile {
-        metadata: IndexMetadata { total_parameters, total_size: total_parameters * precision.bytes() },
-        weight_map: placed.iter().map(|(i, name)| (specs[*i].name.as_str(), name.as_str())).collect(),
-    })
+    let total_parameters: usize = specs.iter().map(TensorSpec::elements).sum();
+    let mut weight_map = BTreeMap::new();
+    for (shard, name) in shards.iter().zip(names) {
+        weight_map.extend(shard.iter().map(|&i| (&specs[i].name, name)));
+    }
+    to_pretty_json(&json!({
+        "metadata": {"total_parameters": total_parameters, "total_size": total_parameters * precision.bytes()},
+        "weight_map": weight_map,
+    }))
 }

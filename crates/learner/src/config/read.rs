@@ -59,10 +59,11 @@ pub(super) fn read_config(value: &Value) -> Result<ModelConfig, ConfigError> {
         hidden_size,
         num_hidden_layers: keys.required_size("num_hidden_layers")?,
         num_attention_heads,
-        num_key_value_heads: keys
-            .size("num_key_value_heads")?
-            .or(model_type.default_kv_heads())
-            .unwrap_or(num_attention_heads),
+        num_key_value_heads: match keys.size("num_key_value_heads")? {
+            Some(given) => given,
+            None if model_type == Architecture::Mistral => 8,
+            None => num_attention_heads,
+        },
         head_dim: read_head_dim(&keys, model_type, hidden_size, num_attention_heads)?,
         intermediate_size: keys.required_size("intermediate_size")?,
         rms_norm_eps: keys.number("rms_norm_eps")?.unwrap_or(1e-6),
@@ -93,8 +94,10 @@ fn read_head_dim(
     hidden: usize,
     heads: usize,
 ) -> Result<usize, ConfigError> {
-    if let Some(given) = keys.size("head_dim")?.or(model_type.default_head_dim()) {
-        return Ok(given);
+    match keys.size("head_dim")? {
+        Some(given) => return Ok(given),
+        None if model_type == Architecture::Qwen3 => return Ok(128),
+        None => {}
     }
     hidden.checked_div(heads).filter(|_| hidden.is_multiple_of(heads)).ok_or_else(|| {
         let want = format!("want a divisor of hidden_size = {hidden}, or an explicit head_dim");
@@ -122,15 +125,15 @@ fn reject_unsupported(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result
         keys.reject_unless(key, "want `float32`, `bfloat16` or `float16`: convert the checkpoint", known)?;
     }
     match model_type {
-        Architecture::Mistral => reject_mistral_window(keys, model_type),
+        Architecture::Mistral => reject_mistral_window(keys),
         Architecture::Qwen2 | Architecture::Qwen3 | Architecture::Llama => reject_sliding_windows(keys),
     }
 }
 
 /// Refuses a window that is shorter than the context. All layers of a Mistral have it, and a file that does not say has the class's.
-fn reject_mistral_window(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result<(), ConfigError> {
+fn reject_mistral_window(keys: &ConfigKeys<'_>) -> Result<(), ConfigError> {
     let context = keys.required_size("max_position_embeddings")?;
-    let of_class = if keys.has("sliding_window") { None } else { model_type.default_sliding_window() };
+    let of_class = (!keys.has("sliding_window")).then_some(4096);
     match keys.size("sliding_window")?.or(of_class) {
         Some(window) if window < context => {
             let want = format!("{SLIDING}, or set it to null for contexts up to the window");
@@ -199,22 +202,18 @@ impl<'a> ConfigKeys<'a> {
         self.get(key).map(|value| read(value).ok_or_else(|| self.invalid_value(key, value, want))).transpose()
     }
 
-    /// A whole number, if there is one.
     fn size(&self, key: &str) -> Result<Option<usize>, ConfigError> {
         self.optional(key, "want a whole number", |v| v.as_u64().and_then(|n| usize::try_from(n).ok()))
     }
 
-    /// A whole number that must be there.
     fn required_size(&self, key: &str) -> Result<usize, ConfigError> {
         self.size(key)?.ok_or_else(|| self.missing(key))
     }
 
-    /// A number, if there is one.
     fn number(&self, key: &str) -> Result<Option<f64>, ConfigError> {
         self.optional(key, "want a number", Value::as_f64)
     }
 
-    /// A number that must be there.
     fn required_number(&self, key: &str) -> Result<f64, ConfigError> {
         self.number(key)?.ok_or_else(|| self.missing(key))
     }
@@ -224,7 +223,6 @@ impl<'a> ConfigKeys<'a> {
         Ok(self.optional(key, "want true or false", Value::as_bool)?.unwrap_or(false))
     }
 
-    /// A string, if there is one.
     fn text(&self, key: &str) -> Result<Option<&'a str>, ConfigError> {
         self.optional(key, "want a string", Value::as_str)
     }
@@ -269,9 +267,6 @@ fn token(value: &Value) -> Option<u32> {
 }
 
 /// The end tokens that a `generation_config.json` names: one, several or none.
-///
-/// # Errors
-/// Text that is no JSON object, or a value that is no token id.
 pub(crate) fn end_tokens(generation_config: &Value) -> Result<Vec<u32>, ConfigError> {
     ConfigKeys::from_value(generation_config)?.tokens("eos_token_id")
 }
@@ -317,7 +312,6 @@ impl Llama3Scaling {
     }
 }
 
-/// The rotary positions of a file.
 struct Rope {
     theta: f64,
     scaling: Option<Llama3Scaling>,

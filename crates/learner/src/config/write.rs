@@ -5,7 +5,6 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::{Architecture, Llama3Scaling, ModelConfig};
 
-/// The file next to weights of a type.
 struct ConfigFile<'a> {
     config: &'a ModelConfig,
     torch_dtype: &'static str,
@@ -33,7 +32,6 @@ impl Serialize for ModelConfig {
 }
 
 impl Serialize for ConfigFile<'_> {
-    /// The keys in their order.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { config: c, torch_dtype } = self;
         let scaling = c.rope_scaling.map(|llama3| ScalingFile { rope_type: "llama3", llama3 });

@@ -18,7 +18,6 @@ pub(super) struct ColumnCache {
     layers: Vec<[Tensor; 2]>,
     /// The first column each row sees.
     starts: Vec<usize>,
-    /// Columns that are written.
     pub(super) used: usize,
     /// Columns that the present rows need at most.
     most: usize,

@@ -7,13 +7,12 @@ use candle_core::{Result, Tensor};
 use veriplay_kernels::attention::{DecodeRow, KvCache};
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::cpu_step::{CpuStep, NewRows, StepBuffers, with_heads};
+use super::cpu_step::{CpuStep, NewRows, StepBuffers, attend_prompt, with_heads};
 use super::queue::{DecodingSample, PromptQueue, QueuedPrompt};
 use crate::network::{Decoder, MicroBatch};
 use crate::ops::slices::TensorSlice;
 use crate::ops::{PackedModel, SharedWorkspace};
 
-/// A sample in flight.
 #[derive(Debug)]
 struct ActiveRow {
     sample: DecodingSample,
@@ -31,28 +30,21 @@ struct ComputedPrompt {
     cache: Arc<KvCache>,
     /// Of the first token [vocab].
     logits: Vec<f32>,
-    /// Samples that have started.
     started: usize,
 }
 
-/// Prompts that are computed together.
 #[derive(Debug, Default)]
 struct PromptBatch {
-    /// Which of the queue.
     taken: Vec<usize>,
     /// Their tokens, but for those that their caches begin with.
     batch: MicroBatch,
-    /// How many those are.
+    /// How many tokens each cache begins with.
     firsts: Vec<usize>,
     /// With room for all tokens.
     caches: Vec<KvCache>,
 }
 
 impl PromptBatch {
-    fn rows(&self) -> usize {
-        self.batch.tokens.len()
-    }
-
     fn push(&mut self, queued: usize, tokens: &[u32], first: usize, cache: KvCache) {
         self.taken.push(queued);
         self.batch.push_prompt(tokens);
@@ -90,7 +82,6 @@ impl RolloutBuffers {
     }
 }
 
-/// The state of one loop.
 pub(crate) struct CpuLoop<'a> {
     decoder: Decoder<'a>,
     packed: &'a PackedModel,
@@ -125,7 +116,6 @@ impl<'a> CpuLoop<'a> {
         }
     }
 
-    /// Slots without a row.
     const fn free_slots(&self) -> usize {
         self.queue.slots.samples - self.rows.len()
     }
@@ -150,8 +140,8 @@ impl<'a> CpuLoop<'a> {
 
     /// Takes and computes some prompts, as many as the free slots can use. False when none is left.
     fn prefill(&mut self) -> Result<bool> {
-        let (mut whole, mut continued, mut samples) = (PromptBatch::default(), PromptBatch::default(), 0);
-        while whole.rows() + continued.rows() < self.queue.prefill_tokens && samples < self.free_slots() {
+        let (mut prompts, mut samples) = (PromptBatch::default(), 0);
+        while prompts.batch.tokens.len() < self.queue.prefill_tokens && samples < self.free_slots() {
             let Some(index) = self.queue.take() else { break };
             let QueuedPrompt { prompt, earlier, samples: more, .. } = self.queue.prompts[index];
             samples += more;
@@ -159,36 +149,21 @@ impl<'a> CpuLoop<'a> {
             // At least one row is computed: the logits are behind it.
             match self.queue.turns.find(&prompt[..earlier]).filter(|_| earlier < prompt.len()) {
                 Some(before) => {
-                    continued.push(index, &prompt[earlier..], earlier, before.extended(slots, earlier, prompt.len()));
+                    prompts.push(index, &prompt[earlier..], earlier, before.extended(slots, earlier, prompt.len()));
                 }
-                None => whole.push(index, prompt, 0, KvCache::new(slots, dim, prompt.len())),
+                None => prompts.push(index, prompt, 0, KvCache::new(slots, dim, prompt.len())),
             }
         }
-        let is_any = whole.rows() + continued.rows() > 0;
-        if whole.rows() > 0 {
-            let last = self.compute_whole(&mut whole)?;
-            self.queue_computed(whole, &last)?;
+        if prompts.taken.is_empty() {
+            return Ok(false);
         }
-        if continued.rows() > 0 {
-            let last = self.compute_continued(&mut continued)?;
-            self.queue_computed(continued, &last)?;
-        }
-        Ok(is_any)
-    }
-
-    /// Computes prompts from their first tokens on, and fills their caches.
-    fn compute_whole(&self, prompts: &mut PromptBatch) -> Result<Tensor> {
-        let (network, PromptBatch { batch, caches, .. }) = (self.decoder.network, prompts);
-        self.decoder.forward(batch, |layer, qkv| {
-            let (qkv, prompts) = (TensorSlice::new(qkv)?, caches.iter_mut().zip(&batch.groups));
-            with_heads(network, layer, |heads| {
-                prompts.for_each(|(cache, group)| cache.fill(heads, layer, &qkv, group.prompt.clone(), 0));
-            })
-        })
+        let last = self.compute(&mut prompts)?;
+        self.queue_computed(prompts, &last)?;
+        Ok(true)
     }
 
     /// Computes what prompts have behind the tokens that their caches begin with, and fills their caches.
-    fn compute_continued(&mut self, prompts: &mut PromptBatch) -> Result<Tensor> {
+    fn compute(&mut self, prompts: &mut PromptBatch) -> Result<Tensor> {
         let (network, PromptBatch { batch, firsts, caches, .. }) = (self.decoder.network, prompts);
         let (buffers, pool) = (&mut self.buffers.step, self.pool);
         let (width, raw_width) = (network.config.query_width(), network.config.head_sizes().width());
@@ -201,7 +176,7 @@ impl<'a> CpuLoop<'a> {
                     cache.fill(heads, layer, &raw, rows.clone(), first);
                     let qkv = &raw[rows.start * raw_width..rows.end * raw_width];
                     let out = &mut out[rows.start * width..rows.end * width];
-                    buffers.attend_prompt(pool, NewRows { out, qkv, first, cache }, (layer, heads));
+                    attend_prompt(pool, &mut buffers.scratches, NewRows { out, qkv, first, cache }, (layer, heads));
                 }
             })?;
             Tensor::from_vec(out, (batch.tokens.len(), width), qkv.device())
@@ -281,7 +256,6 @@ impl<'a> CpuLoop<'a> {
         Ok(())
     }
 
-    /// Gives every row a token from its logits.
     fn draw(&mut self) {
         let vocab = self.decoder.network.config.vocab_size;
         let count = self.rows.len();

@@ -22,7 +22,7 @@ pub(super) struct StepBuffers {
     activated: AlignedBuffer,
     logits: AlignedBuffer,
     /// One for each thread of the pool.
-    scratches: Vec<DecodeScratch>,
+    pub(super) scratches: Vec<DecodeScratch>,
     products: GemmWorkspace,
 }
 
@@ -31,16 +31,6 @@ impl StepBuffers {
     pub(super) fn set_pool(&mut self, pool: &ThreadPool) {
         self.products.set_pool(pool);
         self.scratches.resize_with(pool.threads(), DecodeScratch::default);
-    }
-
-    /// As [`attend_prompt`].
-    pub(super) fn attend_prompt(
-        &mut self,
-        pool: &ThreadPool,
-        new: NewRows<'_>,
-        (layer, heads): (usize, &LayerAttention<'_>),
-    ) {
-        attend_prompt(pool, &mut self.scratches, new, (layer, heads));
     }
 
     /// Logits behind the last step's tokens [rows, vocab].
@@ -53,7 +43,6 @@ impl StepBuffers {
 pub(crate) struct NewRows<'a> {
     /// Overwritten [rows, heads·dim].
     pub(crate) out: &'a mut [f32],
-    /// Raw projections.
     pub(crate) qkv: &'a [f32],
     /// Position of the first one.
     pub(crate) first: usize,
@@ -112,7 +101,6 @@ impl CpuStep<'_, '_> {
         self.predict()
     }
 
-    /// Computes the logits from the residual stream.
     fn predict(&mut self) -> Result<()> {
         let config = &self.network.config;
         let (hidden, rows) = (config.hidden_size, self.rows.len());

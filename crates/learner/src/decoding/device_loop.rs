@@ -1,7 +1,7 @@
 //! Sampling where the weights are: all rows of a batch in one step of tensor operations.
 //!
 //! Tokens stay on the device from draw to lookup; the host reads them every [`CHECKED_EVERY`] steps, ends rows, and discards the
-//! tokens that a row drew after its end. Rows with a truncation or with forced tokens are drawn on the CPU, a step at a time. A row's
+//! tokens that a row drew after its end. Rows with a truncation are drawn on the CPU, a step at a time. A row's
 //! tokens depend on its own request alone, but not to the bit: on a card products of another number of rows may round otherwise.
 
 use std::collections::VecDeque;
@@ -19,7 +19,6 @@ use crate::ops::{rotations, step_attention, step_heads};
 /// Steps between two looks of the host.
 const CHECKED_EVERY: usize = 8;
 
-/// The state of one call.
 pub(crate) struct DeviceLoop<'a> {
     decoder: Decoder<'a>,
     sizes: HeadSizes,
@@ -56,7 +55,6 @@ impl<'a> DeviceLoop<'a> {
         })
     }
 
-    /// Every sample of every queued prompt.
     pub(crate) fn run(mut self) -> Result<Vec<DecodingSample>> {
         loop {
             self.replace_ended_rows()?;

@@ -8,7 +8,6 @@ use super::token_sampler::{TokenSampler, log_probability, uniform};
 use super::turn_cache::CallCache;
 use crate::tokenizer::Tokenizer;
 
-/// One prompt to continue, with all options.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QueuedPrompt<'a> {
     /// Never empty.
@@ -23,10 +22,7 @@ pub(crate) struct QueuedPrompt<'a> {
     pub(crate) stream: u64,
     /// Any of them ends a sample.
     pub(crate) end_tokens: &'a [u32],
-    /// Text that ends a sample.
     pub(crate) stops: Option<StopStrings<'a>>,
-    /// Tokens of its one sample, which are taken instead of drawn.
-    pub(crate) forced: Option<&'a [u32]>,
     /// Tokens at its start that are the prompt of the turn before. There are more behind them.
     pub(crate) earlier: usize,
     /// Whether a later prompt may begin with it.
@@ -42,11 +38,6 @@ impl QueuedPrompt<'_> {
     /// Gives a sample of this prompt one more token, from the logits behind the tokens that it has.
     pub(crate) fn extend(&self, sample: &mut DecodingSample, logits: &mut [f32]) {
         let at = sample.tokens.len();
-        if let Some(forced) = self.forced {
-            sample.push(forced[at], log_probability(logits, forced[at]));
-            sample.end = (at + 1 == forced.len()).then_some(StopReason::Length);
-            return;
-        }
         let u = uniform(self.seed, self.stream, sample.index as u64, at as u64);
         let (token, logprob) = if self.sampler == TokenSampler::default() {
             self.sampler.draw(logits, u)
@@ -59,12 +50,11 @@ impl QueuedPrompt<'_> {
         self.accept(sample, token, logprob);
     }
 
-    /// Whether its tokens cannot be drawn where the logits are: they are given, or a truncation ranks them.
+    /// Whether its tokens cannot be drawn where the logits are: a truncation ranks them.
     pub(super) fn needs_host(&self) -> bool {
-        self.forced.is_some() || self.sampler != TokenSampler::at(self.sampler.temperature)
+        self.sampler != TokenSampler::at(self.sampler.temperature)
     }
 
-    /// Gives a sample a token that was drawn.
     pub(super) fn accept(&self, sample: &mut DecodingSample, token: u32, logprob: f32) {
         sample.push(token, logprob);
         if self.end_tokens.contains(&token) {
@@ -79,7 +69,6 @@ impl QueuedPrompt<'_> {
 /// What one loop may have in flight at a time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slots {
-    /// Samples.
     pub(crate) samples: usize,
     /// Tokens of those on a device, at their longest. One sample is always in flight.
     pub(crate) tokens: usize,
@@ -178,7 +167,6 @@ impl DecodingSample {
     }
 }
 
-/// The stop strings of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StopStrings<'a> {
     pub(crate) texts: &'a [String],

@@ -11,7 +11,6 @@ use veriplay_kernels::math::{LANES, exp, max};
 use veriplay_kernels::simd::vectorized;
 
 /// A number in (0, 1) for one token: a pure function of the seed and the token's place, with 53 random bits.
-///
 pub fn uniform(seed: u64, prompt: u64, sample: u64, position: u64) -> f64 {
     ((mix_seed(seed, &[prompt, sample, position]) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
@@ -116,7 +115,6 @@ fn invert(weights: &[f32], target: f64) -> usize {
     last
 }
 
-/// Tokens sorted at a time.
 const SORTED_AT_ONCE: usize = 256;
 
 /// A truncation, prepared from the logits and applied to the weights.

@@ -12,7 +12,6 @@ use veriplay_kernels::attention::KvCache;
 /// Caches by the tokens of their prompts.
 type Caches = HashMap<Vec<u32>, Arc<KvCache>>;
 
-/// What is kept between two calls.
 #[derive(Debug, Default)]
 pub(crate) struct TurnCache(Mutex<Caches>);
 
@@ -22,7 +21,6 @@ impl TurnCache {
         CallCache { before: std::mem::take(&mut *self.lock()), most, kept: Mutex::default() }
     }
 
-    /// Keeps what a call has kept.
     pub(crate) fn end(&self, call: CallCache) {
         *self.lock() = call.kept.into_inner().unwrap_or_else(PoisonError::into_inner).caches;
     }
@@ -37,7 +35,6 @@ impl TurnCache {
     }
 }
 
-/// The caches of one call.
 #[derive(Debug, Default)]
 pub(crate) struct CallCache {
     before: Caches,

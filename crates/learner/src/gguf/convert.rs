@@ -5,46 +5,27 @@
 
 use std::path::Path;
 
-use super::file::{GgufError, GgufFile, GgufShape, HEAD, ROPE_FACTORS};
+use super::file::{GgufError, GgufFile, ROPE_FACTORS, gguf_name};
 use super::model::split_rotary_pairs;
 use super::{CHAT_TEMPLATE, end_tokens, find_tokenizer};
 use crate::checkpoint::{MAX_SHARD_BYTES, SidecarFiles, TEMPLATE, write_small_files, write_weights};
-use crate::config::{Architecture, EMBEDDING, Llama3Scaling, ModelConfig, tensor_specs};
+use crate::config::{Architecture, Llama3Scaling, ModelConfig, tensor_specs};
 use crate::device::Precision;
-
-/// A part of a layer in Hugging Face's names and in GGUF's.
-const LAYER_PARTS: [(&str, &str); 11] = [
-    ("input_layernorm", "attn_norm"),
-    ("self_attn.q_proj", "attn_q"),
-    ("self_attn.k_proj", "attn_k"),
-    ("self_attn.v_proj", "attn_v"),
-    ("self_attn.q_norm", "attn_q_norm"),
-    ("self_attn.k_norm", "attn_k_norm"),
-    ("self_attn.o_proj", "attn_output"),
-    ("post_attention_layernorm", "ffn_norm"),
-    ("mlp.gate_proj", "ffn_gate"),
-    ("mlp.up_proj", "ffn_up"),
-    ("mlp.down_proj", "ffn_down"),
-];
 
 /// Writes the model of a GGUF file to `dir` in Hugging Face layout, with weights in `precision`.
 ///
 /// The tokenizer is the `tokenizer.json` next to the file, or else the one inside it; with neither, the model works by token ids.
-///
-/// # Errors
-/// A file that [`super::GgufPolicy::load`] refuses, a model that the learner cannot compute, or a directory that cannot be written.
 pub fn convert_gguf(path: &Path, dir: &Path, precision: Precision) -> Result<(), GgufError> {
     let mut file = GgufFile::open(path)?;
-    let shape = file.shape()?;
-    let config = model_config(&mut file, &shape)?;
+    let config = model_config(&mut file)?;
     let template = file.has(CHAT_TEMPLATE).then(|| file.text(CHAT_TEMPLATE).map(str::to_owned)).transpose()?;
-    let tokenizer = find_tokenizer(&mut file, None, shape.vocabulary)?;
+    let tokenizer = find_tokenizer(&mut file, None, config.vocab_size)?;
     let sidecar_files = SidecarFiles::empty(&dir.display().to_string());
     let sidecar_files =
         template.into_iter().fold(sidecar_files, |sidecar_files, text| sidecar_files.with(TEMPLATE, text));
     let specs = tensor_specs(&config);
     let tensors: Vec<Vec<f32>> =
-        specs.iter().map(|spec| read_weights(&mut file, &shape, &spec.name)).collect::<Result<_, _>>()?;
+        specs.iter().map(|spec| read_weights(&mut file, &config, &spec.name)).collect::<Result<_, _>>()?;
     let tensors: Vec<&[f32]> = tensors.iter().map(Vec::as_slice).collect();
     write_small_files(dir, &config, &tokenizer, &sidecar_files, precision)?;
     Ok(write_weights(dir, &specs, &tensors, MAX_SHARD_BYTES, precision)?)
@@ -65,33 +46,20 @@ pub struct GgufDescription {
 /// A file that [`super::GgufPolicy::load`] refuses, but for its tokenizer, or a model that the learner cannot compute.
 pub fn describe_gguf(path: &Path) -> Result<GgufDescription, GgufError> {
     let mut file = GgufFile::open(path)?;
-    let shape = file.shape()?;
-    let config = model_config(&mut file, &shape)?;
+    let config = model_config(&mut file)?;
     Ok(GgufDescription { config, has_chat_template: file.has(CHAT_TEMPLATE) })
 }
 
 /// The model's configuration, as its `config.json` would give it.
-fn model_config(file: &mut GgufFile, shape: &GgufShape) -> Result<ModelConfig, GgufError> {
-    let rope_scaling = read_scaling(file, shape)?;
-    let token = |key: &str| if file.has(key) { file.number(key).map(|id| Some(id as u32)) } else { Ok(None) };
+fn model_config(file: &mut GgufFile) -> Result<ModelConfig, GgufError> {
+    let config = file.config()?;
+    let token = |key: &str| Ok::<_, GgufError>(file.number_if_there(key)?.map(|id| id as u32));
     let config = ModelConfig {
-        model_type: shape.architecture,
-        vocab_size: shape.vocabulary,
-        hidden_size: shape.hidden,
-        num_hidden_layers: shape.layers,
-        num_attention_heads: shape.heads,
-        num_key_value_heads: shape.kv_heads,
-        head_dim: shape.head_dim,
-        intermediate_size: shape.inner,
-        rms_norm_eps: shape.eps,
-        rope_theta: shape.rope_base,
-        rope_scaling,
-        tie_word_embeddings: !file.has_tensor(HEAD),
-        max_position_embeddings: file.number(&format!("{}.context_length", shape.architecture.name()))?,
         bos_token_id: token("tokenizer.ggml.bos_token_id")?,
-        eos_token_id: end_tokens(file, shape.vocabulary)?,
+        eos_token_id: end_tokens(file, config.vocab_size)?,
         pad_token_id: token("tokenizer.ggml.padding_token_id")?,
-        initializer_range: ModelConfig::default().initializer_range,
+        rope_scaling: read_scaling(file, &config)?,
+        ..config
     };
     config.validate().map_err(|error| file.invalid(error.to_string()))?;
     Ok(config)
@@ -99,7 +67,7 @@ fn model_config(file: &mut GgufFile, shape: &GgufShape) -> Result<ModelConfig, G
 
 /// The scaling of Llama 3.1 to 3.3, whose factor is in the file. A `config.json` has the numbers that the factors were computed from, and not the factors
 /// themselves: those of another scaling have no place in it.
-fn read_scaling(file: &mut GgufFile, shape: &GgufShape) -> Result<Option<Llama3Scaling>, GgufError> {
+fn read_scaling(file: &mut GgufFile, plain: &ModelConfig) -> Result<Option<Llama3Scaling>, GgufError> {
     let Some(factors) = file.read_rope_factors()? else { return Ok(None) };
     let scaling = Llama3Scaling {
         factor: f64::from(factors.iter().copied().fold(1.0, f32::max)),
@@ -111,7 +79,7 @@ fn read_scaling(file: &mut GgufFile, shape: &GgufShape) -> Result<Option<Llama3S
         let scaled = scaling.frequency(frequency) * f64::from(factor);
         (scaled / frequency - 1.0).abs() < 1e-4
     };
-    if !shape.rope_frequencies().into_iter().zip(&factors).all(is_same) {
+    if !plain.rope_frequencies().into_iter().zip(&factors).all(is_same) {
         let problem =
             "its numbers are not those of Llama 3.1 to 3.3, which alone are converted: load the safetensors checkpoint";
         return Err(file.invalid_tensor(ROPE_FACTORS, &problem));
@@ -120,29 +88,13 @@ fn read_scaling(file: &mut GgufFile, shape: &GgufShape) -> Result<Option<Llama3S
 }
 
 /// The weights under a name of Hugging Face's.
-fn read_weights(file: &mut GgufFile, shape: &GgufShape, name: &str) -> Result<Vec<f32>, GgufError> {
+fn read_weights(file: &mut GgufFile, config: &ModelConfig, name: &str) -> Result<Vec<f32>, GgufError> {
     let weights = file.read_tensor(&gguf_name(name))?;
     let heads = match name {
-        _ if shape.architecture != Architecture::Llama => return Ok(weights),
-        _ if name.ends_with("self_attn.q_proj.weight") => shape.heads,
-        _ if name.ends_with("self_attn.k_proj.weight") => shape.kv_heads,
+        _ if config.model_type != Architecture::Llama => return Ok(weights),
+        _ if name.ends_with("self_attn.q_proj.weight") => config.num_attention_heads,
+        _ if name.ends_with("self_attn.k_proj.weight") => config.num_key_value_heads,
         _ => return Ok(weights),
     };
-    Ok(split_rotary_pairs(&weights, heads, shape.head_dim))
-}
-
-/// GGUF's name of a tensor.
-fn gguf_name(name: &str) -> String {
-    let renamed = || {
-        let (layer, rest) = name.strip_prefix("model.layers.")?.split_once('.')?;
-        let (part, kind) = rest.rsplit_once('.')?;
-        let (_, gguf) = LAYER_PARTS.iter().find(|(ours, _)| *ours == part)?;
-        Some(format!("blk.{layer}.{gguf}.{kind}"))
-    };
-    match name {
-        EMBEDDING => "token_embd.weight".to_owned(),
-        "model.norm.weight" => "output_norm.weight".to_owned(),
-        "lm_head.weight" => HEAD.to_owned(),
-        _ => renamed().unwrap_or_else(|| name.to_owned()),
-    }
+    Ok(split_rotary_pairs(&weights, heads, config.head_dim))
 }

@@ -14,22 +14,32 @@ use candle_core::quantized::QTensor;
 use candle_core::quantized::gguf_file::{Content, Value};
 
 use crate::checkpoint::CheckpointError;
-use crate::config::{Architecture, MAX_CONTEXT};
-use crate::tokenizer::TokenizerError;
-
-/// The base of the rotary frequencies where a file has none, as in llama.cpp.
-const ROPE_BASE: f64 = 10_000.0;
+use crate::config::{Architecture, EMBEDDING, ModelConfig, tensor_specs};
 
 /// The tensor by whose numbers Llama 3.1 and later divide their rotary frequencies.
 pub(super) const ROPE_FACTORS: &str = "rope_freqs.weight";
 
-/// The widest head: bounds the rotary tables, as [`MAX_CONTEXT`] does. Models have 64 to 256.
+/// The widest head: bounds the rotary tables, as the largest context does. Models have 64 to 256.
 const MAX_HEAD_DIM: usize = 1024;
 
 /// The head's matrix, where it is not the embedding.
 pub(super) const HEAD: &str = "output.weight";
 
-/// An open file.
+/// A part of a layer in Hugging Face's names and in GGUF's.
+const LAYER_PARTS: [(&str, &str); 11] = [
+    ("input_layernorm", "attn_norm"),
+    ("self_attn.q_proj", "attn_q"),
+    ("self_attn.k_proj", "attn_k"),
+    ("self_attn.v_proj", "attn_v"),
+    ("self_attn.q_norm", "attn_q_norm"),
+    ("self_attn.k_norm", "attn_k_norm"),
+    ("self_attn.o_proj", "attn_output"),
+    ("post_attention_layernorm", "ffn_norm"),
+    ("mlp.gate_proj", "ffn_gate"),
+    ("mlp.up_proj", "ffn_up"),
+    ("mlp.down_proj", "ffn_down"),
+];
+
 pub(super) struct GgufFile {
     pub(super) path: PathBuf,
     pub(super) content: Content,
@@ -37,30 +47,13 @@ pub(super) struct GgufFile {
     bytes: u64,
 }
 
-/// The shape of the model, from the metadata.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct GgufShape {
-    pub(super) architecture: Architecture,
-    pub(super) vocabulary: usize,
-    pub(super) context: usize,
-    pub(super) hidden: usize,
-    pub(super) inner: usize,
-    pub(super) layers: usize,
-    pub(super) heads: usize,
-    pub(super) kv_heads: usize,
-    pub(super) head_dim: usize,
-    /// Added to the mean square in every RMSNorm.
-    pub(super) eps: f64,
-    pub(super) rope_base: f64,
-}
-
 impl GgufFile {
     pub(super) fn open(path: &Path) -> Result<Self, GgufError> {
-        let io = |cause| GgufError::Io { path: path.to_owned(), cause };
+        let io = |cause: std::io::Error| GgufError(format!("`{}`: {cause}", path.display()));
         let file = File::open(path).map_err(io)?;
         let bytes = file.metadata().map_err(io)?.len();
         let mut reader = BufReader::new(file);
-        let header = |reason: String| GgufError::Header { path: path.to_owned(), reason };
+        let header = |reason: String| GgufError(format!("`{}` cannot be read as GGUF: {reason}", path.display()));
         // candle divides by the file's alignment, whatever it is.
         let content = catch_unwind(AssertUnwindSafe(|| Content::read(&mut reader)))
             .map_err(|_| header("its header is invalid, such as by a `general.alignment` of 0".to_owned()))?
@@ -68,39 +61,42 @@ impl GgufFile {
         Ok(Self { path: path.to_owned(), content, reader, bytes })
     }
 
-    /// The model's shape, if all of its tensors are there, whole, and shaped so.
-    pub(super) fn shape(&self) -> Result<GgufShape, GgufError> {
-        let shape = self.read_shape()?;
-        let optional = shape.optional_tensors().into_iter().filter(|(name, _)| self.has_tensor(name));
-        let known: Vec<_> = shape.tensors().into_iter().chain(optional).collect();
+    /// The model's shape, without the scaling of its positions and its tokens, if all of its tensors are there, whole, and shaped so.
+    pub(super) fn config(&self) -> Result<ModelConfig, GgufError> {
+        let config = self.read_config()?;
+        let mut known: Vec<(String, Vec<usize>)> =
+            tensor_specs(&config).into_iter().map(|spec| (gguf_name(&spec.name), spec.shape)).collect();
+        if config.model_type == Architecture::Llama && self.has_tensor(ROPE_FACTORS) {
+            known.push((ROPE_FACTORS.to_owned(), vec![config.head_dim / 2]));
+        }
         for (name, want) in &known {
             self.check_tensor(name, want)?;
         }
         let is_known = |name: &&String| known.iter().any(|(known, _)| known == *name);
         match self.content.tensor_infos.keys().filter(|name| !is_known(name)).min() {
-            Some(name) => Err(self.unexpected(name, shape.architecture)),
-            None => Ok(shape),
+            Some(name) => Err(self.unexpected(name, config.model_type)),
+            None => Ok(config),
         }
     }
 
-    fn read_shape(&self) -> Result<GgufShape, GgufError> {
-        let architecture = self.architecture()?;
-        let key = |name: &str| format!("{}.{name}", architecture.name());
+    fn read_config(&self) -> Result<ModelConfig, GgufError> {
+        let model_type = self.architecture()?;
+        let key = |name: &str| format!("{}.{name}", model_type.name());
         let size = |name: &str| match self.number(&key(name))? {
             0 => Err(self.invalid_key(&key(name), "is `0`, want at least 1")),
             size => Ok(size),
         };
-        let (hidden, heads) = (size("embedding_length")?, size("attention.head_count")?);
+        let (hidden_size, heads) = (size("embedding_length")?, size("attention.head_count")?);
         let kv_heads = size("attention.head_count_kv")?;
         if !heads.is_multiple_of(kv_heads) {
             let why = format!("is `{kv_heads}`, which does not divide `{heads}`");
             return Err(self.invalid_key(&key("attention.head_count_kv"), &why));
         }
-        self.check_scaling(architecture.name())?;
+        self.check_scaling(model_type.name())?;
         let embedding = self.content.tensor_infos.get("token_embd.weight");
         let embedding = embedding.ok_or_else(|| self.missing("token_embd.weight"))?;
-        let vocabulary = embedding.shape.dims().first().copied().unwrap_or(0);
-        if vocabulary == 0 {
+        let vocab_size = embedding.shape.dims().first().copied().unwrap_or(0);
+        if vocab_size == 0 {
             return Err(self.invalid_tensor("token_embd.weight", &"has no row: a model has a token at least"));
         }
         // Their tensors are listed one by one.
@@ -110,18 +106,22 @@ impl GgufFile {
             return Err(self.invalid_key(&key("block_count"), &why));
         }
         let base = key("rope.freq_base");
-        Ok(GgufShape {
-            architecture,
-            vocabulary,
-            context: size("context_length")?.min(MAX_CONTEXT),
-            hidden,
-            inner: size("feed_forward_length")?,
-            layers,
-            heads,
-            kv_heads,
-            head_dim: self.head_dim(architecture.name(), hidden, heads)?,
-            eps: self.positive(&key("attention.layer_norm_rms_epsilon"))?,
-            rope_base: if self.has(&base) { self.positive(&base)? } else { ROPE_BASE },
+        Ok(ModelConfig {
+            model_type,
+            vocab_size,
+            hidden_size,
+            num_hidden_layers: layers,
+            num_attention_heads: heads,
+            num_key_value_heads: kv_heads,
+            head_dim: self.head_dim(model_type.name(), hidden_size, heads)?,
+            intermediate_size: size("feed_forward_length")?,
+            rms_norm_eps: self.positive(&key("attention.layer_norm_rms_epsilon"))?,
+            // As in llama.cpp where a file has none.
+            rope_theta: if self.has(&base) { self.positive(&base)? } else { 10_000.0 },
+            tie_word_embeddings: !self.has_tensor(HEAD),
+            max_position_embeddings: size("context_length")?,
+            eos_token_id: Vec::new(),
+            ..ModelConfig::default()
         })
     }
 
@@ -139,8 +139,7 @@ impl GgufFile {
     /// The width of a head. As in llama.cpp, it is the share of the residual stream where the file does not say.
     fn head_dim(&self, prefix: &str, hidden: usize, heads: usize) -> Result<usize, GgufError> {
         let key = |name: &str| format!("{prefix}.{name}");
-        let given = |key: &str| self.has(key).then(|| self.number(key)).transpose();
-        let dim = match given(&key("attention.key_length"))? {
+        let dim = match self.number_if_there(&key("attention.key_length"))? {
             Some(dim) => dim,
             None if hidden.is_multiple_of(heads) => hidden / heads,
             None => {
@@ -154,7 +153,7 @@ impl GgufFile {
             )));
         }
         for key in ["attention.value_length", "rope.dimension_count"].map(key) {
-            if let Some(found) = given(&key)?.filter(|&found| found != dim) {
+            if let Some(found) = self.number_if_there(&key)?.filter(|&found| found != dim) {
                 let why = format!(
                     "is `{found}`, want the width of a head, `{dim}`: serve the file with llama.cpp (`openai:URL#MODEL`)"
                 );
@@ -199,8 +198,9 @@ impl GgufFile {
         let start = self.content.tensor_data_offset.saturating_add(info.offset);
         let end = bytes.map_or(u64::MAX, |bytes| start.saturating_add(bytes as u64));
         if end > self.bytes {
-            let (path, tensor) = (self.path.clone(), name.to_owned());
-            return Err(GgufError::Truncated { path, tensor, end, bytes: self.bytes });
+            let (path, bytes) = (self.path.display(), self.bytes);
+            let message = format!("`{path}` is cut off: tensor `{name}` ends at byte {end}, and the file has {bytes}");
+            return Err(GgufError(message));
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ impl GgufFile {
     }
 
     pub(super) fn invalid(&self, problem: String) -> GgufError {
-        GgufError::Invalid { path: self.path.clone(), problem }
+        GgufError(format!("`{}`: {problem}", self.path.display()))
     }
 
     fn value(&self, key: &str) -> Result<&Value, GgufError> {
@@ -240,7 +240,6 @@ impl GgufFile {
         }
     }
 
-    /// A number in floating point.
     pub(super) fn float(&self, key: &str) -> Result<f64, GgufError> {
         match self.value(key)? {
             Value::F32(number) => Ok(f64::from(*number)),
@@ -256,12 +255,10 @@ impl GgufFile {
         }
     }
 
-    /// Whether the metadata has a key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.content.metadata.contains_key(key)
     }
 
-    /// Whether the file has a tensor.
     pub(super) fn has_tensor(&self, name: &str) -> bool {
         self.content.tensor_infos.contains_key(name)
     }
@@ -298,115 +295,36 @@ impl GgufFile {
             other => Err(self.invalid_key(key, &format!("is `{other:?}`, want one number of 32 bits"))),
         }
     }
-}
 
-impl GgufShape {
-    /// The angles a head's pairs turn by from one position to the next, without the factors that a file may have.
-    pub(super) fn rope_frequencies(&self) -> Vec<f64> {
-        let frequency = |pair: usize| self.rope_base.powf(-2.0 * pair as f64 / self.head_dim as f64);
-        (0..self.head_dim / 2).map(frequency).collect()
-    }
-
-    /// Names and shapes of the tensors there may be.
-    fn optional_tensors(&self) -> Vec<(String, Vec<usize>)> {
-        let mut tensors = vec![(HEAD.to_owned(), vec![self.vocabulary, self.hidden])];
-        if self.architecture == Architecture::Llama {
-            tensors.push((ROPE_FACTORS.to_owned(), vec![self.head_dim / 2]));
-        }
-        tensors
-    }
-
-    /// Names and shapes of the tensors there must be.
-    fn tensors(&self) -> Vec<(String, Vec<usize>)> {
-        let Self { hidden, inner, head_dim, .. } = *self;
-        let (queries, keys) = (self.heads * head_dim, self.kv_heads * head_dim);
-        let mut layer: Vec<(&str, Vec<usize>)> = vec![
-            ("attn_norm.weight", vec![hidden]),
-            ("ffn_norm.weight", vec![hidden]),
-            ("attn_q.weight", vec![queries, hidden]),
-            ("attn_k.weight", vec![keys, hidden]),
-            ("attn_v.weight", vec![keys, hidden]),
-            ("attn_output.weight", vec![hidden, queries]),
-            ("ffn_gate.weight", vec![inner, hidden]),
-            ("ffn_up.weight", vec![inner, hidden]),
-            ("ffn_down.weight", vec![hidden, inner]),
-        ];
-        match self.architecture {
-            Architecture::Qwen2 => {
-                layer.extend([("attn_q.bias", vec![queries]), ("attn_k.bias", vec![keys]), ("attn_v.bias", vec![keys])])
-            }
-            Architecture::Qwen3 => {
-                layer.extend([("attn_q_norm.weight", vec![head_dim]), ("attn_k_norm.weight", vec![head_dim])]);
-            }
-            Architecture::Llama | Architecture::Mistral => {}
-        }
-        let ends = [("token_embd.weight", vec![self.vocabulary, hidden]), ("output_norm.weight", vec![hidden])];
-        let named =
-            |number: usize| layer.iter().map(move |(name, shape)| (format!("blk.{number}.{name}"), shape.clone()));
-        let ends = ends.into_iter().map(|(name, shape)| (name.to_owned(), shape));
-        ends.chain((0..self.layers).flat_map(named)).collect()
+    pub(super) fn number_if_there(&self, key: &str) -> Result<Option<usize>, GgufError> {
+        self.has(key).then(|| self.number(key)).transpose()
     }
 }
 
-/// An error of a GGUF file. Every message names the file, and the key or tensor where there is one. A cause that it shows is no
-/// `source()`: reporters that print the chain would repeat it.
+/// GGUF's name of a tensor that Hugging Face calls `name`.
+pub(super) fn gguf_name(name: &str) -> String {
+    let renamed = || {
+        let (layer, rest) = name.strip_prefix("model.layers.")?.split_once('.')?;
+        let (part, kind) = rest.rsplit_once('.')?;
+        let (_, gguf) = LAYER_PARTS.iter().find(|(ours, _)| *ours == part)?;
+        Some(format!("blk.{layer}.{gguf}.{kind}"))
+    };
+    match name {
+        EMBEDDING => "token_embd.weight".to_owned(),
+        "model.norm.weight" => "output_norm.weight".to_owned(),
+        "lm_head.weight" => HEAD.to_owned(),
+        _ => renamed().unwrap_or_else(|| name.to_owned()),
+    }
+}
+
+/// An error of a GGUF file. Its message names the file, and the key or tensor where there is one. A cause that it shows is no `source()`:
+/// reporters that print the chain would repeat it.
 #[derive(Debug, thiserror::Error)]
-pub enum GgufError {
-    /// A file that cannot be read.
-    #[error("`{}`: {cause}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's word.
-        cause: std::io::Error,
-    },
-    /// The header cannot be read: not a GGUF file, or cut off in its header.
-    #[error("`{}` cannot be read as GGUF: {reason}", path.display())]
-    Header {
-        /// The file.
-        path: PathBuf,
-        /// The reader's word.
-        reason: String,
-    },
-    /// The file ends inside a tensor.
-    #[error("`{}` is cut off: tensor `{tensor}` ends at byte {end}, and the file has {bytes}", path.display())]
-    Truncated {
-        /// The file.
-        path: PathBuf,
-        /// The tensor.
-        tensor: String,
-        /// Where it would end.
-        end: u64,
-        /// Bytes of the file.
-        bytes: u64,
-    },
-    /// The file holds something that cannot be computed.
-    #[error("`{}`: {problem}", path.display())]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// The key or the tensor, and the problem.
-        problem: String,
-    },
-    /// The tokenizer has tokens that the model does not.
-    #[error("`{}` has a vocabulary of {vocabulary} tokens, and its tokenizer has {tokens}: it is another model's", path.display())]
-    Vocabulary {
-        /// The file.
-        path: PathBuf,
-        /// Tokens of the model.
-        vocabulary: usize,
-        /// Tokens of the tokenizer.
-        tokens: usize,
-    },
-    /// The tokenizer file.
-    #[error("the tokenizer of `{}`: {cause}", path.display())]
-    Tokenizer {
-        /// The model's file.
-        path: PathBuf,
-        /// The error.
-        cause: TokenizerError,
-    },
-    /// The converted model cannot be written.
-    #[error(transparent)]
-    Write(#[from] CheckpointError),
+#[error("{0}")]
+pub struct GgufError(pub(super) String);
+
+impl From<CheckpointError> for GgufError {
+    fn from(error: CheckpointError) -> Self {
+        Self(error.to_string())
+    }
 }

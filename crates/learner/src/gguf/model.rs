@@ -12,8 +12,8 @@ use veriplay_kernels::attention::{DecodeRow, DecodeScratch, DecodeStep, HeadSize
 use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::file::{GgufError, GgufFile, GgufShape, HEAD};
-use crate::config::Architecture;
+use super::file::{GgufError, GgufFile, HEAD};
+use crate::config::{Architecture, ModelConfig};
 use crate::decoding::{NewRows, attend_prompt};
 use crate::network::{LayerBackend, run_layers};
 use crate::ops::slices::TensorSlice;
@@ -31,7 +31,6 @@ pub(super) struct QuantizedModel {
     /// [vocab, hidden].
     embedding: QMatMul,
     layers: Vec<QuantizedLayer>,
-    /// The last gain.
     norm: Tensor,
     /// [vocab, hidden]: the embedding itself when tied.
     head: QMatMul,
@@ -55,7 +54,6 @@ struct QuantizedLayer {
     down: QMatMul,
 }
 
-/// A prompt that has been computed.
 pub(super) struct CachedPrompt {
     tokens: usize,
     cache: KvCache,
@@ -74,18 +72,16 @@ pub(super) struct Sequence<'a> {
 }
 
 impl QuantizedModel {
-    /// Reads the weights of a file, which has passed [`GgufFile::shape`].
-    pub(super) fn read(file: &mut GgufFile, shape: &GgufShape) -> Result<Self, GgufError> {
-        let rope = RopeTable::new(shape.context, &frequencies(file, shape)?);
+    /// Reads the weights of a file of this shape, which [`GgufFile::config`] has checked.
+    pub(super) fn read(file: &mut GgufFile, config: &ModelConfig) -> Result<Self, GgufError> {
+        let rope = RopeTable::new(config.max_position_embeddings, &frequencies(file, config)?);
         let pool = ThreadPool::new(candle_core::utils::get_num_threads()).map_err(|e| file.invalid(e.to_string()))?;
-        let mut reader = WeightReader { file, shape };
+        let mut reader = WeightReader { file, config };
         let embedding = reader.matrix("token_embd.weight")?;
         let head = if reader.file.has_tensor(HEAD) { reader.matrix(HEAD)? } else { embedding.clone() };
         let norm = reader.vector("output_norm.weight")?;
-        let layers = (0..shape.layers).map(|layer| reader.layer(layer)).collect::<Result<_, _>>()?;
-        let GgufShape { heads, kv_heads, head_dim: dim, eps, .. } = *shape;
-        let sizes = HeadSizes { heads, kv_heads, dim, eps: eps as f32 };
-        Ok(Self { sizes, rope, embedding, layers, norm, head, pool })
+        let layers = (0..config.num_hidden_layers).map(|layer| reader.layer(layer)).collect::<Result<_, _>>()?;
+        Ok(Self { sizes: config.head_sizes(), rope, embedding, layers, norm, head, pool })
     }
 
     /// Computes a prompt, which has a token at least.
@@ -106,7 +102,6 @@ impl QuantizedModel {
         Ok(CachedPrompt { tokens: tokens.len(), cache, logits })
     }
 
-    /// A sequence behind a prompt.
     pub(super) fn begin<'a>(&'a self, prompt: &'a CachedPrompt) -> Sequence<'a> {
         let own = KvCache::new(self.cache_slots(), self.sizes.dim, FIRST_CAPACITY);
         Sequence { model: self, prompt, own, cached: 0, scratch: DecodeScratch::default() }
@@ -202,25 +197,25 @@ impl<A: FnMut(usize, &LayerAttention<'_>, &[f32], &mut [f32])> LayerBackend for 
 /// Reads weights as the forward pass wants them.
 struct WeightReader<'a> {
     file: &'a mut GgufFile,
-    shape: &'a GgufShape,
+    config: &'a ModelConfig,
 }
 
 impl WeightReader<'_> {
     fn layer(&mut self, number: usize) -> Result<QuantizedLayer, GgufError> {
-        let GgufShape { architecture, heads, kv_heads, .. } = *self.shape;
+        let ModelConfig { model_type, num_attention_heads, num_key_value_heads, .. } = *self.config;
         let name = |part: &str| format!("blk.{number}.{part}");
         Ok(QuantizedLayer {
             input_norm: self.vector(&name("attn_norm.weight"))?,
             qkv: [
-                self.rotated_matrix(&name("attn_q.weight"), heads)?,
-                self.rotated_matrix(&name("attn_k.weight"), kv_heads)?,
+                self.rotated_matrix(&name("attn_q.weight"), num_attention_heads)?,
+                self.rotated_matrix(&name("attn_k.weight"), num_key_value_heads)?,
                 self.matrix(&name("attn_v.weight"))?,
             ],
-            qkv_bias: match architecture.qkv_bias() {
+            qkv_bias: match model_type.qkv_bias() {
                 true => Some(self.joined(&["attn_q.bias", "attn_k.bias", "attn_v.bias"].map(name))?),
                 false => None,
             },
-            qk_norms: match architecture.qk_norm() {
+            qk_norms: match model_type.qk_norm() {
                 true => Some([
                     self.file.read_tensor(&name("attn_q_norm.weight"))?,
                     self.file.read_tensor(&name("attn_k_norm.weight"))?,
@@ -251,8 +246,8 @@ impl WeightReader<'_> {
 
     /// A matrix whose outputs are rotated: all files have the layout of our kernels then.
     fn rotated_matrix(&mut self, name: &str, heads: usize) -> Result<QMatMul, GgufError> {
-        let GgufShape { architecture, head_dim, .. } = *self.shape;
-        match architecture {
+        let ModelConfig { model_type, head_dim, .. } = *self.config;
+        match model_type {
             Architecture::Llama | Architecture::Mistral => {
                 self.changed_matrix(name, |matrix| split_matrix(&matrix, heads, head_dim))
             }
@@ -271,8 +266,8 @@ impl WeightReader<'_> {
 }
 
 /// The rotary frequencies, divided by the file's factors where it has some.
-fn frequencies(file: &mut GgufFile, shape: &GgufShape) -> Result<Vec<f64>, GgufError> {
-    let plain = shape.rope_frequencies();
+fn frequencies(file: &mut GgufFile, config: &ModelConfig) -> Result<Vec<f64>, GgufError> {
+    let plain = config.rope_frequencies();
     Ok(match file.read_rope_factors()? {
         Some(factors) => plain.iter().zip(factors).map(|(frequency, factor)| frequency / f64::from(factor)).collect(),
         None => plain,

@@ -9,21 +9,20 @@ use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 use tokenizers::pre_tokenizers::digits::Digits;
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 
-/// The names that are known.
 const KINDS: [(&str, WordSplitting); 13] = [
     ("qwen2", WordSplitting::Candle("qwen2")),
     ("deepseek-r1-qwen", WordSplitting::Candle("qwen2")),
     ("llama-bpe", WordSplitting::Candle("llama3")),
     ("llama3", WordSplitting::Candle("llama3")),
     ("smaug-bpe", WordSplitting::Candle("smaug-bpe")),
-    ("gpt-2", WordSplitting::Gpt2),
-    ("smollm", WordSplitting::DigitsThenGpt2),
-    ("starcoder", WordSplitting::DigitsThenGpt2),
-    ("refact", WordSplitting::DigitsThenGpt2),
-    ("deepseek-coder", WordSplitting::DeepseekCoder),
-    ("deepseek-llm", WordSplitting::DeepseekLlm),
-    ("tekken", WordSplitting::Tekken),
-    ("seed-coder", WordSplitting::SeedCoder),
+    ("gpt-2", GPT2),
+    ("smollm", DIGITS_THEN_GPT2),
+    ("starcoder", DIGITS_THEN_GPT2),
+    ("refact", DIGITS_THEN_GPT2),
+    ("deepseek-coder", DEEPSEEK_CODER),
+    ("deepseek-llm", DEEPSEEK_LLM),
+    ("tekken", TEKKEN),
+    ("seed-coder", SEED_CODER),
 ];
 
 /// Han, and what lies between its blocks and those of the Indic scripts and of Hangul, as DeepSeek has it.
@@ -38,40 +37,63 @@ const CASED_LETTERS: &str = "\\s?[\\p{Lu}\\p{Ll}\\p{Lt}--[\u{560}-\u{588}\u{10c7
 /// DeepSeek-LLM's punctuation. Its second range has the letters of ASCII, which are split from others so.
 const PUNCTUATION: &str = "\\s?[!-/:-~\u{ff01}-\u{ff0f}\u{ff1a}-\u{ff5e}\u{2018}-\u{201f}\u{3000}-\u{3002}]+";
 
-/// Mistral's: a capital begins a word, whatever stands before it; digits by themselves; slashes stay with the punctuation before them.
-const TEKKEN: &str = concat!(
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*",
-    r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-);
+const GPT2: WordSplitting = WordSplitting::Steps { expressions: &[], digits: false, gpt2: true };
 
-/// Seed-Coder's: as Qwen2's, but ends of lines do not stay with the punctuation before them.
-const SEED_CODER: &str = concat!(
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}",
-    r"| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+",
-);
+/// SmolLM, SmolLM2, StarCoder.
+const DIGITS_THEN_GPT2: WordSplitting = WordSplitting::Steps { expressions: &[], digits: true, gpt2: true };
+
+/// At ends of lines, then letters, punctuation, Chinese, Japanese and Korean letters, and single digits.
+const DEEPSEEK_CODER: WordSplitting = WordSplitting::Steps {
+    expressions: &["[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", EAST_ASIAN],
+    digits: true,
+    gpt2: false,
+};
+
+/// As before, with letters and punctuation of its own: DeepSeek-LLM, DeepSeek-Math, and DeepSeek-Coder from version 1.5 on.
+const DEEPSEEK_LLM: WordSplitting = WordSplitting::Steps {
+    expressions: &["[\r\n]", CASED_LETTERS, PUNCTUATION, r"\s+$", EAST_ASIAN],
+    digits: true,
+    gpt2: false,
+};
+
+/// Mistral NeMo, Devstral: a capital begins a word, whatever stands before it; digits by themselves; slashes stay with the punctuation before
+/// them.
+const TEKKEN: WordSplitting = WordSplitting::Steps {
+    expressions: &[concat!(
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*",
+        r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    )],
+    digits: false,
+    gpt2: false,
+};
+
+/// As Qwen2's, but ends of lines do not stay with the punctuation before them.
+const SEED_CODER: WordSplitting = WordSplitting::Steps {
+    expressions: &[concat!(
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}",
+        r"| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+",
+    )],
+    digits: false,
+    gpt2: false,
+};
 
 /// How text is split into words.
 #[derive(Clone, Copy)]
 pub(super) enum WordSplitting {
     /// As candle does for this name. It takes any name that it does not know for GPT-2's, and adds a space that GPT-2 does not.
     Candle(&'static str),
-    /// As GPT-2 does.
-    Gpt2,
-    /// Every digit by itself, and the rest as GPT-2 does: SmolLM, SmolLM2, StarCoder.
-    DigitsThenGpt2,
-    /// At ends of lines, then letters, punctuation, Chinese, Japanese and Korean letters, and single digits.
-    DeepseekCoder,
-    /// As before, with letters and punctuation of its own: DeepSeek-LLM, DeepSeek-Math, and DeepSeek-Coder from version 1.5 on.
-    DeepseekLlm,
-    /// By one expression: Mistral NeMo, Devstral.
-    Tekken,
-    /// By one expression: Seed-Coder.
-    SeedCoder,
+    Steps {
+        /// Every match of each is a word, and so is what lies between two.
+        expressions: &'static [&'static str],
+        /// Whether every digit is one then.
+        digits: bool,
+        /// Whether the rest is split as GPT-2 does.
+        gpt2: bool,
+    },
 }
 
 impl WordSplitting {
-    /// The one of this name.
     pub(super) fn of_kind(kind: &str) -> Option<Self> {
         KINDS.iter().find(|(name, _)| *name == kind).map(|(_, splitting)| *splitting)
     }
@@ -81,48 +103,26 @@ impl WordSplitting {
         if let Self::Candle(name) = self { name } else { "default" }
     }
 
-    /// Whether a word that is a token stays whole, as llama.cpp has it for these and as their tokenizer.json says.
-    pub(super) fn keeps_words_that_are_tokens(self) -> bool {
-        matches!(self, Self::Candle("llama3") | Self::Tekken)
-    }
-
     /// The steps that candle does not have; none for its own.
     pub(super) fn steps(self) -> tokenizers::Result<Vec<PreTokenizerWrapper>> {
-        let gpt2 = ByteLevel::new(false, true, true);
-        let bytes = ByteLevel::new(false, true, false);
-        Ok(match self {
-            Self::Candle(_) => Vec::new(),
-            Self::Gpt2 => vec![gpt2.into()],
-            Self::DigitsThenGpt2 => vec![Digits::new(true).into(), gpt2.into()],
-            Self::DeepseekCoder => {
-                let mut steps = isolate(&["[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", EAST_ASIAN])?;
-                steps.extend([Digits::new(true).into(), bytes.into()]);
-                steps
-            }
-            Self::DeepseekLlm => {
-                let mut steps = isolate(&["[\r\n]", CASED_LETTERS, PUNCTUATION, r"\s+$", EAST_ASIAN])?;
-                steps.extend([Digits::new(true).into(), bytes.into()]);
-                steps
-            }
-            Self::Tekken => isolate_then(TEKKEN, bytes)?,
-            Self::SeedCoder => isolate_then(SEED_CODER, bytes)?,
-        })
+        let Self::Steps { expressions, digits, gpt2 } = self else { return Ok(Vec::new()) };
+        let mut steps = expressions.iter().copied().map(isolate).collect::<tokenizers::Result<Vec<_>>>()?;
+        if digits {
+            steps.push(Digits::new(true).into());
+        }
+        steps.push(ByteLevel::new(false, true, gpt2).into());
+        Ok(steps)
     }
 }
 
-fn isolate_then(regex: &str, last: ByteLevel) -> tokenizers::Result<Vec<PreTokenizerWrapper>> {
-    let mut steps = isolate(&[regex])?;
-    steps.push(last.into());
-    Ok(steps)
+/// Whether a word that is a token stays whole, as llama.cpp has it for these kinds and as their tokenizer.json says.
+pub(super) fn keeps_words_that_are_tokens(kind: &str) -> bool {
+    matches!(kind, "llama-bpe" | "llama3" | "tekken")
 }
 
-/// A step for each expression: every match is a word, and so is what lies between two.
-fn isolate(regexes: &[&str]) -> tokenizers::Result<Vec<PreTokenizerWrapper>> {
-    let step = |regex: &&str| {
-        let pattern = SplitPattern::Regex((*regex).to_owned());
-        Split::new(pattern, SplitDelimiterBehavior::Isolated, false).map(PreTokenizerWrapper::from)
-    };
-    regexes.iter().map(step).collect()
+fn isolate(expression: &str) -> tokenizers::Result<PreTokenizerWrapper> {
+    let pattern = SplitPattern::Regex(expression.to_owned());
+    Split::new(pattern, SplitDelimiterBehavior::Isolated, false).map(PreTokenizerWrapper::from)
 }
 
 #[cfg(test)]
@@ -143,56 +143,19 @@ mod tests {
         words.into_iter().map(|(_, (start, end), _)| text[start..end].to_owned()).collect()
     }
 
-    const CODE: &str = "def parseJSON(x1):\n    return x + 12/3";
-
-    #[test]
-    fn code_is_split_as_the_models_of_each_kind_do() {
-        let cases: [(&str, &[&str]); 5] = [
-            (
-                "smollm",
-                &["def", " parseJSON", "(", "x", "1", "):", "\n   ", " return", " x", " +", " ", "1", "2", "/", "3"],
-            ),
-            (
-                "deepseek-coder",
-                &["def", " parseJSON", "(", "x", "1", "):", "\n", "   ", " return", " x", " + ", "1", "2", "/", "3"],
-            ),
-            (
-                "deepseek-llm",
-                &[
-                    "def", " parseJSON", "(", "x", "1", "):", "\n", "   ", " return", " x", " +", " ", "1", "2", "/",
-                    "3",
-                ],
-            ),
-            (
-                "tekken",
-                &["def", " parse", "JSON", "(x", "1", "):\n", "   ", " return", " x", " +", " ", "1", "2", "/", "3"],
-            ),
-            (
-                "seed-coder",
-                &["def", " parseJSON", "(x", "1", "):", "\n", "   ", " return", " x", " +", " ", "1", "2", "/", "3"],
-            ),
-        ];
-        for (kind, want) in cases {
-            assert_eq!(words(kind, CODE), want, "{kind}");
-        }
+    /// A text and the words that the models of a kind split it into.
+    #[derive(serde::Deserialize)]
+    struct SplitText {
+        kind: String,
+        text: String,
+        words: Vec<String>,
     }
 
     #[test]
-    fn letters_and_spaces_at_the_end_are_split_as_the_models_of_each_kind_do() {
-        let cases: [(&str, &str, &[&str]); 9] = [
-            // A letter of mathematics and an Armenian small one are none of its letters; an Armenian capital is.
-            ("deepseek-llm", "x\u{1d465}y", &["x", "\u{1d465}", "y"]),
-            ("deepseek-llm", "\u{531}\u{561}", &["\u{531}", "\u{561}"]),
-            ("deepseek-llm", "Ünï ǅ", &["Ü", "n", "ï", " ǅ"]),
-            ("deepseek-llm", "x 中文,、z 1  ", &["x", " ", "中文", ",", "、", "z", " ", "1", "  "]),
-            ("deepseek-llm", "a\r\n", &["a", "\r", "\n"]),
-            ("tekken", "HTTPServer getHTTP it's", &["HTTPServer", " get", "HTTP", " it", "'s"]),
-            ("tekken", "a //\n\n b  ", &["a", " //\n\n", " b", "  "]),
-            ("seed-coder", "it'S a;\n\n  b", &["it", "'S", " a", ";", "\n\n", " ", " b"]),
-            ("seed-coder", "2024!", &["2", "0", "2", "4", "!"]),
-        ];
-        for (kind, text, want) in cases {
-            assert_eq!(words(kind, text), want, "{kind}: {text:?}");
+    fn code_letters_and_spaces_are_split_as_the_models_of_each_kind_do() {
+        for line in include_str!("../../tests/gguf/words.jsonl").lines() {
+            let SplitText { kind, text, words: want } = serde_json::from_str(line).expect(line);
+            assert_eq!(words(&kind, &text), want, "{kind}: {text:?}");
         }
     }
 

@@ -205,21 +205,3 @@ fn the_penalty_in_the_reward_has_the_gradient_of_the_reverse_divergence() {
         close(mean, of_reverse[i]);
     }
 }
-
-#[test]
-fn options_out_of_their_ranges_are_named_by_key() {
-    let keys = |bad: Result<(), BadOption>| bad.map_err(|b| b.key);
-    assert_eq!(keys(PpoClip { clip_low: 1.5, ..PpoClip::default() }.check()), Err("clip_low"));
-    assert_eq!(keys(PpoClip { clip_high: f64::NAN, ..PpoClip::default() }.check()), Err("clip_high"));
-    assert_eq!(keys(PpoClip { dual_clip: Some(1.0), ..PpoClip::default() }.check()), Err("dual_clip"));
-    assert_eq!(keys(Tis { cap: 0.0 }.check()), Err("cap"));
-    assert_eq!(keys(Dpo { beta: -0.1 }.check()), Err("beta"));
-    assert_eq!(keys(Spin { lambda: f64::INFINITY }.check()), Err("lambda"));
-    let kl = |coefficient, estimator, place| keys(Kl { coefficient, estimator, place }.check());
-    assert_eq!(kl(0.1, KlEstimator::K1, KlPlace::Loss), Err("kl.estimator"));
-    assert_eq!(kl(0.1, KlEstimator::K3, KlPlace::Reward), Err("kl.estimator"));
-    assert_eq!(kl(0.0, KlEstimator::K3, KlPlace::Loss), Err("kl.coefficient"));
-    assert_eq!(kl(0.1, KlEstimator::K1, KlPlace::Reward), Ok(()));
-    assert_eq!(keys(check_entropy(-1.0)), Err("entropy_bonus"));
-    assert_eq!((keys(PpoClip::default().check()), keys(Tis::default().check())), (Ok(()), Ok(())));
-}

@@ -67,7 +67,6 @@ impl DeviceSizes<'_> {
         self.batch.rows as u64
     }
 
-    /// Bytes of an activation.
     fn width(&self) -> u64 {
         self.options.precision.bytes() as u64
     }

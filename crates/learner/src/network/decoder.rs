@@ -14,7 +14,6 @@ use super::microbatch::MicroBatch;
 use super::{LayerBackend, run_layers};
 use crate::ops::{LinearSite, Ops};
 
-/// Weights and the operations that read them.
 #[derive(Debug)]
 pub(crate) struct Decoder<'a> {
     pub(crate) network: &'a Network,
@@ -28,7 +27,6 @@ impl Decoder<'_> {
         self.run(0..self.layers(), self.embed(batch)?, &batch.groups.as_slice().into(), keep)
     }
 
-    /// Decoder layers.
     pub(crate) fn layers(&self) -> usize {
         self.network.layers.len()
     }

@@ -9,22 +9,15 @@ use super::weights::{GradientMode, Weights};
 use crate::config::{Architecture, EMBEDDING, ModelConfig};
 use crate::linear::{Linear, LowRank};
 
-/// Where adapters are when a network computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AdapterForm {
-    /// Summed with their matrices, as kernels that pack matrices want it.
-    Merged,
-    /// Beside their matrices; the product B·A is never formed: less memory, and little more to compute.
-    Beside,
-}
-
 /// How a network's weights are read.
 pub(crate) struct WeightReader<'a> {
     pub(crate) weights: &'a Weights,
     pub(crate) mode: GradientMode,
     /// Of all but the embedding. Under [`GradientMode::Tracked`] the conversion is part of the graph: gradients arrive in the weights' own type.
     pub(crate) dtype: DType,
-    pub(crate) adapters: AdapterForm,
+    /// Whether adapters are summed with their matrices, as kernels that pack matrices want it. Beside them the product B·A is never formed: less
+    /// memory, and little more to compute.
+    pub(crate) merges_adapters: bool,
 }
 
 impl WeightReader<'_> {
@@ -43,7 +36,7 @@ impl WeightReader<'_> {
     }
 
     fn part(&self, name: &str) -> Result<(Tensor, Option<LowRank>)> {
-        if self.adapters == AdapterForm::Merged {
+        if self.merges_adapters {
             return Ok((self.tensor(name)?, None));
         }
         let (weight, adapter) = self.weights.parts(name, self.mode)?;
@@ -54,7 +47,6 @@ impl WeightReader<'_> {
     }
 }
 
-/// One decoder layer.
 #[derive(Debug)]
 pub(crate) struct Layer {
     /// Gain before attention [hidden].
@@ -117,7 +109,6 @@ pub(crate) struct Network {
     /// [vocab, hidden], as it is kept: sums of its gradients, row by row, want f32.
     pub(crate) embedding: Tensor,
     pub(crate) layers: Vec<Layer>,
-    /// The last gain.
     pub(crate) norm: Tensor,
     /// [vocab, hidden]: the embedding itself when tied, so that its gradients meet.
     pub(crate) head: Linear,
@@ -126,7 +117,6 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// As the reader says.
     pub(crate) fn new(config: &Arc<ModelConfig>, rope: &Arc<RopeTable>, reader: &WeightReader<'_>) -> Result<Self> {
         let embedding = reader.weights.tensor(EMBEDDING, reader.mode)?;
         let head = match config.tie_word_embeddings {
@@ -153,7 +143,6 @@ impl Network {
         Self { config, rope, embedding, layers, norm, head, dtype: self.dtype }
     }
 
-    /// Where the weights are.
     pub(crate) fn device(&self) -> &Device {
         self.embedding.device()
     }

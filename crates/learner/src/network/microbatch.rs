@@ -9,7 +9,6 @@ use veriplay_kernels::logprob::Prediction;
 /// A response with the tokens of its prompt, which are never empty.
 pub(crate) type PromptedResponse<'a> = (&'a [u32], Response<'a>);
 
-/// One response to a prompt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Response<'a> {
     /// Its index in the caller's list.
@@ -51,7 +50,6 @@ impl<'a> Sequence<'a> {
         self.turns[self.turns.len() - 1].1
     }
 
-    /// Tokens behind the prompt.
     fn tokens(&self) -> impl Iterator<Item = u32> + 'a {
         self.between.iter().chain(self.last().tokens).copied()
     }
@@ -177,10 +175,8 @@ fn split_into_micro_batches(groups: &[PromptGroup<'_>], rows: usize, limit: usiz
     out
 }
 
-/// Rows that go through the model together.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct MicroBatch {
-    /// Token of every row.
     pub(crate) tokens: Vec<u32>,
     /// Which rows attend to which.
     pub(crate) groups: Vec<AttentionGroup>,

@@ -22,7 +22,6 @@ pub(crate) enum GradientMode {
     Detached,
 }
 
-/// A model's weights.
 #[derive(Debug)]
 pub(crate) struct Weights {
     vars: BTreeMap<String, Var>,

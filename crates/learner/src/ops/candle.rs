@@ -144,7 +144,6 @@ where
     }
 }
 
-/// Gradients of three arguments, as candle takes them.
 type Gradients3 = (Option<Tensor>, Option<Tensor>, Option<Tensor>);
 
 fn with_backward<B>(x: &Tensor, name: &'static str, result: Tensor, backward: B) -> Result<Tensor>
@@ -216,7 +215,6 @@ fn widened(x: &Tensor) -> Result<Tensor> {
     if matches!(x.dtype(), DType::BF16 | DType::F16) { x.to_dtype(DType::F32) } else { Ok(x.clone()) }
 }
 
-/// One micro-batch's operations.
 #[derive(Debug)]
 pub(crate) struct CandleOps {
     pub(crate) sizes: HeadSizes,
@@ -249,7 +247,6 @@ impl<T: ?Sized> Default for LastTables<T> {
 }
 
 impl<T: ?Sized> LastTables<T> {
-    /// What is made of these groups.
     fn of(&self, groups: &Arc<[AttentionGroup]>, make: impl FnOnce() -> Result<Arc<T>>) -> Result<Arc<T>> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, tables)) = &*last
@@ -263,7 +260,6 @@ impl<T: ?Sized> LastTables<T> {
     }
 }
 
-/// Of one group.
 #[derive(Debug)]
 struct GroupTables {
     /// [rows, dim / 2].

@@ -14,7 +14,6 @@ use super::slices::{TensorSlice, floats, gradient, output};
 use super::{LinearSite, Ops};
 use crate::linear::Linear;
 
-/// One thread's operations.
 #[derive(Debug)]
 pub(crate) struct CpuOps {
     pub(crate) sizes: HeadSizes,

@@ -1,10 +1,8 @@
 //! Matrix products as candle operations: y = x·Wᵀ on weights packed once per optimizer step, a bias, and the SwiGLU layer
 //! y = (silu(x·Gᵀ) ∘ x·Uᵀ)·Dᵀ.
 //!
-//! Why not candle's matmul: it packs both sides at every call, and gemm's AVX-512 kernels are behind a feature that candle leaves
-//! off. [`veriplay_kernels::gemm`] ran at 150 to 210 GFLOP/s a core on this model's shapes where candle's matmul ran at about 60 (AMD
-//! EPYC, AVX-512). To repeat it: `cargo run -p veriplay-learner --example matmul`, which times candle's matmul beside a whole forward
-//! pass that is nearly all products (46 and at least 115 on a core shared with other work).
+//! Why not candle's matmul: it packs both sides at every call, and gemm's AVX-512 kernels are behind a feature that candle leaves off: it ran
+//! at less than half the speed of [`veriplay_kernels::gemm`] on this model's shapes (AMD EPYC, AVX-512).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -200,15 +198,6 @@ impl CustomOp3 for Mlp {
     }
 }
 
-/// The use of a packed model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Forward only: rollouts and scores.
-    Forward,
-    /// Forward and backward.
-    Training,
-}
-
 /// A matrix [out, in], packed for y = x·Wᵀ and, when training, for dx = dy·W.
 #[derive(Debug, Default)]
 pub(crate) struct PackedLinear {
@@ -219,19 +208,18 @@ pub(crate) struct PackedLinear {
 }
 
 impl PackedLinear {
-    fn new(weight: &Tensor, purpose: Purpose) -> Result<Arc<Self>> {
+    fn new(weight: &Tensor, trains: bool) -> Result<Arc<Self>> {
         let (outputs, inputs) = weight.dims2()?;
         let weight = TensorSlice::new(weight)?;
         let mut linear = Self::default();
         linear.forward.pack(MatrixView::rows(&weight, inputs).transposed(), inputs, outputs);
-        if purpose == Purpose::Training {
+        if trains {
             linear.backward.pack(MatrixView::rows(&weight, inputs), outputs, inputs);
         }
         Ok(Arc::new(linear))
     }
 }
 
-/// The packed matrices of one layer.
 #[derive(Debug)]
 pub(crate) struct PackedLayer {
     pub(crate) qkv: Arc<PackedLinear>,
@@ -240,7 +228,6 @@ pub(crate) struct PackedLayer {
     pub(crate) down: Arc<PackedLinear>,
 }
 
-/// The packed matrices of a model.
 #[derive(Debug)]
 pub(crate) struct PackedModel {
     pub(crate) layers: Vec<PackedLayer>,
@@ -249,27 +236,25 @@ pub(crate) struct PackedModel {
 
 impl PackedModel {
     /// Packs every matrix, which the threads of `pool` share: the head, and of each layer its joined query, key and value projections,
-    /// its output projection, its joined gate and up projections, and its down projection.
+    /// its output projection, its joined gate and up projections, and its down projection. For backward passes too where they train.
     pub(crate) fn new<'a>(
         head: &'a Linear,
         layers: impl Iterator<Item = [&'a Linear; 4]>,
-        purpose: Purpose,
+        trains: bool,
         pool: &ThreadPool,
     ) -> Result<Self> {
         // The head first: it is the largest by far.
         let weights = std::iter::once(head).chain(layers.flatten()).map(Linear::merged).collect::<Result<Vec<_>>>()?;
         let packed: Vec<Arc<PackedLinear>> =
-            pool.map(&weights, |weight| PackedLinear::new(weight, purpose)).into_iter().collect::<Result<_>>()?;
+            pool.map(&weights, |weight| PackedLinear::new(weight, trains)).into_iter().collect::<Result<_>>()?;
         let (head, layers) = (&packed[0], packed[1..].as_chunks().0);
         let layer = |[qkv, output, gate_up, down]: [Arc<PackedLinear>; 4]| PackedLayer { qkv, output, gate_up, down };
         Ok(Self { head: Arc::clone(head), layers: layers.iter().cloned().map(layer).collect() })
     }
 }
 
-/// Scratch memory of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
-    /// For products.
     pub(crate) products: GemmWorkspace,
     /// For the right-hand side of a weight gradient.
     pub(crate) right: PackedMatrix,
@@ -284,7 +269,6 @@ impl Workspace {
     /// Lets `pool` share the work that is worth it in forward passes.
     pub(crate) fn set_pool(&mut self, pool: &ThreadPool) {
         self.products.set_pool(pool);
-        self.attention.set_pool(pool);
     }
 
     /// A buffer to keep; its contents are unspecified.
@@ -292,7 +276,6 @@ impl Workspace {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Hands a buffer back.
     pub(crate) fn give(&mut self, buffer: AlignedBuffer) {
         self.spare.push(buffer);
     }

@@ -59,12 +59,10 @@ pub(crate) fn floats_mut<'a>(storage: &'a mut CpuStorage, layout: &Layout) -> Re
     }
 }
 
-/// The result of an operation.
 pub(crate) fn output(data: Vec<f32>, shape: impl Into<Shape>) -> (CpuStorage, Shape) {
     (CpuStorage::F32(data), shape.into())
 }
 
-/// A gradient that an operation returns.
 pub(crate) fn gradient(data: Vec<f32>, shape: &Shape) -> Result<Option<Tensor>> {
     Tensor::from_vec(data, shape, &Device::Cpu).map(Some)
 }

@@ -8,12 +8,12 @@ use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::logprob::Prediction;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::{CandleOps, LinearSite, Ops as _, Purpose, SharedWorkspace, TILE_ROWS, rows_of_tile};
-use crate::backend::{Backend, prepare};
+use super::{CandleOps, LinearSite, Ops as _, SharedWorkspace, TILE_ROWS, rows_of_tile};
+use crate::backend::Backend;
 use crate::config::ModelConfig;
 use crate::device::{DeviceSpec, OpenDevice, Precision};
 use crate::linear::{Linear, LowRank};
-use crate::network::{AdapterForm, GradientMode, Network, WeightReader, Weights, initial_values, values};
+use crate::network::{GradientMode, Network, WeightReader, Weights, initial_values, values};
 
 fn config() -> ModelConfig {
     ModelConfig {
@@ -26,16 +26,16 @@ fn config() -> ModelConfig {
 }
 
 /// The backends of the CPU and of candle's operations, on the same weights.
-fn backends() -> Result<(Weights, [Box<dyn Backend>; 2])> {
+fn backends() -> Result<(Weights, [Backend; 2])> {
     let config = Arc::new(config());
     let weights = Weights::new(&config, initial_values(&config, 3), &Device::Cpu)?;
     let rope = Arc::new(RopeTable::new(16, &config.rope_frequencies()));
     let backend = |device| {
         let device = OpenDevice::open(device, Precision::F32).expect("the CPU is there");
         let mode = GradientMode::Tracked;
-        let reader = WeightReader { weights: &weights, mode, dtype: DType::F32, adapters: AdapterForm::Merged };
+        let reader = WeightReader { weights: &weights, mode, dtype: DType::F32, merges_adapters: true };
         let network = Network::new(&config, &rope, &reader)?;
-        prepare(network, &device, Purpose::Training, &ThreadPool::single())
+        Backend::new(network, &device, true, &ThreadPool::single())
     };
     let backends = [backend(DeviceSpec::Cpu)?, backend(DeviceSpec::Portable)?];
     Ok((weights, backends))

@@ -93,13 +93,11 @@ pub enum RequestError {
     Policy(#[from] PolicyError),
 }
 
-/// A model's tokenizer and limits, for sampling.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SamplingContext<'a> {
     pub(crate) tokenizer: &'a Tokenizer,
     /// Any of them ends an answer.
     pub(crate) end_tokens: &'a [u32],
-    /// Tokens that there are.
     pub(crate) vocabulary: usize,
     /// Tokens that prompt and answer may have together.
     pub(crate) limit: LengthLimit,
@@ -146,14 +144,6 @@ impl<'a> SamplingContext<'a> {
         Ok(encoded.into_iter().zip(groups).map(rollouts).collect())
     }
 
-    /// Every prompt as the decoding loop takes it, with the options of `sampling`.
-    pub(crate) fn queue_prompts<'p>(&self, prompts: &'p [Vec<u32>], sampling: &Sampling) -> Vec<QueuedPrompt<'p>>
-    where
-        'a: 'p,
-    {
-        prompts.iter().enumerate().map(|(index, prompt)| self.queue_prompt(index, prompt, sampling)).collect()
-    }
-
     pub(crate) fn queue_prompt<'p>(&self, index: usize, prompt: &'p [u32], sampling: &Sampling) -> QueuedPrompt<'p>
     where
         'a: 'p,
@@ -168,7 +158,6 @@ impl<'a> SamplingContext<'a> {
             stream: index as u64,
             end_tokens: self.end_tokens,
             stops: None,
-            forced: None,
             earlier: 0,
             may_continue: false,
         }
@@ -237,12 +226,7 @@ impl<'a> SamplingContext<'a> {
         Some(([turn.prompt.as_slice(), read, &added].concat(), turn.prompt.len()))
     }
 
-    /// Rejects prompts that cannot be continued.
-    pub(crate) fn check_prompts(&self, prompts: &[Vec<u32>], sampling: &Sampling) -> Result<(), PolicyError> {
-        prompts.iter().enumerate().try_for_each(|(index, prompt)| self.check_prompt(index, prompt, sampling))
-    }
-
-    fn check_prompt(&self, index: usize, prompt: &[u32], sampling: &Sampling) -> Result<(), PolicyError> {
+    pub(crate) fn check_prompt(&self, index: usize, prompt: &[u32], sampling: &Sampling) -> Result<(), PolicyError> {
         check_sampling(sampling).map_err(PolicyError::Backend)?;
         if prompt.is_empty() {
             return Err(PolicyError::Tokenize { index, reason: "it is empty".to_owned() });
@@ -335,12 +319,10 @@ fn invalid_option(
 }
 
 impl<'a> SamplingContext<'a> {
-    /// Rejects impossible requests.
     pub(crate) fn check(&self, requests: &[SamplingRequest]) -> Result<(), RequestError> {
         requests.iter().enumerate().try_for_each(|(index, request)| self.check_request(index, request))
     }
 
-    /// A request as the decoding loop takes it.
     pub(crate) fn queue_request(&self, request: &'a SamplingRequest) -> QueuedPrompt<'a> {
         let stops = StopStrings { texts: &request.stop, tokenizer: self.tokenizer };
         QueuedPrompt {
@@ -352,14 +334,20 @@ impl<'a> SamplingContext<'a> {
             stream: 0,
             end_tokens: if request.ignore_end { &[] } else { self.end_tokens },
             stops: (!request.stop.is_empty()).then_some(stops),
-            forced: None,
             earlier: 0,
             may_continue: false,
         }
     }
 
     fn check_request(&self, index: usize, request: &SamplingRequest) -> Result<(), RequestError> {
-        request.check_options(index)?;
+        let SamplingRequest { samples, max_tokens, sampler, stop, .. } = request;
+        let invalid = match request.prompt.is_empty() {
+            true => Some(("prompt", String::new(), "at least one token")),
+            false => invalid_option(*samples, *max_tokens, sampler, stop),
+        };
+        if let Some((key, value, want)) = invalid {
+            return Err(RequestError::Option { index, key, value, want });
+        }
         let Self { vocabulary, limit, .. } = *self;
         if let Some(&token) = request.prompt.iter().find(|&&token| token as usize >= vocabulary) {
             return Err(RequestError::Vocabulary { index, token, vocabulary });
@@ -370,18 +358,5 @@ impl<'a> SamplingContext<'a> {
         }
         let mute = !request.stop.is_empty() && !self.tokenizer.is_present();
         if mute { Err(RequestError::NoTokenizer { index }) } else { Ok(()) }
-    }
-}
-
-impl SamplingRequest {
-    fn check_options(&self, index: usize) -> Result<(), RequestError> {
-        if self.prompt.is_empty() {
-            let (key, want) = ("prompt", "at least one token");
-            return Err(RequestError::Option { index, key, value: String::new(), want });
-        }
-        match invalid_option(self.samples, self.max_tokens, &self.sampler, &self.stop) {
-            Some((key, value, want)) => Err(RequestError::Option { index, key, value, want }),
-            None => Ok(()),
-        }
     }
 }

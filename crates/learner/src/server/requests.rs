@@ -4,18 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use veriplay_core::Sampling;
-
 use super::wire::Completion;
 use super::{ServerError, ServerOptions};
 use crate::decoding::uniform;
 
-/// Does `work` for each index below `count`, at most `concurrency` at a time; with `stop_at_failure` until one has failed. `None` for those
-/// that were not begun.
+/// Does `work` for each index below `count`, at most `concurrency` at a time, until one has failed. `None` for those that were not begun.
 pub(super) fn run_each<T: Send>(
     count: usize,
     concurrency: usize,
-    stop_at_failure: bool,
     work: impl Fn(usize) -> Result<T, ServerError> + Sync,
 ) -> Vec<Option<Result<T, ServerError>>> {
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -23,7 +19,7 @@ pub(super) fn run_each<T: Send>(
     // Relaxed: neither orders anything but itself.
     let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < count);
     let run = || {
-        while let Some(index) = take().filter(|_| !(stop_at_failure && failed.load(Ordering::Relaxed))) {
+        while let Some(index) = take().filter(|_| !failed.load(Ordering::Relaxed)) {
             let result = work(index);
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
             *done[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -37,32 +33,21 @@ pub(super) fn run_each<T: Send>(
     done.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
-/// How many samples a prompt is to have, and how many of them are drawn.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Samples {
-    wanted: usize,
-    drawn: usize,
-}
-
-impl Samples {
-    /// Greedy samples are equal, and vLLM refuses to make several.
-    pub(super) fn of(wanted: usize, sampling: &Sampling) -> Self {
-        Self { wanted, drawn: if sampling.temperature == 0.0 { wanted.min(1) } else { wanted } }
-    }
-}
-
-/// Completions of prompt `index`. Where the server gives fewer than requested, the rest is requested again. `exchange` is called
+/// `wanted` completions of prompt `index`. Where the server gives fewer than requested, the rest is requested again. `exchange` is called
 /// with the number that is missing and the seed of the request.
 pub(super) fn request_samples(
     options: &ServerOptions,
     (seed, index): (u64, u64),
-    samples: Samples,
+    wanted: usize,
+    temperature: f32,
     exchange: impl Fn(usize, u32) -> Result<Vec<Completion>, ServerError>,
 ) -> Result<Vec<Completion>, ServerError> {
-    let mut completions: Vec<Completion> = Vec::with_capacity(samples.wanted);
-    let mut retries = Retries::new(options, |attempt| uniform(seed, index, 0, attempt));
-    while completions.len() < samples.drawn {
-        match exchange(samples.drawn - completions.len(), request_seed(seed, index, completions.len())) {
+    // Greedy samples are equal, and vLLM refuses to make several.
+    let drawn = if temperature == 0.0 { wanted.min(1) } else { wanted };
+    let mut completions: Vec<Completion> = Vec::with_capacity(wanted);
+    let mut retries = Retries::new(options, seed, index);
+    while completions.len() < drawn {
+        match exchange(drawn - completions.len(), request_seed(seed, index, completions.len())) {
             Ok(more) => {
                 completions.extend(more);
                 retries.reset();
@@ -70,8 +55,8 @@ pub(super) fn request_samples(
             Err(fault) => retries.wait(index as usize, fault)?,
         }
     }
-    if let Some(only) = completions.first().cloned().filter(|_| samples.drawn < samples.wanted) {
-        completions.resize(samples.wanted, only);
+    if let Some(only) = completions.first().cloned().filter(|_| drawn < wanted) {
+        completions.resize(wanted, only);
     }
     Ok(completions)
 }
@@ -82,17 +67,18 @@ fn request_seed(seed: u64, prompt: u64, sample: usize) -> u32 {
 }
 
 /// Retries of one prompt: which faults are retried, how often, and after which wait.
-pub(super) struct Retries<'a, F> {
+pub(super) struct Retries<'a> {
     options: &'a ServerOptions,
-    /// A number in (0, 1) for an attempt: spreads those who failed together.
-    spread: F,
+    /// Spread those who failed together.
+    seed: u64,
+    stream: u64,
     failed: usize,
     timed_out: usize,
 }
 
-impl<'a, F: Fn(u64) -> f64> Retries<'a, F> {
-    pub(super) const fn new(options: &'a ServerOptions, spread: F) -> Self {
-        Self { options, spread, failed: 0, timed_out: 0 }
+impl<'a> Retries<'a> {
+    pub(super) const fn new(options: &'a ServerOptions, seed: u64, stream: u64) -> Self {
+        Self { options, seed, stream, failed: 0, timed_out: 0 }
     }
 
     /// Starts counting afresh: the server works.
@@ -125,6 +111,6 @@ impl<'a, F: Fn(u64) -> f64> Retries<'a, F> {
     fn backoff(&self) -> Duration {
         let doublings = (self.failed - 1).min(16) as u32;
         let full = self.options.backoff.saturating_mul(1 << doublings).min(self.options.longest_wait);
-        full.mul_f64(f64::midpoint(1.0, (self.spread)(self.failed as u64)))
+        full.mul_f64(f64::midpoint(1.0, uniform(self.seed, self.stream, 0, self.failed as u64)))
     }
 }

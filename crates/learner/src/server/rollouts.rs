@@ -21,13 +21,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use veriplay_core::{FinishReason, PolicyVersion, Sampling};
 
-use super::requests::{Retries, Samples, request_samples, run_each};
-use super::sglang::{self, GenerateRequest};
+use super::requests::{Retries, request_samples, run_each};
+use super::sglang;
 use super::transport::{Client, ServerUrl, quote_name};
-use super::wire::{self, Answer, Completion, CompletionRequest, WirePrompt};
+use super::wire::{self, Answer, Completion, WirePrompt};
 use super::{ServerError, ServerOptions};
 use crate::checkpoint::CheckpointError;
-use crate::decoding::{Continuation, QueuedPrompt, StopReason, TokenSampler, uniform};
+use crate::decoding::{Continuation, QueuedPrompt, StopReason, TokenSampler};
 
 /// How a server is asked for samples, and given weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,6 @@ impl fmt::Display for ServerProtocol {
 
 const LOAD_ADAPTER: &str = "v1/load_lora_adapter";
 
-/// Weights that the server has.
 #[derive(Debug)]
 struct Loaded {
     version: PolicyVersion,
@@ -81,9 +80,6 @@ pub struct RolloutServer {
 
 impl RolloutServer {
     /// For the server at `url`, which reads `folder` by the same path as this process. Sends no request yet.
-    ///
-    /// # Errors
-    /// A URL that cannot be used, or a folder in which nothing can be made.
     pub fn open(
         url: &str,
         protocol: ServerProtocol,
@@ -130,7 +126,7 @@ impl RolloutServer {
             let name = self.hand_over(version, &save)?;
             let missing: Vec<usize> = (0..queued.len()).filter(|index| groups[*index].is_none()).collect();
             let work = |place: usize| self.sample(missing[place], &queued[missing[place]], vocabulary, &name);
-            let results = run_each(missing.len(), self.options.concurrency, true, work);
+            let results = run_each(missing.len(), self.options.concurrency, work);
             let mut fault = None;
             for (index, result) in missing.into_iter().zip(results) {
                 match result {
@@ -195,9 +191,9 @@ impl RolloutServer {
                 json!({"model_path": folder, "weight_version": name, "abort_all_requests": true}),
             ),
         };
-        let mut retries = Retries::new(&self.options, |attempt| uniform(0, 0, 0, attempt));
+        let mut retries = Retries::new(&self.options, 0, 0);
         loop {
-            let fault = match self.client.post(path, body.to_string().as_bytes()) {
+            let fault = match self.client.post(path, &body) {
                 Ok(answer) => return check_loaded(path, &answer),
                 Err(fault) if self.is_loaded(&fault, name) => return Ok(()),
                 Err(fault) => fault,
@@ -224,11 +220,10 @@ impl RolloutServer {
 
     /// Frees what the server and the folder hold of weights that have been replaced. What fails here costs memory and no sample.
     fn drop_weights(&self, old: &Loaded) {
-        if self.protocol.takes_adapters() {
-            let body = json!({"lora_name": old.name}).to_string();
-            if let Err(fault) = self.client.post("v1/unload_lora_adapter", body.as_bytes()) {
-                tracing::warn!(adapter = old.name, %fault, "the server keeps an adapter that is not used any more");
-            }
+        if self.protocol.takes_adapters()
+            && let Err(fault) = self.client.post("v1/unload_lora_adapter", &json!({"lora_name": old.name}))
+        {
+            tracing::warn!(adapter = old.name, %fault, "the server keeps an adapter that is not used any more");
         }
         if let Err(error) = std::fs::remove_dir_all(&old.folder) {
             tracing::warn!(folder = %old.folder.display(), %error, "cannot remove weights that are not used any more");
@@ -245,8 +240,8 @@ impl RolloutServer {
         let stop = queued.stops.map(|stops| stops.texts.to_vec()).unwrap_or_default();
         let TokenSampler { temperature, top_k, top_p, min_p } = queued.sampler;
         let sampling = Sampling { temperature, top_k, top_p, min_p, stop, ..Sampling::new(queued.max_tokens) };
-        let (seeds, samples) = ((queued.seed, queued.stream), Samples::of(queued.samples, &sampling));
-        let completions = request_samples(&self.options, seeds, samples, |missing, _| {
+        let seeds = (queued.seed, queued.stream);
+        let completions = request_samples(&self.options, seeds, queued.samples, temperature, |missing, _| {
             let Answer { weights, completions } = self.exchange(queued, &sampling, name, missing)?;
             match weights {
                 Some(found) if found == name => Ok(completions),
@@ -271,20 +266,19 @@ impl RolloutServer {
         name: &str,
         n: usize,
     ) -> Result<Answer, ServerError> {
-        let encode = |request: serde_json::Result<Vec<u8>>| request.expect("a request has no map with odd keys");
         match self.protocol {
             ServerProtocol::Vllm => {
                 // Servers do not repeat their samples, and draw slower with seeds.
                 let prompt = WirePrompt::Tokens(queued.prompt);
-                let request = CompletionRequest::new(name, prompt, n, None, true, sampling);
-                let request = request.ending_with(queued.end_tokens);
-                let answer = self.client.post(request.path(), &encode(serde_json::to_vec(&request)))?;
-                wire::parse_response(&answer, n, queued.max_tokens)
+                let (path, mut body) = wire::completion_request(name, prompt, n, true, sampling);
+                // In place of the server's own end tokens; vLLM's words.
+                body["stop_token_ids"] = json!(queued.end_tokens);
+                body["ignore_eos"] = json!(true);
+                wire::parse_response(&self.client.post(path, &body)?, n, queued.max_tokens)
             }
             ServerProtocol::Sglang => {
-                let request = GenerateRequest::new(queued.prompt, queued.end_tokens, n, sampling);
-                let answer = self.client.post(GenerateRequest::PATH, &encode(serde_json::to_vec(&request)))?;
-                sglang::parse_response(&answer, n, queued.max_tokens)
+                let body = sglang::generate_request(queued.prompt, queued.end_tokens, n, sampling);
+                sglang::parse_response(&self.client.post(sglang::PATH, &body)?, n, queued.max_tokens)
             }
         }
     }

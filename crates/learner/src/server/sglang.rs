@@ -2,68 +2,39 @@
 //!
 //! Its OpenAI interface gives no token ids.
 
+use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use veriplay_core::{FinishReason, Sampling};
 
 use super::ServerError;
 use super::wire::{Answer, Completion, check_count, parse_json};
 
-/// One request. As for the other servers, whatever would truncate or penalise by default is switched off. It has no seed: only a server
-/// that is started for that takes one.
-#[derive(Debug, Serialize)]
-pub(super) struct GenerateRequest<'a> {
-    input_ids: &'a [u32],
-    sampling_params: SamplingParams<'a>,
-    return_logprob: bool,
-    stream: bool,
-}
+/// The part of the server that answers a request.
+pub(super) const PATH: &str = "generate";
 
-#[derive(Debug, Serialize)]
-struct SamplingParams<'a> {
-    n: usize,
-    max_new_tokens: usize,
-    temperature: f32,
-    top_p: f32,
-    /// -1 for all.
-    top_k: i64,
-    min_p: f32,
-    frequency_penalty: f32,
-    presence_penalty: f32,
-    repetition_penalty: f32,
-    stop: &'a [String],
-    /// Beside the server's own.
-    stop_token_ids: &'a [u32],
-    /// What ended a sample stays among its tokens.
-    no_stop_trim: bool,
-    skip_special_tokens: bool,
-    spaces_between_special_tokens: bool,
-}
-
-impl<'a> GenerateRequest<'a> {
-    /// The part of the server that answers it.
-    pub(super) const PATH: &'static str = "generate";
-
-    pub(super) fn new(prompt: &'a [u32], end_tokens: &'a [u32], n: usize, sampling: &'a Sampling) -> Self {
-        let top_k = if sampling.top_k == 0 { -1 } else { i64::try_from(sampling.top_k).unwrap_or(-1) };
-        let sampling_params = SamplingParams {
-            n,
-            max_new_tokens: sampling.max_tokens,
-            temperature: sampling.temperature,
-            top_p: sampling.top_p,
-            top_k,
-            min_p: sampling.min_p,
-            frequency_penalty: 0.0,
-            presence_penalty: 0.0,
-            repetition_penalty: 1.0,
-            stop: &sampling.stop,
-            stop_token_ids: end_tokens,
-            no_stop_trim: true,
-            skip_special_tokens: false,
-            spaces_between_special_tokens: false,
-        };
-        Self { input_ids: prompt, sampling_params, return_logprob: true, stream: false }
-    }
+/// A request for `n` samples. As for the other servers, whatever would truncate or penalise by default is switched off. It has no seed: only a
+/// server that is started for that takes one.
+pub(super) fn generate_request(prompt: &[u32], end_tokens: &[u32], n: usize, sampling: &Sampling) -> Value {
+    let sampling_params = json!({
+        "n": n,
+        "max_new_tokens": sampling.max_tokens,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        // -1 for all.
+        "top_k": if sampling.top_k == 0 { -1 } else { i64::try_from(sampling.top_k).unwrap_or(-1) },
+        "min_p": sampling.min_p,
+        "frequency_penalty": 0.0,
+        "presence_penalty": 0.0,
+        "repetition_penalty": 1.0,
+        "stop": sampling.stop,
+        // Beside the server's own. What ended a sample stays among its tokens.
+        "stop_token_ids": end_tokens,
+        "no_stop_trim": true,
+        "skip_special_tokens": false,
+        "spaces_between_special_tokens": false,
+    });
+    json!({"input_ids": prompt, "sampling_params": sampling_params, "return_logprob": true, "stream": false})
 }
 
 #[derive(Deserialize)]

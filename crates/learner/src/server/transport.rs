@@ -3,9 +3,9 @@
 //! Invariant: the access key is sent only in one header; no redirect is followed, so it reaches no other host.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::Serialize;
 use ureq::http::Uri;
 use ureq::{Agent, Body, Error, http};
 
@@ -62,12 +62,13 @@ impl Client {
     }
 
     /// Posts a JSON body to a part of the interface. Returns the body of an answer with status 200.
-    pub(super) fn post(&self, path: &str, body: &[u8]) -> Result<Vec<u8>, ServerError> {
+    pub(super) fn post(&self, path: &str, body: &impl Serialize) -> Result<Vec<u8>, ServerError> {
+        let body = serde_json::to_vec(body).expect("a request has no map with odd keys");
         let mut request = self.agent.post(format!("{}/{path}", self.base_url)).content_type("application/json");
         if let Some(ApiKey(key)) = &self.key {
             request = request.header("Authorization", format!("Bearer {key}"));
         }
-        let mut answer = request.send(body).map_err(|e| self.exchange_error(e))?;
+        let mut answer = request.send(&body[..]).map_err(|e| self.exchange_error(e))?;
         if answer.status() != http::StatusCode::OK {
             return Err(self.status_error(&mut answer));
         }
@@ -100,7 +101,6 @@ impl Client {
     }
 }
 
-/// Where a server is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServerUrl {
     /// Without the version of the interface and without a slash at its end.
@@ -130,27 +130,6 @@ impl ServerUrl {
     fn is_loopback(&self) -> bool {
         let host = self.host.trim_matches(['[', ']']);
         host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
-    }
-}
-
-/// A server and a model of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Endpoint {
-    pub(super) url: ServerUrl,
-    pub(super) model: String,
-    pub(super) tokenizer: Option<PathBuf>,
-}
-
-impl Endpoint {
-    pub(super) fn parse(name: &str) -> Result<Self, ServerError> {
-        let mut parts = name.splitn(3, '#');
-        let (url, model) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        let wrong = |problem| ServerError::Name { name: quote_name(name), problem };
-        let url = ServerUrl::parse(url).map_err(wrong)?;
-        if model.is_empty() {
-            return Err(wrong("no model is named behind the `#`"));
-        }
-        Ok(Self { url, model: model.to_owned(), tokenizer: parts.next().map(PathBuf::from) })
     }
 }
 

@@ -3,11 +3,11 @@
 //! A response is untrusted: its numbers are counted and checked before use.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use veriplay_core::{FinishReason, Message, MessageRole, Sampling};
 
 use super::ServerError;
 
-/// A prompt, as it is sent.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(untagged)]
 pub(super) enum WirePrompt<'a> {
@@ -16,132 +16,59 @@ pub(super) enum WirePrompt<'a> {
     Messages(&'a [Message]),
 }
 
-/// One request. Whatever a server would truncate or penalise by default is switched off, or its samples would not be the model's:
-/// vLLM takes such defaults from generation_config.json, llama.cpp has its own.
-#[derive(Debug, Serialize)]
-pub(super) struct CompletionRequest<'a> {
-    model: &'a str,
-    #[serde(flatten)]
-    input: Input<'a>,
-    max_tokens: usize,
+/// A request for `n` samples, and the part of the server that answers it. Whatever a server would truncate or penalise by default is switched
+/// off, or its samples would not be the model's: vLLM takes such defaults from generation_config.json, llama.cpp has its own.
+pub(super) fn completion_request(
+    model: &str,
+    prompt: WirePrompt<'_>,
     n: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<u32>,
-    /// What ends a sample in place of the server's own end tokens; vLLM's words.
-    #[serde(flatten)]
-    ends: Option<Ends<'a>>,
-    temperature: f32,
-    top_p: f32,
-    /// More than any vocabulary has. Servers spell "all" as 0, as -1, or as both, and refuse what they do not know.
-    top_k: usize,
-    min_p: f32,
-    frequency_penalty: f32,
-    presence_penalty: f32,
-    /// vLLM's and SGLang's word.
-    repetition_penalty: f32,
-    /// llama.cpp's word.
-    repeat_penalty: f32,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    stop: &'a [String],
-    stream: bool,
-    /// Prompts spell their control tokens out, so none is added, and answers keep theirs.
-    add_special_tokens: bool,
-    skip_special_tokens: bool,
-    spaces_between_special_tokens: bool,
-    /// vLLM: ids of the prompt and of the answer, and ids in place of spellings.
-    return_token_ids: bool,
-    return_tokens_as_token_ids: bool,
-}
-
-/// End tokens of our own.
-#[derive(Debug, Clone, Copy, Serialize)]
-struct Ends<'a> {
-    stop_token_ids: &'a [u32],
-    ignore_eos: bool,
-}
-
-/// What differs between completions and chat completions.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Input<'a> {
-    Text {
-        prompt: WirePrompt<'a>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        logprobs: Option<u32>,
-    },
-    Chat {
-        messages: &'a [Message],
-        #[serde(skip_serializing_if = "is_false")]
-        logprobs: bool,
-        /// vLLM's and SGLang's words: the response continues a last message of the assistant. llama.cpp does so without being told.
-        #[serde(skip_serializing_if = "is_false")]
-        continue_final_message: bool,
-        add_generation_prompt: bool,
-    },
-}
-
-impl<'a> Input<'a> {
-    fn new(prompt: WirePrompt<'a>, logprobs: bool) -> Self {
-        let WirePrompt::Messages(messages) = prompt else {
-            return Self::Text { prompt, logprobs: logprobs.then_some(1) };
-        };
-        let continues = messages.last().is_some_and(|last| last.role == MessageRole::Assistant);
-        Self::Chat { messages, logprobs, continue_final_message: continues, add_generation_prompt: !continues }
+    logprobs: bool,
+    sampling: &Sampling,
+) -> (&'static str, Value) {
+    let mut body = json!({
+        "model": model,
+        "max_tokens": sampling.max_tokens,
+        "n": n,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        // More than any vocabulary has. Servers spell "all" as 0, as -1, or as both, and refuse what they do not know.
+        "top_k": if sampling.top_k == 0 { 1 << 30 } else { sampling.top_k },
+        "min_p": sampling.min_p,
+        "frequency_penalty": 0.0,
+        "presence_penalty": 0.0,
+        // The first is vLLM's and SGLang's word, the second llama.cpp's.
+        "repetition_penalty": 1.0,
+        "repeat_penalty": 1.0,
+        "stream": false,
+        // Prompts spell their control tokens out, so none is added, and answers keep theirs.
+        "add_special_tokens": false,
+        "skip_special_tokens": false,
+        "spaces_between_special_tokens": false,
+        // vLLM: ids of the prompt and of the answer, and ids in place of spellings.
+        "return_token_ids": true,
+        "return_tokens_as_token_ids": true,
+    });
+    if !sampling.stop.is_empty() {
+        body["stop"] = json!(sampling.stop);
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands references over")]
-const fn is_false(value: &bool) -> bool {
-    !*value
-}
-
-impl<'a> CompletionRequest<'a> {
-    pub(super) fn new(
-        model: &'a str,
-        prompt: WirePrompt<'a>,
-        n: usize,
-        seed: Option<u32>,
-        logprobs: bool,
-        sampling: &'a Sampling,
-    ) -> Self {
-        Self {
-            model,
-            input: Input::new(prompt, logprobs),
-            max_tokens: sampling.max_tokens,
-            n,
-            seed,
-            ends: None,
-            temperature: sampling.temperature,
-            top_p: sampling.top_p,
-            top_k: if sampling.top_k == 0 { 1 << 30 } else { sampling.top_k },
-            min_p: sampling.min_p,
-            frequency_penalty: 0.0,
-            presence_penalty: 0.0,
-            repetition_penalty: 1.0,
-            repeat_penalty: 1.0,
-            stop: &sampling.stop,
-            stream: false,
-            add_special_tokens: false,
-            skip_special_tokens: false,
-            spaces_between_special_tokens: false,
-            return_token_ids: true,
-            return_tokens_as_token_ids: true,
+    let WirePrompt::Messages(messages) = prompt else {
+        body["prompt"] = json!(prompt);
+        if logprobs {
+            body["logprobs"] = json!(1);
         }
+        return ("v1/completions", body);
+    };
+    let continues = messages.last().is_some_and(|last| last.role == MessageRole::Assistant);
+    body["messages"] = json!(messages);
+    body["add_generation_prompt"] = json!(!continues);
+    if logprobs {
+        body["logprobs"] = json!(true);
     }
-
-    /// The same, whose samples end with these tokens and no others.
-    pub(super) const fn ending_with(mut self, tokens: &'a [u32]) -> Self {
-        self.ends = Some(Ends { stop_token_ids: tokens, ignore_eos: true });
-        self
+    if continues {
+        // vLLM's and SGLang's word: the response continues a last message of the assistant. llama.cpp does so without being told.
+        body["continue_final_message"] = json!(true);
     }
-
-    /// The part of the server that answers it.
-    pub(super) const fn path(&self) -> &'static str {
-        match self.input {
-            Input::Text { .. } => "v1/completions",
-            Input::Chat { .. } => "v1/chat/completions",
-        }
-    }
+    ("v1/chat/completions", body)
 }
 
 #[derive(Deserialize)]
@@ -190,14 +117,11 @@ struct TokenLogprob {
 pub(super) struct Completion {
     pub(super) text: String,
     pub(super) finish: FinishReason,
-    /// Ids of its tokens.
     pub(super) tokens: Option<Vec<u32>>,
-    /// Log-probability of each token.
     pub(super) logprobs: Option<Vec<f32>>,
     pub(super) prompt_tokens: Option<Vec<u32>>,
 }
 
-/// The samples of an answer.
 pub(super) struct Answer {
     /// What the server says that it sampled from.
     pub(super) weights: Option<String>,

@@ -79,6 +79,17 @@ fn load(dir: &Path) -> Learner {
     Learner::load(dir, LearnerOptions::default()).expect("loads")
 }
 
+/// A learner with the tokenizer files of a fixture.
+fn named(name: &str, options: LearnerOptions) -> Learner {
+    let dir = checkpoint(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chat").join(name));
+    Learner::load(dir.path(), options).expect("loads")
+}
+
+/// Conversations are plain text.
+fn plain() -> LearnerOptions {
+    LearnerOptions { chat_template: false, ..LearnerOptions::default() }
+}
+
 #[test]
 fn texts_have_the_ids_that_transformers_gives_them_and_ids_their_text() {
     for (name, dir, expected) in fixtures() {
@@ -126,9 +137,8 @@ fn conversations_become_the_prompts_that_transformers_makes_of_them() {
 
 #[test]
 fn a_template_that_asks_whether_there_is_a_date_writes_its_own_where_none_is_given() {
-    let (_, dir, expected) = fixtures().into_iter().find(|(name, ..)| name == "dated").expect("a fixture");
-    let dir = checkpoint(&dir);
-    let learner = load(dir.path());
+    let (_, _, expected) = fixtures().into_iter().find(|(name, ..)| name == "dated").expect("a fixture");
+    let learner = named("dated", LearnerOptions::default());
     assert!(expected.dateless.len() >= 3);
     for Rendered { chat: json, text, .. } in &expected.dateless {
         let chat = Chat::parse(json).expect("parses");
@@ -143,7 +153,7 @@ fn a_template_that_asks_whether_there_is_a_date_writes_its_own_where_none_is_giv
     };
     assert!(shown(&learner).contains("Today Date: 26 Jul 2024"), "{}", shown(&learner));
     let options = LearnerOptions { chat_date: Some("2025-12-31".to_owned()), ..LearnerOptions::default() };
-    let dated = Learner::load(dir.path(), options).expect("loads");
+    let dated = named("dated", options);
     assert!(shown(&dated).contains("Today Date: 31 Dec 2025"), "{}", shown(&dated));
     let own = Chat::from_messages(&asked).at(0);
     let text = dated.chat_template().expect("there").render(&own).expect("renders");
@@ -197,9 +207,7 @@ fn a_prompt_of_messages_is_rendered_by_the_template_and_the_response_continues_a
 
 #[test]
 fn without_a_template_messages_are_plain_text_that_ends_before_the_next_user() {
-    let dir = checkpoint(&fixtures()[0].1);
-    let plain = LearnerOptions { chat_template: false, ..LearnerOptions::default() };
-    let learner = Learner::load(dir.path(), plain).expect("loads");
+    let learner = named("dated", plain());
     let messages =
         vec![Message::system("Be short."), Message::user("1?"), Message::assistant("2"), Message::user("3?")];
     let text = "Be short.\nUser: 1?\nAssistant: 2\nUser: 3?\nAssistant:";
@@ -209,16 +217,15 @@ fn without_a_template_messages_are_plain_text_that_ends_before_the_next_user() {
     let begun = [messages, vec![Message::assistant("<think>")]].concat();
     let want = learner.tokenizer().encode_document(&format!("{text} <think>")).expect("encodes");
     assert_eq!(prompt_tokens(&learner, begun).expect("samples"), want);
-    let error = prompt_tokens(&load(dir.path()), vec![Message::assistant("4")]).expect_err("nothing asked").to_string();
+    let templated = named("dated", LearnerOptions::default());
+    let error = prompt_tokens(&templated, vec![Message::assistant("4")]).expect_err("nothing asked").to_string();
     assert!(error.contains("no message to answer"), "{error}");
 }
 
 #[test]
 fn a_prompt_in_text_has_the_begin_token_of_documents_once() {
     for (name, is_begun) in [("thinking", true), ("plain", false)] {
-        let (_, dir, _) = fixtures().into_iter().find(|(found, ..)| found == name).expect("a fixture");
-        let dir = checkpoint(&dir);
-        let learner = load(dir.path());
+        let learner = named(name, LearnerOptions::default());
         let tokens = |text: &str| learner.encode_prompt(&Prompt::new(Role::SOLVER, text)).expect("encodes");
         let own = learner.tokenizer().encode("def f(x):").expect("encodes");
         let begin = learner.tokenizer().token_id("<|begin|>").expect("it is special");
@@ -232,10 +239,7 @@ fn a_prompt_in_text_has_the_begin_token_of_documents_once() {
 
 #[test]
 fn later_turns_of_plain_text_get_no_second_begin_token() {
-    let (_, dir, _) = fixtures().into_iter().find(|(name, ..)| name == "thinking").expect("a fixture");
-    let dir = checkpoint(&dir);
-    let plain = LearnerOptions { chat_template: false, ..LearnerOptions::default() };
-    let learner = Learner::load(dir.path(), plain).expect("loads");
+    let learner = named("thinking", plain());
     let asked = vec![Message::user("1 + 1?")];
     let (prompt, read) = next_prompt(&learner, &asked, &[" 2\nUser:"], false);
     let messages = [asked, vec![Message::assistant("2"), Message::user("3?")]].concat();
@@ -281,9 +285,7 @@ fn a_later_prompt_begins_with_the_tokens_of_the_turn_before_as_they_were_sampled
         checked += 1;
     }
     assert!(checked >= 3, "{checked}");
-    let plain = LearnerOptions { chat_template: false, ..LearnerOptions::default() };
-    let dir = checkpoint(&fixtures()[0].1);
-    let learner = Learner::load(dir.path(), plain).expect("loads");
+    let learner = named("dated", plain());
     for (response, text) in [(" 2\nUser:", "2"), ("\nUser:", "")] {
         let (prompt, read) = next_prompt(&learner, &asked, &[response], false);
         let messages = [asked.clone(), vec![Message::assistant(text), Message::user("3?")]].concat();
@@ -296,9 +298,7 @@ fn a_later_prompt_begins_with_the_tokens_of_the_turn_before_as_they_were_sampled
 #[test]
 fn a_prompt_that_does_not_continue_the_turn_before_is_read_anew() {
     let asked = vec![Message::user("1 + 1?")];
-    let (_, dir, _) = fixtures().into_iter().find(|(name, ..)| name == "thinking").expect("a fixture");
-    let dir = checkpoint(&dir);
-    let learner = load(dir.path());
+    let learner = named("thinking", LearnerOptions::default());
     let read_anew = |prompt: Prompt| {
         let anew = learner.encode_prompt(&Prompt { earlier: None, ..prompt.clone() }).expect("encodes");
         learner.encode_prompt(&prompt).expect("encodes") == anew

@@ -45,7 +45,6 @@ pub(crate) fn sample(prompt: &[u32], response: &[u32], weight: f32) -> Sample {
     Sample::new(Arc::from(prompt), response.to_vec(), weight)
 }
 
-/// Changes the tensors of a saved model.
 pub(crate) fn edit_tensors(dir: &Path, change: impl FnOnce(&mut HashMap<String, Tensor>)) {
     let path = dir.join("model.safetensors");
     let mut tensors = candle_core::safetensors::load(&path, &Device::Cpu).expect("reads");

@@ -10,10 +10,8 @@ use serde_json::{Value, json};
 use veriplay_core::{Message, MessageRole, PromptContent};
 use veriplay_learner::{Continuation, Learner, LearnerOptions, SamplingRequest, StopReason, TokenSampler};
 
-/// What a server does with a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
-    /// Answers it.
     Answer,
     /// Answers it after `change` has been at the answer.
     Changed(fn(&mut Value)),
@@ -27,20 +25,16 @@ pub(crate) enum Act {
     Silence,
 }
 
-/// How a server tells tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerKind {
     /// Ids of prompt and answer, and log-probabilities in lists.
     Vllm,
     /// Log-probabilities with ids in a list of objects.
     LlamaCpp,
-    /// SGLang's own interface.
     Sglang,
-    /// Text alone.
     Plain,
 }
 
-/// One request, as it came.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub(crate) path: String,
@@ -56,7 +50,6 @@ struct Shared {
     seen: Mutex<Vec<Seen>>,
     /// Adapters, or weights, by the names that they came with.
     given: Mutex<BTreeMap<String, Arc<Learner>>>,
-    /// Requests in flight, now and at most.
     flying: Mutex<(usize, usize)>,
 }
 
@@ -114,7 +107,6 @@ fn load(dir: &str) -> Learner {
 }
 
 impl Shared {
-    /// Requests of one connection, one after another.
     fn serve(&self, stream: TcpStream) {
         let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
         while let Some(seen) = read(&mut reader) {
@@ -233,57 +225,41 @@ impl Shared {
         }
         let learner = given.as_deref().unwrap_or_else(|| model());
         let group = learner.complete(std::slice::from_ref(&request)).expect("samples").remove(0);
-        let choices: Vec<Value> =
-            group.iter().enumerate().map(|(index, sample)| self.choice(index, sample, &request.prompt)).collect();
-        let mut answer = json!({"id": "cmpl-1", "model": body["model"], "choices": choices});
-        if body["messages"].is_array() {
-            as_chat(&mut answer);
-        }
-        (200, answer)
+        let is_chat = body["messages"].is_array();
+        let choice = |(index, sample)| self.choice(index, sample, &request.prompt, is_chat);
+        let choices: Vec<Value> = group.iter().enumerate().map(choice).collect();
+        (200, json!({"id": "cmpl-1", "model": body["model"], "choices": choices}))
     }
 
-    fn choice(&self, index: usize, sample: &Continuation, prompt: &[u32]) -> Value {
+    /// One sample, as completions report it or, elsewhere in the answer, chat completions.
+    fn choice(&self, index: usize, sample: &Continuation, prompt: &[u32], is_chat: bool) -> Value {
         let finish = if matches!(sample.end, StopReason::Length) { "length" } else { "stop" };
-        let mut choice = json!({"index": index, "text": model().text(sample), "finish_reason": finish});
+        let text = model().text(sample);
+        let mut choice = json!({"index": index, "finish_reason": finish});
+        match is_chat {
+            true => choice["message"] = json!({"role": "assistant", "content": text}),
+            false => choice["text"] = json!(text),
+        }
+        let spelling = |id: &u32| format!("token_id:{id}");
+        let pairs = sample.tokens.iter().zip(&sample.logprobs);
         match self.kind {
+            ServerKind::Vllm if is_chat => {
+                let content: Vec<Value> = pairs.map(|(id, p)| json!({"token": spelling(id), "logprob": p})).collect();
+                choice["logprobs"] = json!({"content": content});
+            }
             ServerKind::Vllm => {
-                let spellings: Vec<String> = sample.tokens.iter().map(|id| format!("token_id:{id}")).collect();
+                let spellings: Vec<String> = sample.tokens.iter().map(spelling).collect();
                 choice["logprobs"] = json!({"tokens": spellings, "token_logprobs": sample.logprobs});
                 choice["token_ids"] = json!(sample.tokens);
                 choice["prompt_token_ids"] = json!(prompt);
             }
             ServerKind::LlamaCpp => {
-                let pairs = sample.tokens.iter().zip(&sample.logprobs);
-                let content: Vec<Value> =
-                    pairs.map(|(id, p)| json!({"id": id, "token": "?", "bytes": [63], "logprob": p})).collect();
-                choice["logprobs"] = json!({"content": content});
+                let content = pairs.map(|(id, p)| json!({"id": id, "token": "?", "bytes": [63], "logprob": p}));
+                choice["logprobs"] = json!({"content": content.collect::<Vec<_>>()});
             }
             ServerKind::Plain | ServerKind::Sglang => {}
         }
         choice
-    }
-}
-
-/// The same in the shape of a chat completion, in which vLLM reports tokens elsewhere.
-fn as_chat(answer: &mut Value) {
-    for choice in
-        answer["choices"].as_array_mut().expect("choices").iter_mut().map(|it| it.as_object_mut().expect("one"))
-    {
-        let text = choice.remove("text");
-        choice.insert("message".to_owned(), json!({"role": "assistant", "content": text}));
-        let vllm = choice.get("logprobs").is_some_and(|logprobs| logprobs["tokens"].is_array());
-        if vllm {
-            let logprobs = choice.remove("logprobs").expect("there");
-            let pairs = logprobs["tokens"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .zip(logprobs["token_logprobs"].as_array().into_iter().flatten());
-            let content: Vec<Value> = pairs.map(|(token, p)| json!({"token": token, "logprob": p})).collect();
-            choice.insert("logprobs".to_owned(), json!({"content": content}));
-            choice.remove("token_ids");
-            choice.remove("prompt_token_ids");
-        }
     }
 }
 

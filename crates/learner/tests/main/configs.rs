@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use veriplay_learner::{
-    AdamW, Architecture, ConfigError, Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Llama3Scaling,
-    ModelConfig, Optimizer, PpoClip, Preference,
+    AdamW, Architecture, ConfigError, Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Llama3Scaling, Lora,
+    ModelConfig, Optimizer, PpoClip, Preference, Segments, Spin, Tis,
 };
 
 use crate::common::{tiny_config, tokenizer};
@@ -266,39 +266,74 @@ fn another_architecture_and_broken_text_are_refused() {
     }
 }
 
+/// A change that makes options invalid, and the key that is named.
+type Invalid = (fn(&mut LearnerOptions), &'static str);
+
+const INVALID: [Invalid; 34] = [
+    (|o| o.data_parallel = 0, "options.data_parallel"),
+    (|o| o.micro_tokens = 0, "options.micro_tokens"),
+    (|o| o.max_length = Some(0), "options.max_length"),
+    (|o| o.rollout_rows = 0, "options.rollout_rows"),
+    (|o| o.clip_norm = 0.0, "options.clip_norm"),
+    (|o| o.clip_norm = f64::NAN, "options.clip_norm"),
+    (|o| o.segments = Some(Segments { layers: 0, logit_rows: 1 }), "options.segments.layers"),
+    (|o| o.segments = Some(Segments { layers: 1, logit_rows: 0 }), "options.segments.logit_rows"),
+    (|o| o.optimizer = adamw(|a| a.beta1 = 1.5), "options.optimizer.beta1"),
+    (|o| o.optimizer = adamw(|a| a.beta2 = 1.0), "options.optimizer.beta2"),
+    (|o| o.optimizer = adamw(|a| a.eps = 0.0), "options.optimizer.eps"),
+    (|o| o.optimizer = adamw(|a| a.weight_decay = -0.1), "options.optimizer.weight_decay"),
+    (|o| o.optimizer = muon(f64::NAN, 5.0, 0.95), "options.optimizer.adamw.beta1"),
+    (|o| o.optimizer = muon(0.9, f64::INFINITY, 0.95), "options.optimizer.ratio"),
+    (|o| o.optimizer = muon(0.9, 5.0, 1.0), "options.optimizer.momentum"),
+    (|o| o.loss = PpoClip { clip_low: 1.5, ..PpoClip::default() }.into(), "loss.clip_low"),
+    (|o| o.loss = PpoClip { clip_low: -0.1, ..PpoClip::default() }.into(), "loss.clip_low"),
+    (|o| o.loss = PpoClip { clip_high: f64::NAN, ..PpoClip::default() }.into(), "loss.clip_high"),
+    (|o| o.loss = PpoClip { dual_clip: Some(1.0), ..PpoClip::default() }.into(), "loss.dual_clip"),
+    (|o| o.loss = Tis { cap: 0.0 }.into(), "loss.cap"),
+    (|o| o.preference = Preference::Dpo(Dpo { beta: 0.0 }), "preference.beta"),
+    (|o| o.preference = Preference::Dpo(Dpo { beta: -0.1 }), "preference.beta"),
+    (|o| o.preference = Preference::Spin(Spin { lambda: f64::INFINITY }), "preference.lambda"),
+    (|o| o.kl = kl(0.0, KlEstimator::K3, KlPlace::Loss), "kl.coefficient"),
+    (|o| o.kl = kl(0.1, KlEstimator::K1, KlPlace::Loss), "kl.estimator"),
+    (|o| o.kl = kl(0.1, KlEstimator::K3, KlPlace::Reward), "kl.estimator"),
+    (|o| o.entropy_bonus = -1.0, "entropy_bonus"),
+    (|o| o.entropy_bonus = f64::NAN, "entropy_bonus"),
+    (|o| o.lora = lora(0, 6.0, &["q_proj"]), "lora.rank"),
+    (|o| o.lora = lora(3, 0.0, &["q_proj"]), "lora.alpha"),
+    (|o| o.lora = lora(3, 6.0, &[]), "lora.target_modules"),
+    (|o| o.lora = lora(3, 6.0, &["q_proj", "lm_head"]), "lora.target_modules"),
+    (|o| o.chat_date = Some("2023-02-29".to_owned()), "options.chat_date"),
+    (|o| o.turn_cache_mib = usize::MAX, "options.turn_cache_mib"),
+];
+
+fn adamw(change: fn(&mut AdamW)) -> Optimizer {
+    let mut adamw = AdamW::default();
+    change(&mut adamw);
+    Optimizer::AdamW(adamw)
+}
+
+fn muon(beta1: f64, ratio: f64, momentum: f64) -> Optimizer {
+    Optimizer::Muon { adamw: AdamW { beta1, ..AdamW::default() }, ratio, momentum }
+}
+
+const fn kl(coefficient: f64, estimator: KlEstimator, place: KlPlace) -> Option<Kl> {
+    Some(Kl { coefficient, estimator, place })
+}
+
+fn lora(rank: usize, alpha: f64, modules: &[&str]) -> Option<Lora> {
+    Some(Lora { rank, alpha, target_modules: modules.iter().map(|&module| module.to_owned()).collect(), seed: 0 })
+}
+
 #[test]
 fn options_and_vocabularies_that_cannot_work_are_refused() {
     let start =
         |config: ModelConfig, options: LearnerOptions| Learner::initialize(config, tokenizer(), 1, options).map(|_| ());
-    let fine = LearnerOptions::default;
-    assert_eq!(start(tiny_config(), fine()), Ok(()));
-    let with_adamw = |adamw| LearnerOptions { optimizer: Optimizer::AdamW(adamw), ..fine() };
-    let with_muon = |adamw, ratio, momentum| {
-        let optimizer = Optimizer::Muon { adamw, ratio, momentum };
-        LearnerOptions { optimizer, ..fine() }
-    };
-    let adamw = AdamW::default;
-    let loss = PpoClip { clip_low: 1.5, ..PpoClip::default() }.into();
-    let kl = Kl { coefficient: 0.0, estimator: KlEstimator::K3, place: KlPlace::Loss };
-    for (options, want) in [
-        (LearnerOptions { data_parallel: 0, ..fine() }, "options.data_parallel"),
-        (LearnerOptions { micro_tokens: 0, ..fine() }, "options.micro_tokens"),
-        (LearnerOptions { max_length: Some(0), ..fine() }, "options.max_length"),
-        (LearnerOptions { rollout_rows: 0, ..fine() }, "options.rollout_rows"),
-        (LearnerOptions { clip_norm: 0.0, ..fine() }, "options.clip_norm"),
-        (LearnerOptions { clip_norm: f64::NAN, ..fine() }, "options.clip_norm"),
-        (LearnerOptions { loss, ..fine() }, "loss.clip_low"),
-        (LearnerOptions { preference: Preference::Dpo(Dpo { beta: 0.0 }), ..fine() }, "preference.beta"),
-        (LearnerOptions { kl: Some(kl), ..fine() }, "kl.coefficient"),
-        (LearnerOptions { entropy_bonus: -1.0, ..fine() }, "entropy_bonus"),
-        (with_adamw(AdamW { beta1: 1.5, ..adamw() }), "options.optimizer.beta1"),
-        (with_adamw(AdamW { beta2: 1.0, ..adamw() }), "options.optimizer.beta2"),
-        (with_adamw(AdamW { eps: 0.0, ..adamw() }), "options.optimizer.eps"),
-        (with_adamw(AdamW { weight_decay: -0.1, ..adamw() }), "options.optimizer.weight_decay"),
-        (with_muon(AdamW { beta1: f64::NAN, ..adamw() }, 5.0, 0.95), "options.optimizer.adamw.beta1"),
-        (with_muon(adamw(), f64::INFINITY, 0.95), "options.optimizer.ratio"),
-        (with_muon(adamw(), 5.0, 1.0), "options.optimizer.momentum"),
-    ] {
+    assert_eq!(start(tiny_config(), LearnerOptions::default()), Ok(()));
+    let in_reward = LearnerOptions { kl: kl(0.1, KlEstimator::K1, KlPlace::Reward), ..LearnerOptions::default() };
+    assert_eq!(start(tiny_config(), in_reward), Ok(()));
+    for (spoil, want) in INVALID {
+        let mut options = LearnerOptions::default();
+        spoil(&mut options);
         match start(tiny_config(), options) {
             Err(error @ ConfigError::Option { .. }) => {
                 let said = error.to_string();
@@ -307,7 +342,7 @@ fn options_and_vocabularies_that_cannot_work_are_refused() {
             other => panic!("{want}: {other:?}"),
         }
     }
-    match start(ModelConfig { vocab_size: 50, ..tiny_config() }, fine()) {
+    match start(ModelConfig { vocab_size: 50, ..tiny_config() }, LearnerOptions::default()) {
         Err(ConfigError::Value { key, .. }) => assert_eq!(key, "vocab_size"),
         other => panic!("{other:?}"),
     }

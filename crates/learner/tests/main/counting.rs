@@ -14,17 +14,14 @@ static COUNTING: Counting = Counting;
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes that are allocated.
 pub(crate) fn allocated() -> usize {
     NOW.load(Ordering::Relaxed)
 }
 
-/// The most that were allocated at once.
 pub(crate) fn peak() -> usize {
     PEAK.load(Ordering::Relaxed)
 }
 
-/// Forgets the peak.
 pub(crate) fn forget_peak() {
     PEAK.store(allocated(), Ordering::Relaxed);
 }

@@ -4,7 +4,7 @@
 //! and say so when there is none. Tolerances are relative to the largest number of a tensor; in f32 a card is given ten times those of the
 //! CPU, for sums in another order. In bf16 a number has 8 bits: what is asked for is that errors stay of that size.
 
-use veriplay_core::{Learn, Sample, Sampling, TrainBatch};
+use veriplay_core::{Learn, Sample, TrainBatch};
 use veriplay_learner::{
     Architecture, DeviceSpec, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor, Optimizer, Precision,
     SamplingRequest, Segments, TokenSampler,
@@ -91,14 +91,10 @@ fn every_device_scores_as_the_cpu_does() {
             let prompt = tokens(9, 3);
             let responses = [tokens(5, 1), tokens(1, 2), tokens(12, 5)];
             let want = cpu.score(&prompt, &responses).expect("scores");
-            for found in [other.score(&prompt, &responses).expect("scores"), {
-                let prompts = vec![prompt.clone(); responses.len()];
-                other.rollout_score(&prompts, &responses).expect("scores")
-            }] {
-                let apart = found.iter().flatten().zip(want.iter().flatten()).map(|(a, b)| (a - b).abs());
-                let apart = apart.fold(0.0, f32::max);
-                assert!(apart <= held.logprob, "{held:?} {:?}: {apart}", config.model_type);
-            }
+            let found = other.score(&prompt, &responses).expect("scores");
+            let apart = found.iter().flatten().zip(want.iter().flatten()).map(|(a, b)| (a - b).abs());
+            let apart = apart.fold(0.0, f32::max);
+            assert!(apart <= held.logprob, "{held:?} {:?}: {apart}", config.model_type);
         }
     }
 }
@@ -245,16 +241,20 @@ fn every_device_draws_the_tokens_that_the_cpu_draws() {
 #[test]
 fn log_probabilities_kept_by_sampling_are_those_of_training_in_every_precision() {
     for held in devices() {
-        let [_, other] = both(&tiny_config(), held, &LearnerOptions::default());
-        let prompt = tokens(7, 4);
-        let sampling = Sampling { group: 6, seed: 9, ..Sampling::new(20) };
-        let group = other.continue_tokens(std::slice::from_ref(&prompt), &sampling).expect("samples").remove(0);
-        let responses: Vec<Vec<u32>> = group.iter().map(|sample| sample.tokens.clone()).collect();
-        assert!(responses.windows(2).any(|pair| pair[0] != pair[1]), "samples differ");
-        let scores = other.score(&prompt, &responses).expect("scores");
-        let kept = group.iter().flat_map(|sample| &sample.logprobs);
-        let apart = kept.zip(scores.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        assert!(apart <= held.logprob, "{held:?}: {apart}");
+        for config in families() {
+            let [cpu, other] = both(&config, held, &LearnerOptions::default());
+            let prompt = tokens(7, 4);
+            let request = SamplingRequest { samples: 6, seed: 9, ..SamplingRequest::new(prompt.clone(), 20) };
+            let group = other.complete(&[request]).expect("samples").remove(0);
+            let responses: Vec<Vec<u32>> = group.iter().map(|sample| sample.tokens.clone()).collect();
+            assert!(responses.windows(2).any(|pair| pair[0] != pair[1]), "samples differ");
+            for learner in [cpu, other] {
+                let scores = learner.score(&prompt, &responses).expect("scores");
+                let kept = group.iter().flat_map(|sample| &sample.logprobs);
+                let apart = kept.zip(scores.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!(apart <= held.logprob, "{held:?} {:?}: {apart}", config.model_type);
+            }
+        }
     }
 }
 

@@ -61,7 +61,6 @@ fn batch(learner: &Learner, prompt: &[u32], episodes: &[Vec<Turn>], is_rewritten
     TrainBatch { samples, normalizer: 3.0 }
 }
 
-/// The same responses as supervised examples.
 fn imitated(mut batch: TrainBatch) -> TrainBatch {
     for sample in &mut batch.samples {
         *sample =

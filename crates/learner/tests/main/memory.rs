@@ -17,7 +17,6 @@ use crate::common::{sample, tokenizer};
 use crate::counting;
 
 const JOB: &str = "VERIPLAY_MEASURE";
-const ROLLOUT_JOB: &str = "VERIPLAY_MEASURE_ROLLOUTS";
 const SEGMENTS: Segments = Segments { layers: 1, logit_rows: 64 };
 
 fn shape(layers: usize) -> ModelConfig {
@@ -79,14 +78,22 @@ impl Taken {
     }
 }
 
-/// Not a test by itself: what the others run in a process of its own, where it says how much an update took.
+/// Not a test by itself: what the others run in a process of its own, where it says how much its job took.
 #[test]
 fn the_process_that_is_measured() {
     let Ok(job) = std::env::var(JOB) else { return };
-    let mut words = job.split(',');
-    let mut next = || words.next().expect("layers, tokens of a prompt and of a response, kind, file");
-    let [layers, prompt, rows] = [(); 3].map(|()| next().parse::<usize>().expect("a number"));
-    let (kind, file) = (next(), next());
+    let [layers, tokens, kind, file] = job.split(',').collect::<Vec<_>>()[..] else { panic!("{job}") };
+    let layers = layers.parse().expect("layers");
+    let most = match tokens.split_once(' ') {
+        Some((prompt, rows)) => {
+            most_of_updates(layers, prompt.parse().expect("tokens"), rows.parse().expect("tokens"), kind)
+        }
+        None => most_of_rollouts(layers, kind),
+    };
+    std::fs::write(file, most.to_string()).expect("writes");
+}
+
+fn most_of_updates(layers: usize, prompt: usize, rows: usize, kind: &str) -> u64 {
     let options = options(prompt.max(rows), kind);
     let taken = Taken::begin(options.device);
     let mut learner = Learner::initialize(shape(layers), tokenizer(), 1, options).expect("valid");
@@ -98,7 +105,7 @@ fn the_process_that_is_measured() {
     });
     let batch = TrainBatch { samples: samples.to_vec(), normalizer: rows as f64 };
     (0..2).for_each(|_| drop(learner.update(&batch, 1e-3).expect("learns")));
-    std::fs::write(file, taken.most().to_string()).expect("writes");
+    taken.most()
 }
 
 /// Samples, and the tokens of each: a prompt and a few more. Together they have as many prompt tokens as are computed at once.
@@ -113,13 +120,8 @@ fn rollout_options(kind: &str) -> LearnerOptions {
     LearnerOptions { rollout_rows: SAMPLES, ..options(512, kind) }
 }
 
-/// As [`the_process_that_is_measured`]: how much sampling took beside the weights.
-#[test]
-fn the_process_whose_rollouts_are_measured() {
-    let Ok(job) = std::env::var(ROLLOUT_JOB) else { return };
-    let mut words = job.split(',');
-    let mut next = || words.next().expect("layers, kind, file");
-    let (layers, kind, file) = (next().parse().expect("layers"), next(), next());
+/// How much sampling takes beside the weights.
+fn most_of_rollouts(layers: usize, kind: &str) -> u64 {
     let learner = Learner::initialize(rollout_shape(layers), tokenizer(), 1, rollout_options(kind)).expect("valid");
     let request = |prompt: usize, max_tokens: usize| SamplingRequest {
         ignore_end: true,
@@ -130,14 +132,14 @@ fn the_process_whose_rollouts_are_measured() {
     let taken = Taken::begin(learner.options().device);
     let found = learner.complete(&vec![request(CONTEXT - 40, 40); SAMPLES]).expect("samples");
     assert!(found.iter().flatten().all(|sample| sample.tokens.len() == 40));
-    std::fs::write(file, taken.most().to_string()).expect("writes");
+    taken.most()
 }
 
 #[test]
 fn the_prediction_of_rollouts_on_a_device_is_what_they_take_on_the_cpu() {
     let (mut report, mut fine) = (String::new(), true);
     for (kind, layers) in [("device plain", 3), ("device plain", 9), ("bf16 plain", 3), ("bf16 plain", 9)] {
-        let want = peak_of("memory::the_process_whose_rollouts_are_measured", ROLLOUT_JOB, &format!("{layers},{kind}"));
+        let want = peak_of(&format!("{layers},rollouts,{kind}"));
         let batch = MicroBatchSize { rows: 1, group: 1, outputs: 1 };
         let found = MemoryPlan::predict(&rollout_shape(layers), &rollout_options(kind), batch).rollouts;
         let ratio = found as f64 / want as f64;
@@ -150,16 +152,16 @@ fn the_prediction_of_rollouts_on_a_device_is_what_they_take_on_the_cpu() {
 
 /// Bytes that two updates took at most, on a prompt and a response of so many tokens.
 fn measured(layers: usize, (prompt, response): (usize, usize), kind: &str) -> u64 {
-    peak_of("memory::the_process_that_is_measured", JOB, &format!("{layers},{prompt},{response},{kind}"))
+    peak_of(&format!("{layers},{prompt} {response},{kind}"))
 }
 
-/// What a process that runs one test says that it took.
-fn peak_of(test: &str, variable: &str, job: &str) -> u64 {
+/// What a process says that its job took.
+fn peak_of(job: &str) -> u64 {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("peak");
     let mut child = Command::new(std::env::current_exe().expect("this binary"));
-    child.args(["--exact", test]);
-    child.env(variable, format!("{job},{}", file.display()));
+    child.args(["--exact", "memory::the_process_that_is_measured"]);
+    child.env(JOB, format!("{job},{}", file.display()));
     // Freed memory goes back at once, so that the peak is what was alive.
     child.env("MALLOC_MMAP_THRESHOLD_", "65536").env("MALLOC_TRIM_THRESHOLD_", "65536");
     let output = child.output().expect("it starts");

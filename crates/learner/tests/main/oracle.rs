@@ -41,12 +41,6 @@ impl Oracle {
         Ok(loss)
     }
 
-    /// The loss with one element of one tensor moved by `step`.
-    pub(crate) fn loss_with(&self, name: &str, at: usize, step: f64, batch: &TrainBatch) -> f64 {
-        let moved = self.moved(name, at, step);
-        moved.loss(batch).and_then(|loss| loss.to_scalar::<f64>()).expect("the oracle runs")
-    }
-
     /// The model with one element of one tensor moved by `step`.
     pub(crate) fn moved(&self, name: &str, at: usize, step: f64) -> Self {
         let var = &self.vars[name];
@@ -81,7 +75,6 @@ impl Oracle {
         Ok((loss.to_scalar()?, out))
     }
 
-    /// Log-probability of every response token.
     pub(crate) fn logprobs(&self, prompt: &[u32], response: &[u32]) -> Result<Tensor> {
         selected(&self.distributions(prompt, response)?, response)
     }
@@ -160,7 +153,6 @@ impl Oracle {
     }
 }
 
-/// Those of the response's tokens.
 fn selected(logprobs: &Tensor, response: &[u32]) -> Result<Tensor> {
     logprobs.gather(&Tensor::new(response, &Device::Cpu)?.unsqueeze(1)?, 1)?.squeeze(1)
 }

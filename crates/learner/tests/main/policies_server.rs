@@ -27,10 +27,10 @@ fn prompts(count: usize) -> Vec<Prompt> {
 }
 
 /// The error of asking a server that does `act` with every request; and how many requests there were.
-fn refused(options: ServerOptions, act: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> (ServerError, usize) {
+fn refused(options: ServerOptions, act: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> (PolicyError, usize) {
     let server = Server::start(ServerKind::Vllm, act);
-    let mut results = policy(&server, options).generate_each(&prompts(1), &sampling(2)).expect("fine sampling");
-    (results.remove(0).expect_err("the server fails"), server.seen().len())
+    let error = policy(&server, options).generate(&prompts(1), &sampling(2)).expect_err("the server fails");
+    (error, server.seen().len())
 }
 
 #[test]
@@ -173,8 +173,6 @@ fn lasting_faults_are_reported_with_the_prompt_and_the_number_of_attempts() {
     let server = Server::start(ServerKind::Vllm, |body, _| {
         if body["prompt"].as_str().is_some_and(|text| text.ends_with("x = 1 +")) { Act::HangUp } else { Act::Answer }
     });
-    let results = policy(&server, options()).generate_each(&prompts(3), &sampling(2)).expect("fine sampling");
-    assert_eq!(results.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true], "what succeeded is kept");
     let error = policy(&server, options()).generate(&prompts(3), &sampling(2)).expect_err("a hole");
     assert!(matches!(&error, PolicyError::Backend(why) if why.contains("prompt 1 after 3 attempts")), "{error}");
 }

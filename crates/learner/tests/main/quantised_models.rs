@@ -15,8 +15,7 @@ use candle_core::{Device, Result as CandleResult, Tensor};
 use candle_transformers::models::{quantized_llama, quantized_qwen2, quantized_qwen3};
 use serde_json::json;
 use veriplay_learner::{
-    Architecture, GgufPolicy, Learner, LearnerOptions, Llama3Scaling, Precision, SamplingRequest, TokenSampler,
-    convert_gguf, describe_gguf,
+    Architecture, GgufPolicy, Learner, LearnerOptions, Llama3Scaling, SamplingRequest, TokenSampler, describe_gguf,
 };
 
 use crate::parity::relative;
@@ -107,23 +106,18 @@ fn errors_of_kind(family: Architecture, kind: GgmlDType) -> Vec<f64> {
 }
 
 #[test]
-fn a_model_that_is_not_quantised_has_the_logits_that_candle_transformers_computes() {
+fn a_model_has_the_logits_that_candle_transformers_computes() {
     for family in Architecture::GGUF {
-        let two_layers = errors(family, &folder(family).join("f16.gguf"));
-        let kinds = [GgmlDType::F32, GgmlDType::F16].map(|kind| errors_of_kind(family, kind));
-        let worst = [two_layers, kinds.concat()].concat().into_iter().fold(0.0, f64::max);
-        assert!(worst <= NEAR, "{family:?}: {worst:e} away");
-    }
-}
-
-#[test]
-fn a_quantised_model_has_the_logits_that_candle_transformers_computes() {
-    for family in Architecture::GGUF {
-        for kind in QUANTISED {
-            let errors = errors_of_kind(family, kind);
+        for kind in [GgmlDType::F32, GgmlDType::F16] {
+            let worst = errors_of_kind(family, kind).into_iter().fold(0.0, f64::max);
+            assert!(worst <= NEAR, "{family:?}, {kind:?}: {worst:e} away");
+        }
+        let of_kinds = QUANTISED.map(|kind| (format!("{kind:?}"), errors_of_kind(family, kind)));
+        let of_file = ("two layers".to_owned(), errors(family, &folder(family).join("q8_0.gguf")));
+        for (kind, errors) in of_kinds.into_iter().chain([of_file]) {
             let near = errors.iter().filter(|&&error| error <= NEAR).count();
-            assert!(2 * near > errors.len(), "{family:?}, {kind:?}: {errors:?}");
-            assert!(errors.iter().all(|&error| error <= ROUNDED), "{family:?}, {kind:?}: {errors:?}");
+            assert!(2 * near > errors.len(), "{family:?}, {kind}: {errors:?}");
+            assert!(errors.iter().all(|&error| error <= ROUNDED), "{family:?}, {kind}: {errors:?}");
         }
     }
 }
@@ -196,19 +190,10 @@ fn factors_of_rotary_frequencies_scale_positions_as_our_decoder_does() {
     assert!(relative(&scaled, &plain) > 1e-3, "the factors change the logits");
 }
 
-/// A file of these parts, and what it is converted to.
-fn converted(parts: &Parts) -> Result<Learner, String> {
-    let dir = tempfile::tempdir().expect("a directory");
-    let (path, out) = (dir.path().join("model.gguf"), dir.path().join("converted"));
-    parts.write(&path);
-    convert_gguf(&path, &out, Precision::F32).map_err(|e| format!("{e} ({} there)", out.exists()))?;
-    Ok(Learner::load_by_ids(&out, LearnerOptions::default()).expect("loads"))
-}
-
 #[test]
 fn the_published_scaling_is_converted_and_another_one_is_refused() {
     let (parts, learner) = scaled(PUBLISHED);
-    let got = converted(&parts).expect("it is that of Llama 3.1").logits(&tokens(300)).expect("computes");
+    let got = parts.convert().expect("it is that of Llama 3.1").logits(&tokens(300)).expect("computes");
     let error = relative(&got.concat(), &learner.logits(&tokens(300)).expect("computes").concat());
     assert!(error <= F16, "{error:e} away");
     let dir = tempfile::tempdir().expect("a directory");
@@ -221,7 +206,7 @@ fn the_published_scaling_is_converted_and_another_one_is_refused() {
         original_max_position_embeddings: PUBLISHED,
     };
     assert_eq!(describe_gguf(&path).expect("reads").config.rope_scaling, Some(want));
-    let refused = converted(&scaled(64).0).map(drop).expect_err("a config.json cannot say it");
+    let refused = scaled(64).0.convert().map(drop).expect_err("a config.json cannot say it");
     assert!(refused.contains("`rope_freqs.weight`: ") && refused.contains("false there"), "{refused}");
 }
 
@@ -232,7 +217,7 @@ fn a_llama_has_as_many_positions_as_its_file_says() {
     let policy = parts.load().expect("loads");
     assert_eq!(policy.context(), 5000);
     let tokens = tokens(4300);
-    let want = converted(&parts).expect("converts").logits(&tokens).expect("computes");
+    let want = parts.convert().expect("converts").logits(&tokens).expect("computes");
     let error = relative(&policy.logits(&tokens).expect("computes"), &want[4299]);
     assert!(error <= NEAR, "{error:e} away");
     parts.set("llama.context_length", Value::U32(u32::MAX));
@@ -258,7 +243,7 @@ fn heads_may_be_wider_than_their_share_of_the_stream() {
         }
     }
     let tokens = tokens(40);
-    let want = converted(&parts).expect("converts").logits(&tokens).expect("computes");
+    let want = parts.convert().expect("converts").logits(&tokens).expect("computes");
     let error = relative(&parts.load().expect("loads").logits(&tokens).expect("computes"), &want[39]);
     assert!(error <= F16, "{error:e} away");
 }

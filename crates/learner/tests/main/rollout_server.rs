@@ -164,43 +164,53 @@ fn weights_that_change_and_keep_their_version_are_handed_over() {
     assert!(pair.distance(&after) < 1e-4, "{}", pair.distance(&after));
 }
 
+type Change = fn(&mut Value);
+
+/// A kind of server, what it does to its answers, and words of the refusal.
+type Refused = (ServerKind, Change, &'static str);
+
+/// What SGLang says of each sample.
+fn facts(answer: &mut Value) -> impl Iterator<Item = &mut Value> {
+    answer.as_array_mut().into_iter().flatten().map(|sample| &mut sample["meta_info"])
+}
+
+fn choices(answer: &mut Value) -> impl Iterator<Item = &mut Value> {
+    answer.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten()
+}
+
+const OTHER_WEIGHTS: [Refused; 4] = [
+    (
+        ServerKind::Vllm,
+        |answer| answer.get_mut("model").into_iter().for_each(|model| *model = json!("tiny")),
+        "the server sampled from `tiny`, and `veriplay-",
+    ),
+    (
+        ServerKind::Sglang,
+        |answer| facts(answer).for_each(|facts| facts["weight_version"] = json!("default")),
+        "the server sampled from `default`",
+    ),
+    (
+        ServerKind::Sglang,
+        |answer| facts(answer).for_each(|facts| facts["weight_version"] = Value::Null),
+        "the server sampled from `weights without a name`",
+    ),
+    (
+        ServerKind::Sglang,
+        |answer| facts(answer).take(1).for_each(|facts| facts["weight_version"] = json!("default")),
+        "different `weight_version`s",
+    ),
+];
+
 #[test]
 fn rollouts_of_other_weights_are_refused() {
-    let pair = |kind, change: fn(&mut Value)| pair(kind, move |_, _| Act::Changed(change)).failure();
-    let vllm = pair(ServerKind::Vllm, |answer| {
-        if let Some(model) = answer.get_mut("model") {
-            *model = json!("tiny");
-        }
-    });
-    assert!(vllm.contains("the server sampled from `tiny`, and `veriplay-"), "{vllm}");
-    let sglang = pair(ServerKind::Sglang, |answer| {
-        for sample in answer.as_array_mut().into_iter().flatten() {
-            sample["meta_info"]["weight_version"] = json!("default");
-        }
-    });
-    assert!(sglang.contains("the server sampled from `default`"), "{sglang}");
-    let unnamed = pair(ServerKind::Sglang, |answer| {
-        for sample in answer.as_array_mut().into_iter().flatten() {
-            drop(sample["meta_info"].as_object_mut().map(|facts| facts.remove("weight_version")));
-        }
-    });
-    assert!(unnamed.contains("the server sampled from `weights without a name`"), "{unnamed}");
-    let mixed = self::pair(ServerKind::Sglang, |_, _| {
-        Act::Changed(|answer| {
-            if let Some(sample) = answer.as_array_mut().and_then(|samples| samples.first_mut()) {
-                sample["meta_info"]["weight_version"] = json!("default");
-            }
-        })
-    });
-    assert!(mixed.failure().contains("different `weight_version`s"), "{}", mixed.failure());
+    for (kind, change, want) in OTHER_WEIGHTS {
+        let failure = pair(kind, move |_, _| Act::Changed(change)).failure();
+        assert!(failure.contains(want), "{failure}");
+    }
 }
 
 #[test]
 fn an_answer_that_cannot_be_trained_on_is_refused_with_the_reason() {
-    type Change = fn(&mut Value);
-    fn choices(answer: &mut Value) -> impl Iterator<Item = &mut Value> {
-        answer.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten()
-    }
     let cases: [(&str, Change); 5] = [
         ("no token ids", |answer| {
             choices(answer).for_each(|choice| (choice["token_ids"], choice["logprobs"]) = (Value::Null, Value::Null));

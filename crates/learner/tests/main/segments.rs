@@ -63,15 +63,3 @@ fn pairs_learn_alike_with_and_without_segments() {
     };
     assert!(after(None) == after(Some(Segments { layers: 1, logit_rows: ALL })));
 }
-
-#[test]
-fn segments_of_nothing_are_refused() {
-    for (segments, key) in [
-        (Segments { layers: 0, logit_rows: 1 }, "segments.layers"),
-        (Segments { layers: 1, logit_rows: 0 }, "segments.logit_rows"),
-    ] {
-        let options = LearnerOptions { segments: Some(segments), ..LearnerOptions::default() };
-        let error = Learner::initialize(tiny_config(), tokenizer(), 1, options).expect_err(key).to_string();
-        assert!(error.contains(key), "{error}");
-    }
-}

@@ -83,18 +83,25 @@ fn a_nucleus_larger_than_what_is_sorted_at_once_is_whole() {
 }
 
 #[test]
-fn truncated_draws_come_as_often_as_they_should_and_others_never() {
+fn draws_come_as_often_as_they_should_rare_ones_too_and_those_that_are_cut_off_never() {
     let logits: Vec<f32> = (0..30_u32).map(|i| ((i * 7) % 30) as f32 * 0.2).collect();
     let plain = TokenSampler::at(0.8);
-    let cases = [
+    let truncated = [
         plain,
         TokenSampler { top_k: 8, ..plain },
         TokenSampler { top_p: 0.9, ..plain },
         TokenSampler { min_p: 0.05, ..plain },
         TokenSampler { top_k: 20, top_p: 0.95, min_p: 0.02, ..plain },
     ];
-    let draws = 200_000_u64;
-    for sampler in cases {
+    // Probabilities from 1/2 down to 1e-4, in an order that puts rare tokens first, in the middle and last.
+    let rare = [1e-4_f32, 0.3, 1e-3, 0.5, 4e-4, 0.15, 0.0483, 2e-4];
+    let at = |temperature: f32| {
+        let logits = rare.iter().map(|share| share.ln() * temperature + 3.0).collect();
+        (logits, TokenSampler::at(temperature))
+    };
+    let cases = truncated.map(|sampler| (logits.clone(), sampler)).into_iter().chain([1.0, 0.5, 2.0].map(at));
+    let draws = 400_000_u64;
+    for (logits, sampler) in cases {
         let shares = oracle(&sampler, &logits);
         let mut counts = vec![0_u64; logits.len()];
         for i in 0..draws {

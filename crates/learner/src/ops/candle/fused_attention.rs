@@ -192,7 +192,6 @@ impl Attention {
         Sizes { rows, heads, kv_heads, scale: self.sizes.scale() }
     }
 
-    /// Numbers of the result.
     fn mixed(&self) -> usize {
         self.tables.rows * self.sizes.heads * self.sizes.dim
     }

@@ -1,10 +1,9 @@
-//! Batches that lack what a loss needs, and configs that make no sense: refused by name, and nothing has changed.
+//! Batches that lack what a loss needs: refused by name, and nothing has changed.
 
 use veriplay_core::{Learn, LearnError, PreferenceBatch, TrainBatch};
 use veriplay_learner::{KlEstimator, KlPlace, Learner, LearnerOptions, Loss, PpoClip, Sft, Tis};
 
 use super::common::{batch, kl, learner, pairs, with_loss};
-use crate::common::{tiny_config, tokenizer};
 
 #[track_caller]
 fn refused(learner: &mut Learner, batch: &TrainBatch, words: &[&str]) {
@@ -36,7 +35,7 @@ fn a_rollout_without_reference_is_named_unless_the_learner_holds_one() {
     batch.samples[1].reference = None;
     refused(&mut learner, &batch, &["sample 1", "reference log-probabilities", "`kl`", "hold a reference"]);
     learner.hold_reference().expect("holds");
-    assert!(learner.holds_reference() && learner.update(&batch, 1e-3).is_ok());
+    assert!(learner.update(&batch, 1e-3).is_ok());
 }
 
 #[test]
@@ -94,17 +93,4 @@ fn pairs_without_reference_are_named_and_bad_pairs_are_refused() {
     }
     assert_eq!(before, learner.weights_bytes().expect("bytes"));
     assert_eq!(learner.prefer(&PreferenceBatch { pairs: Vec::new() }, 0.1).expect("nothing to learn").tokens, 0);
-}
-
-#[test]
-fn options_that_make_no_sense_are_refused_with_their_key() {
-    let cases = [
-        (with_loss(PpoClip { clip_low: -0.1, ..PpoClip::default() }), "clip_low"),
-        (LearnerOptions { kl: kl(KlEstimator::K1, KlPlace::Loss), ..LearnerOptions::default() }, "kl.estimator"),
-        (LearnerOptions { entropy_bonus: f64::NAN, ..LearnerOptions::default() }, "entropy_bonus"),
-    ];
-    for (options, key) in cases {
-        let error = Learner::initialize(tiny_config(), tokenizer(), 1, options).expect_err(key).to_string();
-        assert!(error.contains(key), "{error}");
-    }
 }

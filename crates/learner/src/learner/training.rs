@@ -1,0 +1,388 @@
+//! Training: from a batch to an optimizer step on the model's weights, and the files that this adds to a model.
+//!
+//! The reference policy, of KL terms and of losses over pairs, is a frozen copy: it costs one more copy of the weights (4 bytes a parameter), or
+//! of the adapters alone where there are some, and the weights' packed form while it scores.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use veriplay_core::{
+    Learn, LearnError, LengthLimit, PolicyError, PolicyVersion, PreferenceBatch, Sample, Snapshot, TrainBatch, Update,
+};
+
+use super::Learner;
+use crate::Result;
+use crate::backward::{compute_gradients, warn_about_candle_pool};
+use crate::checkpoint::{
+    CheckpointError, TrainerState, read_adapters, read_trainer_state, write_adapters, write_trainer_state,
+};
+use crate::config::TensorSpec;
+use crate::gradients::Gradients;
+use crate::lora::{Adapters, Lora, is_a};
+use crate::model::{NamedTensor, name_tensors};
+use crate::network::{GradientMode, PromptedResponse, Response, Weights, values};
+use crate::objective::{BatchTotals, Objective, PairObjective, SampleObjective};
+use crate::ops::{IdleBuffers, SharedWorkspace};
+use crate::optim::{Moments, OptimizerState, StepSettings};
+use crate::sampling::Sampler;
+use crate::score::{policy_error, score_with, whole_responses};
+
+/// What a learner has learned at some time.
+struct TrainedState {
+    weights: Weights,
+    optimizer: OptimizerState,
+    version: PolicyVersion,
+}
+
+impl Learn for Learner {
+    /// See the trait. Samples on which the loss does not depend, such as those of weight 0 under the default one, are not computed,
+    /// and `entropy` and `tokens` cover only the others. A batch without others changes only the version.
+    fn update(&mut self, batch: &TrainBatch, learning_rate: f64) -> Result<Update, LearnError> {
+        self.sampler.forget();
+        check_rate(learning_rate)?;
+        let batch = self.add_references(batch)?;
+        self.step(&SampleObjective::new(self.options.terms(), &batch)?, learning_rate)
+    }
+
+    fn prefer(&mut self, batch: &PreferenceBatch, learning_rate: f64) -> Result<Update, LearnError> {
+        self.sampler.forget();
+        check_rate(learning_rate)?;
+        let references = self.check_pairs(batch)?;
+        self.step(&PairObjective::new(self.options.preference, batch, &references)?, learning_rate)
+    }
+
+    fn snapshot(&self) -> Result<Snapshot, LearnError> {
+        let weights = self.model.weights.snapshot().map_err(learn_error)?;
+        Ok(Snapshot::new(TrainedState { weights, optimizer: self.optimizer.clone(), version: self.version }))
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), LearnError> {
+        self.forget_handed_over();
+        let (weights, state) = (&self.model.weights, snapshot.state::<TrainedState>()?);
+        let restore = |spec: &TensorSpec| weights.var(&spec.name)?.set(state.weights.var(&spec.name)?);
+        self.trainable.iter().try_for_each(restore).map_err(learn_error)?;
+        (self.optimizer, self.version) = (state.optimizer.clone(), state.version);
+        Ok(())
+    }
+}
+
+impl Learner {
+    /// Loss of a batch and its gradient in every weight tensor that trains, without a step: for diagnosis and tests.
+    pub fn named_gradients(&mut self, batch: &TrainBatch) -> Result<(f64, Vec<NamedTensor>), LearnError> {
+        let batch = self.add_references(batch)?;
+        self.gradients_of(&SampleObjective::new(self.options.terms(), &batch)?)
+    }
+
+    /// As [`Learner::named_gradients`], of pairs.
+    pub fn named_preference_gradients(
+        &mut self,
+        batch: &PreferenceBatch,
+    ) -> Result<(f64, Vec<NamedTensor>), LearnError> {
+        let references = self.check_pairs(batch)?;
+        self.gradients_of(&PairObjective::new(self.options.preference, batch, &references)?)
+    }
+
+    fn gradients_of(&mut self, objective: &dyn Objective) -> Result<(f64, Vec<NamedTensor>), LearnError> {
+        let (totals, gradients) = self.compute(objective).map_err(learn_error)?;
+        Ok((totals.loss, name_tensors(&self.trainable, gradients.values(&self.trainable).map_err(learn_error)?)))
+    }
+
+    fn step(&mut self, objective: &dyn Objective, rate: f64) -> Result<Update, LearnError> {
+        let responses = objective.responses();
+        if responses.is_empty() {
+            self.version.0 += 1;
+            return Ok(self.report(BatchTotals::default(), 0.0));
+        }
+        // A batch whose contexts have a single token gives queries and keys no gradient, and its zeros are no sign of a cut graph.
+        let has_context = responses.iter().any(|(prompt, r)| prompt.len() + r.tokens.len() > 2);
+        let (totals, gradients) = self.compute(objective).map_err(learn_error)?;
+        // Nor are those at a minimum of the objective, such as a policy that is its own reference.
+        let reaches_all = has_context && totals.steepest > 0.0;
+        // As long as every B of an adapter is zero, so is the gradient of its A.
+        let fresh_adapters = self.model.weights.has_fresh_adapters().map_err(learn_error)?;
+        let must_be_nonzero = |name: &str| reaches_all && !self.checked && !(fresh_adapters && is_a(name));
+        let norm = gradients.checked_norm(&self.trainable, must_be_nonzero)?;
+        self.checked |= reaches_all && !fresh_adapters;
+        self.apply(&gradients, norm, rate).map_err(learn_error)?;
+        self.version.0 += 1;
+        Ok(self.report(totals, norm))
+    }
+
+    fn report(&self, totals: BatchTotals, gradient_norm: f64) -> Update {
+        let entropy = totals.entropy / totals.count.max(1) as f64;
+        let BatchTotals { loss, tokens, .. } = totals;
+        Update { policy: self.version, loss, entropy, gradient_norm, tokens, metrics: totals.metrics.means() }
+    }
+
+    fn compute(&mut self, objective: &dyn Objective) -> Result<(BatchTotals, Gradients)> {
+        warn_about_candle_pool();
+        self.workspaces.resize_with(self.model.workers(), SharedWorkspace::default);
+        let backend = self.model.backend(GradientMode::Tracked)?;
+        compute_gradients(&backend, &self.model.weights, &self.workspaces, objective, &self.options)
+    }
+
+    fn apply(&mut self, gradients: &Gradients, norm: f64, learning_rate: f64) -> Result<()> {
+        let clip = self.options.clip_norm;
+        let scale = if norm > clip { (clip / norm) as f32 } else { 1.0 };
+        let settings = StepSettings { learning_rate, scale, threads: self.model.workers() };
+        self.optimizer.step(&self.options.optimizer, &self.trainable, &self.model.weights, gradients, settings)
+    }
+
+    /// Trains these adapters from now on, or the weights themselves, with a fresh optimizer.
+    pub(super) fn restart_with(&mut self, lora: Option<Lora>, adapters: Option<Adapters>) -> Result<()> {
+        let Self { model, trainable, .. } = self;
+        *trainable = lora.as_ref().map_or_else(|| model.specs.clone(), |lora| lora.specs(&model.specs));
+        self.optimizer = OptimizerState::new(trainable, model.device.kernels);
+        model.weights.set_adapters(adapters, model.device.dtype)?;
+        self.options.lora = lora;
+        self.checked = false;
+        Ok(())
+    }
+
+    /// The adapters that a learner with this option begins with.
+    pub(super) fn fresh_adapters(&self, lora: &Lora) -> Result<Adapters> {
+        Adapters::initialize(lora, &self.model.specs, &self.model.device.device)
+    }
+
+    /// Trains fresh adapters on the same base from now on, those that a learner with this option begins with, with a fresh optimizer. The version
+    /// counts on; the reference and the server that samples stay.
+    pub fn restart_adapters(&mut self, lora: &Lora) -> Result<(), LearnError> {
+        self.forget_handed_over();
+        let adapters = self.fresh_adapters(lora).map_err(learn_error)?;
+        self.restart_with(Some(lora.clone()), Some(adapters)).map_err(learn_error)
+    }
+
+    /// Begins with a fresh optimizer, and frees the buffers of training and sampling.
+    pub fn reset_optimizer(&mut self) {
+        self.sampler = Sampler::new(&self.options);
+        self.model.buffers = IdleBuffers::default();
+        self.optimizer = OptimizerState::new(&self.trainable, self.model.device.kernels);
+        self.workspaces.clear();
+    }
+
+    /// Goes on with the weights, the options and the fresh optimizer of `start`, which has the same shape. The version counts on; the
+    /// reference and the server that samples stay. Until it returns there are two copies of the weights: behind [`Learner::reset_optimizer`], which
+    /// frees the moments, that is less than training takes.
+    ///
+    /// # Errors
+    /// It has another shape; the learner is then unchanged.
+    pub fn restart_from(&mut self, start: Self) -> Result<(), LearnError> {
+        if self.model.config != start.model.config {
+            let what = "the start model's config.json differs from the policy's: they must be the same model";
+            return Err(LearnError::Backend(what.to_owned()));
+        }
+        self.forget_handed_over();
+        let (reference, rollout_server) = (self.reference.take(), self.rollout_server.take());
+        *self = Self { version: self.version, reference, rollout_server, ..start };
+        Ok(())
+    }
+
+    /// Makes the present weights the reference: the start model's at the start of a run, the opponent's at the start of a SPIN
+    /// iteration.
+    pub fn hold_reference(&mut self) -> Result<(), PolicyError> {
+        self.reference = Some(self.model.weights.snapshot().map_err(policy_error)?);
+        Ok(())
+    }
+
+    /// Makes the present weights of another learner the reference.
+    pub fn hold_reference_of(&mut self, other: &Self) -> Result<(), PolicyError> {
+        if self.model.config != other.model.config {
+            let what = "the reference's config.json differs from the policy's: they must be the same model";
+            return Err(PolicyError::Backend(what.to_owned()));
+        }
+        self.reference = Some(other.model.weights.snapshot().map_err(policy_error)?);
+        Ok(())
+    }
+
+    /// Log-probabilities under these weights, a reference's, of every response behind its prompt.
+    fn reference_scores(
+        &self,
+        weights: &Weights,
+        responses: &[PromptedResponse<'_>],
+    ) -> Result<Vec<Vec<f32>>, LearnError> {
+        let backend = self.model.backend_for(weights, GradientMode::Detached).map_err(learn_error)?;
+        score_with(&self.model, &backend, responses, self.options.micro_tokens).map_err(learn_error)
+    }
+
+    /// What the tokens of a batch must keep to.
+    fn token_limits(&self) -> TokenLimits {
+        let config = &self.model.config;
+        TokenLimits { length: self.options.length_limit(config), vocabulary: config.vocab_size }
+    }
+
+    /// The batch, checked, with the reference log-probabilities that its loss needs, where there is a reference.
+    fn add_references<'a>(&self, batch: &'a TrainBatch) -> Result<Cow<'a, TrainBatch>, LearnError> {
+        self.token_limits().check_batch(batch)?;
+        let terms = self.options.terms();
+        let (Some(_), Some(reference)) = (terms.kl, &self.reference) else { return Ok(Cow::Borrowed(batch)) };
+        let wanting = |sample: &&mut Sample| !sample.imitate && sample.reference.is_none() && terms.keeps(sample);
+        let mut filled = batch.clone();
+        let mut wanting: Vec<_> = filled.samples.iter_mut().filter(wanting).collect();
+        let responses = wanting.iter().enumerate().map(|(index, sample)| {
+            (&*sample.prompt, Response { episode: sample.episode, ..Response::new(index, &sample.response) })
+        });
+        let responses: Vec<PromptedResponse<'_>> = responses.collect();
+        let scores = self.reference_scores(reference, &responses)?;
+        wanting.iter_mut().zip(scores).for_each(|(sample, score)| sample.reference = Some(score));
+        Ok(Cow::Owned(filled))
+    }
+
+    /// Checks a batch of pairs. Returns the log-probabilities, under the reference, of the whole responses of every pair that comes without.
+    fn check_pairs(&self, batch: &PreferenceBatch) -> Result<BTreeMap<usize, [f64; 2]>, LearnError> {
+        self.token_limits().check_pairs(batch)?;
+        let Some(reference) = &self.reference else { return Ok(BTreeMap::new()) };
+        let wanting: Vec<usize> = (0..batch.pairs.len()).filter(|&i| batch.pairs[i].reference.is_none()).collect();
+        let pairs = wanting.iter().map(|&i| &batch.pairs[i]);
+        let both = pairs.flat_map(|p| [(&*p.prompt, p.chosen.as_slice()), (&*p.prompt, p.rejected.as_slice())]);
+        let scores = self.reference_scores(reference, &whole_responses(&both.collect::<Vec<_>>()))?;
+        let sums: Vec<f64> = scores.iter().map(|s| s.iter().map(|&l| f64::from(l)).sum()).collect();
+        Ok(wanting.into_iter().zip(sums.chunks_exact(2).map(|pair| [pair[0], pair[1]])).collect())
+    }
+
+    /// Writes the optimizer's moments and counters next to the model.
+    pub fn save_trainer_state(&self, dir: &Path) -> Result<(), CheckpointError> {
+        let moments = self.optimizer.moments().map_err(|e| CheckpointError::unreadable("optimizer.safetensors", e))?;
+        let moments = moments.iter().flat_map(|Moments { first, second }| [first.as_slice(), second.as_slice()]);
+        write_trainer_state(dir, &TrainerState::new(self.optimizer.step, self.version), &self.trainable, moments)
+    }
+
+    /// Restores what [`Learner::save_trainer_state`] wrote: the next update gives the same bits as without the interruption.
+    ///
+    /// # Errors
+    /// A file that is missing, broken, of another schema, or of another model; the learner is then unchanged.
+    pub fn load_trainer_state(&mut self, dir: &Path) -> Result<(), CheckpointError> {
+        self.forget_handed_over();
+        let (state, values) = read_trainer_state(dir, &self.trainable)?;
+        let mut values = values.into_iter();
+        let mut moments = Vec::with_capacity(self.trainable.len());
+        while let (Some(first), Some(second)) = (values.next(), values.next()) {
+            moments.push(Moments { first, second });
+        }
+        self.optimizer.restore(state.step, moments);
+        self.version = state.policy_version;
+        Ok(())
+    }
+
+    /// Writes the adapters, and nothing of the base, into a directory, which is made when missing.
+    ///
+    /// # Errors
+    /// A file that cannot be written, or a learner without adapters.
+    pub fn save_adapters(&self, dir: &Path) -> Result<(), CheckpointError> {
+        let file = dir.join("adapter_config.json").display().to_string();
+        let none = || CheckpointError::unreadable(&file, "the learner has no adapters to save");
+        let lora = self.options.lora.as_ref().ok_or_else(none)?;
+        let data = |spec: &TensorSpec| self.model.weights.var(&spec.name).and_then(|var| values(var));
+        let data = self.trainable.iter().map(data).collect::<Result<Vec<_>>>();
+        let data = data.map_err(|e| CheckpointError::unreadable("adapter_model.safetensors", e))?;
+        write_adapters(dir, lora, &self.trainable, &data)
+    }
+
+    /// Trains the adapters of a directory on this base from now on, with a fresh optimizer. Those it trained before are lost.
+    ///
+    /// # Errors
+    /// A file that is missing or broken, an option of PEFT that this learner does not have, or tensors of another model; the learner
+    /// is then unchanged.
+    pub fn load_adapters(&mut self, dir: &Path) -> Result<(), CheckpointError> {
+        self.forget_handed_over();
+        let (lora, values) = read_adapters(dir, &self.model.specs)?;
+        let adapters = Adapters::new(&lora, &self.model.specs, values, &self.model.device.device);
+        let file = dir.join("adapter_config.json").display().to_string();
+        let adapters = adapters.map_err(|e| CheckpointError::unreadable(&file, e))?;
+        self.restart_with(Some(lora), Some(adapters)).map_err(|e| CheckpointError::unreadable(&file, e))
+    }
+
+    /// Merges the adapters into the weights; from then on the weights themselves are trained, with a fresh optimizer.
+    pub fn merge_adapters(&mut self) -> Result<(), CheckpointError> {
+        self.forget_handed_over();
+        let merged = self.model.merge_adapters().and_then(|()| self.restart_with(None, None));
+        merged.map_err(|e| CheckpointError::unreadable("(weights)", e))
+    }
+}
+
+fn learn_error(error: candle_core::Error) -> LearnError {
+    LearnError::Backend(error.to_string())
+}
+
+fn bad<T>(what: String) -> Result<T, LearnError> {
+    Err(LearnError::BadBatch(what))
+}
+
+fn check_rate(rate: f64) -> Result<(), LearnError> {
+    if rate.is_finite() && rate >= 0.0 {
+        return Ok(());
+    }
+    bad(format!("learning rate is `{rate}`: want zero or a positive number"))
+}
+
+/// What the tokens of a batch must keep to. Memory is planned for sequences of that length.
+struct TokenLimits {
+    length: LengthLimit,
+    vocabulary: usize,
+}
+
+impl TokenLimits {
+    fn check_batch(&self, batch: &TrainBatch) -> Result<(), LearnError> {
+        if !(batch.normalizer.is_finite() && batch.normalizer > 0.0) {
+            return bad(format!("normalizer is `{}`: want a positive number", batch.normalizer));
+        }
+        batch.samples.iter().enumerate().try_for_each(|(i, sample)| self.check_sample(i, sample))
+    }
+
+    fn check_sample(&self, i: usize, sample: &Sample) -> Result<(), LearnError> {
+        self.check_tokens(&format!("sample {i}"), &sample.prompt, &sample.response)?;
+        let length = sample.response.len();
+        if sample.masked >= length {
+            return bad(format!(
+                "sample {i} masks {} of {length} response tokens: nothing is left to learn",
+                sample.masked
+            ));
+        }
+        if !sample.weight.is_finite() || sample.imitate && sample.weight < 0.0 {
+            return bad(format!("sample {i} has weight `{}`", sample.weight));
+        }
+        if !(sample.scale.is_finite() && sample.scale >= 0.0) {
+            return bad(format!("sample {i} has scale `{}`: want a number that is not negative", sample.scale));
+        }
+        for (what, logprobs) in [("behaviour", &sample.behaviour), ("reference", &sample.reference)] {
+            let Some(logprobs) = logprobs else { continue };
+            if logprobs.len() != length {
+                return bad(format!("sample {i} has {} {what} log-probabilities for {length} tokens", logprobs.len()));
+            }
+            if let Some(logprob) = logprobs.iter().find(|l| !l.is_finite()) {
+                return bad(format!("sample {i} has the {what} log-probability `{logprob}`"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_pairs(&self, batch: &PreferenceBatch) -> Result<(), LearnError> {
+        for (i, pair) in batch.pairs.iter().enumerate() {
+            self.check_tokens(&format!("the chosen response of pair {i}"), &pair.prompt, &pair.chosen)?;
+            self.check_tokens(&format!("the rejected response of pair {i}"), &pair.prompt, &pair.rejected)?;
+            if !(pair.weight.is_finite() && pair.weight >= 0.0) {
+                return bad(format!("pair {i} has weight `{}`: want a number that is not negative", pair.weight));
+            }
+            if let Some(logprob) = pair.reference.iter().flatten().find(|l| !l.is_finite()) {
+                return bad(format!("pair {i} has the reference log-probability `{logprob}`"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_tokens(&self, what: &str, prompt: &[u32], response: &[u32]) -> Result<(), LearnError> {
+        if prompt.is_empty() || response.is_empty() {
+            return bad(format!("{what} has an empty prompt or response"));
+        }
+        let (prompted, answered, limit) = (prompt.len(), response.len(), self.length);
+        if prompted + answered > limit.tokens() {
+            return bad(format!(
+                "{what} has {prompted} tokens in its prompt and {answered} in its response, and {limit}"
+            ));
+        }
+        match prompt.iter().chain(response).find(|&&t| t as usize >= self.vocabulary) {
+            Some(token) => bad(format!("{what} holds token {token}, and the vocabulary has {}", self.vocabulary)),
+            None => Ok(()),
+        }
+    }
+}
