@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use tracing_subscriber::filter::Directive;
+use tracing_subscriber::fmt::format::FmtSpan;
 
 use commands::LogFormat;
 use veriplay_console::exit::{self, Failure};
@@ -84,7 +85,9 @@ fn start_log(format: LogFormat, filter: &str) {
     };
     // https://no-color.org: set and not empty asks for none.
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    // A span says at its end how long it was at work.
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
+    let log = log.with_span_events(FmtSpan::CLOSE);
     match format {
         LogFormat::Text => log.event_format(TextLog::default()).init(),
         LogFormat::Json => {

@@ -161,6 +161,7 @@ impl<G: Game> SelfPlay<G> {
     }
 
     /// Has the script do what it does behind the update of step `step`. Returns the numbers that it states, by name.
+    #[tracing::instrument(level = "debug", skip_all, fields(step = update.step))]
     pub fn after_update(
         &self,
         update: StepUpdate<'_>,

@@ -121,6 +121,7 @@ impl<E: Environment> Stages<'_, E> {
     }
 
     /// Samples proposers. `known` has the keys of what was proposed before, and gets those of what is; `earlier` are the step's earlier proposals.
+    #[tracing::instrument(level = "debug", skip_all, fields(stage = ?call.stage, step = call.step))]
     pub(crate) fn propose(
         &self,
         call: StageCall,
@@ -150,6 +151,7 @@ impl<E: Environment> Stages<'_, E> {
     }
 
     /// Samples episodes of one stage to their ends. `ended` is told how many more have ended, as they do.
+    #[tracing::instrument(level = "debug", skip_all, fields(stage = ?call.stage, step = call.step))]
     pub(crate) fn sample(
         &self,
         call: StageCall,
@@ -196,6 +198,7 @@ impl<E: Environment> Stages<'_, E> {
     }
 
     /// Samples a group of solvers for each task, as large as the settings say where `group` does not. `ended` as for [`Stages::sample`].
+    #[tracing::instrument(level = "debug", skip_all, fields(stage = ?call.stage, step = call.step))]
     pub(crate) fn solve(
         &self,
         call: StageCall,
@@ -258,6 +261,7 @@ pub(crate) struct VerifierPlayer<'a, E: Environment> {
 
 /// Samples the verifiers of each player and judges the rounds. Every task has solvers' episodes, side by side. Gives every response the judgement
 /// of its round.
+#[tracing::instrument(level = "debug", skip_all, fields(stage = ?call.stage, step = call.step))]
 pub(crate) fn verify<E: Environment>(
     call: StageCall,
     players: &[VerifierPlayer<'_, E>],
@@ -304,6 +308,7 @@ struct StageJudge<'a, E> {
 }
 
 impl<E: Environment> StageJudge<'_, E> {
+    #[tracing::instrument(level = "debug", skip_all, fields(episodes = finished.len()))]
     fn judge_proposals(
         &self,
         chunk: usize,
@@ -338,6 +343,7 @@ impl<E: Environment> StageJudge<'_, E> {
     }
 
     /// Judges the rounds of neighbouring tasks, of which `first` is the number of the first.
+    #[tracing::instrument(level = "debug", skip_all, fields(tasks = tasks.len()))]
     fn judge_rounds(
         &self,
         first: usize,
@@ -369,6 +375,7 @@ pub(crate) fn solved_tasks<'a, E: Environment>(
 }
 
 /// Judges solvers' episodes apart from verifiers; `task` gives the task of a source.
+#[tracing::instrument(level = "debug", skip_all, fields(episodes = finished.len()))]
 pub(crate) fn judge_solutions<'a, E: Environment>(
     game: &E,
     execute: &dyn Execute,

@@ -244,6 +244,7 @@ impl<'a, E: Environment> Step<'a, E> {
     }
 
     /// Judges derivations: tasks that no policy proposed. Returns their places in [`StepFacts::derived`].
+    #[tracing::instrument(level = "debug", skip_all, fields(step = self.number))]
     pub fn derive(&mut self, derivations: Vec<E::Derivation>) -> Range<usize> {
         let (first, known) = (self.facts.derived.len(), &mut self.known);
         let judged = self
@@ -258,6 +259,7 @@ impl<'a, E: Environment> Step<'a, E> {
     /// Draws tasks: `choose` takes some of the pool, and of what was proposed and derived in this step and that no draw has taken. A task that has no
     /// prompt, or none that the policy has room for, is passed over and counted. Draw before [`Step::admit`], which lets new tasks into the pool:
     /// behind it they are both new and of the pool.
+    #[tracing::instrument(level = "debug", skip_all, fields(step = self.number))]
     pub fn draw(&mut self, choose: impl FnOnce(&mut TaskChoice<'_, E::Task>)) -> Result<DrawnTasks<E>, PlayError> {
         let (stages, pool) = (&self.stages, &*self.pool);
         let (game, StepContext { execute, seed, .. }) = (stages.game, stages.context);

@@ -62,6 +62,22 @@ fn a_run_its_replay_and_an_evaluation_say_events_and_nothing_else() {
 }
 
 #[test]
+fn the_parts_of_a_step_say_how_long_they_took() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let config = write_config(dir.path(), &small_config());
+    let mut command = veriplay();
+    command.args(["play", "--steps", "1", "--config"]).arg(&config).arg("--out").arg(dir.path().join("run"));
+    let said = stderr(&succeeded(command.env("VERIPLAY_LOG", "veriplay_selfplay=debug,veriplay_run=debug")));
+    for span in
+        ["propose", "draw", "solve", "sample", "judge_proposals", "learn", "play_step", "checkpoint", "evaluate"]
+    {
+        let mut ended = said.lines().filter(|line| line.contains("close time.busy="));
+        let named = |line: &str| [":", "{"].iter().any(|end| line.contains(&format!("{span}{end}")));
+        assert!(ended.any(named), "no span `{span}` ends in\n{said}");
+    }
+}
+
+#[test]
 fn an_interrupted_phase_is_not_complete() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let sent = folder.path().join("sent");

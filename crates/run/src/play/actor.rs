@@ -57,6 +57,7 @@ impl Actor {
     }
 
     /// The updates of a step. A trainer makes passes of its own, and has a reference of its own.
+    #[tracing::instrument(level = "debug", skip_all)]
     pub(crate) fn learn(
         &mut self,
         (batches, rewarded): (&[Batch], &[RewardedRollout]),

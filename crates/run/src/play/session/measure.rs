@@ -43,6 +43,7 @@ impl<S: GameSetup> Session<S> {
     }
 
     /// Measures the suites, where that is due after `step` steps.
+    #[tracing::instrument(level = "debug", skip_all, fields(step))]
     pub(super) fn measure_suites(&self, step: u64) -> Result<SuiteScores, Failure> {
         if !self.suites.are_due(step, self.config.run.steps) {
             return Ok(SuiteScores::new());
@@ -53,6 +54,7 @@ impl<S: GameSetup> Session<S> {
         self.suites.measure(MeasuredModel { name: &name, policy: self.actor.policy(), has_chat_template }, step)
     }
 
+    #[tracing::instrument(level = "debug", skip_all, fields(step = self.step))]
     pub(super) fn evaluate(&self, model: &str) -> Result<EvalTable, Failure> {
         progress::say(format!("evaluating {model} on the {} set", self.config.setup.eval().set().label()));
         let started = Instant::now();
@@ -64,6 +66,7 @@ impl<S: GameSetup> Session<S> {
     }
 
     /// Evaluates on the validation set, where that is due after `step` steps. It has no bar: that of the run is there.
+    #[tracing::instrument(level = "debug", skip_all, fields(step))]
     pub(super) fn validate(&self, step: u64) -> Result<Option<EvalTable>, Failure> {
         let Some(validation) = self.validation.as_ref().filter(|validation| validation.is_due(step)) else {
             return Ok(None);

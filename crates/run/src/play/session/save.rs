@@ -9,6 +9,7 @@ use crate::game_setup::GameSetup;
 use crate::rundir::PlayState;
 
 impl<S: GameSetup> Session<S> {
+    #[tracing::instrument(level = "debug", skip_all, fields(step = self.step))]
     pub(super) fn checkpoint(&mut self) -> Result<(), Failure> {
         let state = PlayState {
             schema_version: SCHEMA_VERSION,

@@ -68,6 +68,7 @@ struct Measured<M> {
 
 impl<S: GameSetup> Session<S> {
     /// Plays one step; returns the text of the progress bar.
+    #[tracing::instrument(level = "debug", skip_all, fields(step = self.step))]
     pub(super) fn play_step(&mut self) -> Result<String, Failure> {
         if !self.is_external() && self.evaluates_after(self.step + 1) {
             // When that fails, through a server or a fault of the host, the weights are not those of any step any more.
