@@ -163,23 +163,18 @@ mod tests {
 
     #[test]
     fn a_judge_is_read_from_its_name_its_options_or_json() {
-        let float =
-            |absolute, relative| Comparison { tolerance: tolerance(absolute, relative), ..Comparison::by("float") };
+        let by = Comparison::by;
+        let float = |absolute, relative| Comparison { tolerance: tolerance(absolute, relative), ..by("float") };
+        let code = || Some("c".to_owned());
         for (text, read) in [
-            ("tokens", Comparison::by("tokens")),
-            (" yes_no ", Comparison::by("yes_no")),
+            ("tokens", by("tokens")),
+            (" yes_no ", by("yes_no")),
             ("float:rtol=1e-6", float(0.0, 1e-6)),
             ("float: rtol=1e-6, atol=0.5", float(0.5, 1e-6)),
             (r#"{"judge": "float", "atol": 0.5}"#, float(0.5, 0.0)),
             (r#"{"judge": "float", "tolerance": {"absolute": 1, "relative": 0}}"#, float(1.0, 0.0)),
-            (
-                r#"{"judge": "checker", "checker": "c"}"#,
-                Comparison { checker: Some("c".to_owned()), ..Comparison::by("checker") },
-            ),
-            (
-                r#"{"judge": "checker", "checker_script": "c"}"#,
-                Comparison { checker_script: Some("c".to_owned()), ..Comparison::by("checker") },
-            ),
+            (r#"{"judge": "checker", "checker": "c"}"#, Comparison { checker: code(), ..by("checker") }),
+            (r#"{"judge": "checker", "checker_script": "c"}"#, Comparison { checker_script: code(), ..by("checker") }),
         ] {
             assert_eq!(Comparison::parse(text), Ok(read), "{text}");
         }

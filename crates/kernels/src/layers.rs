@@ -4,7 +4,7 @@
 //! - SwiGLU (Shazeer 2020): h = silu(gate) ∘ up, on rows that hold gate and up side by side.
 //! - Rotary position embedding (Su et al. 2021) in the half-split layout of Llama and Qwen, and its tables.
 
-use crate::math::{accumulate, dot, exp};
+use crate::math::{LANES, accumulate, dot, exp, sum};
 use crate::simd::vectorized;
 
 /// Normalises every row of `x` [rows, width] into `out` [rows, width]; `gain` `[width]`.
@@ -54,17 +54,17 @@ pub(crate) fn rms_norm_row_backward(
     eps: f32,
 ) {
     let r = inverse_rms(x, eps);
-    let mut acc = [0.0_f32; crate::math::LANES];
-    let (xs, x_rest) = x.as_chunks::<{ crate::math::LANES }>();
-    let (ws, w_rest) = gain.as_chunks::<{ crate::math::LANES }>();
-    let (gs, g_rest) = grad.as_chunks::<{ crate::math::LANES }>();
+    let mut acc = [0.0_f32; LANES];
+    let (xs, x_rest) = x.as_chunks::<LANES>();
+    let (ws, w_rest) = gain.as_chunks::<LANES>();
+    let (gs, g_rest) = grad.as_chunks::<LANES>();
     for ((x, w), g) in xs.iter().zip(ws).zip(gs) {
-        for i in 0..crate::math::LANES {
+        for i in 0..LANES {
             acc[i] += g[i] * w[i] * x[i];
         }
     }
     let rest: f32 = x_rest.iter().zip(w_rest).zip(g_rest).map(|((x, w), g)| g * w * x).sum();
-    let projection = (crate::math::sum(&acc) + rest) * r * r * r / x.len() as f32;
+    let projection = (sum(&acc) + rest) * r * r * r / x.len() as f32;
     for ((((d, dw), &x), &w), &g) in dx.iter_mut().zip(dgain.iter_mut()).zip(x).zip(gain).zip(grad) {
         *d += r * g * w - x * projection;
         *dw += g * x * r;
@@ -136,17 +136,11 @@ pub struct RopeTable {
 impl RopeTable {
     /// Tables for positions 0 to `positions` − 1; the angle of pair i is position · `frequencies[i]`.
     pub fn new(positions: usize, frequencies: &[f64]) -> Self {
-        let half = frequencies.len();
-        let mut cos = Vec::with_capacity(positions * half);
-        let mut sin = Vec::with_capacity(positions * half);
-        for position in 0..positions {
-            for frequency in frequencies {
-                let angle = position as f64 * frequency;
-                cos.push(angle.cos() as f32);
-                sin.push(angle.sin() as f32);
-            }
-        }
-        Self { cos, sin, half }
+        let of_position = |position: usize| frequencies.iter().map(move |frequency| position as f64 * frequency);
+        let angles: Vec<f64> = (0..positions).flat_map(of_position).collect();
+        let cos = angles.iter().map(|angle| angle.cos() as f32).collect();
+        let sin = angles.iter().map(|angle| angle.sin() as f32).collect();
+        Self { cos, sin, half: frequencies.len() }
     }
 
     /// The rows of one position.

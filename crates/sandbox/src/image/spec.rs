@@ -10,8 +10,17 @@ use veriplay_image_python::{HARNESS, LIBRARIES, MANIFEST, MODULES, snapshot};
 use super::{ImageError, own};
 use crate::meter;
 
-/// Images that this binary knows. Another one is another folder of `sandboxes`, an entry, and an arm of [`ImageSpec::builtin`].
-const BUILT_IN: [&str; 2] = ["python", "python-numpy"];
+/// An image that this binary knows: its name, and how its specification is made.
+type BuiltIn = (&'static str, fn() -> Result<ImageSpec, ImageError>);
+
+/// Another image is another folder of `sandboxes`, and an entry.
+const BUILT_IN: [BuiltIn; 2] =
+    [("python", python), ("python-numpy", || ImageSpec::extend(veriplay_image_python_numpy::MANIFEST))];
+
+fn python() -> Result<ImageSpec, ImageError> {
+    let modules = MODULES.iter().map(|(name, source)| ((*name).to_owned(), (*source).to_owned())).collect();
+    Ok(ImageSpec { modules, ..ImageSpec::parse(MANIFEST, HARNESS)? })
+}
 
 /// Version of the shim, the protocol and the way to the snapshot, as far as a job can observe them. It is part of every image's digest.
 const SHIM_VERSION: u32 = 7;
@@ -143,14 +152,9 @@ impl ImageSpec {
     /// # Errors
     /// When there is no image of this name.
     pub fn builtin(name: &str) -> Result<Self, ImageError> {
-        match name {
-            "python" => {
-                let modules = MODULES.iter().map(|(name, source)| ((*name).to_owned(), (*source).to_owned())).collect();
-                Ok(Self { modules, ..Self::parse(MANIFEST, HARNESS)? })
-            }
-            "python-numpy" => Self::extend(veriplay_image_python_numpy::MANIFEST),
-            _ => Err(ImageError::UnknownName { name: name.to_owned(), known: Self::names_with(None) }),
-        }
+        let found = BUILT_IN.iter().find(|(known, _)| *known == name);
+        let unknown = || ImageError::UnknownName { name: name.to_owned(), known: Self::names_with(None) };
+        found.ok_or_else(unknown)?.1()
     }
 
     /// The built-in image of this name, or that of the manifest `NAME.toml` in the directory that `VERIPLAY_IMAGES` names.
@@ -238,7 +242,7 @@ impl ImageSpec {
     /// Names of the images this binary knows.
     #[must_use]
     pub fn builtin_names() -> Vec<&'static str> {
-        BUILT_IN.to_vec()
+        BUILT_IN.map(|(name, _)| name).to_vec()
     }
 
     /// Parses a manifest, with this harness and no further modules.

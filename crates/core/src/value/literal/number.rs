@@ -34,60 +34,36 @@ pub(super) fn parse(text: &str, repr: bool) -> Option<Value> {
     for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
         if let Some(digits) = lower.strip_prefix(prefix) {
             // `0x_ff` is fine, `0_xff` is not.
-            return int(&grouped(digits.strip_prefix('_').unwrap_or(digits))?, radix, usize::MAX);
+            return int(digits.strip_prefix('_').unwrap_or(digits), radix, usize::MAX);
         }
     }
-    match lower.contains(['.', 'e']) {
-        true => float(&lower),
-        false => decimal(&grouped(&lower)?, if repr { MAX_REPR_DIGITS } else { MAX_DIGITS }),
+    if lower.contains(['.', 'e']) {
+        return float(&lower);
     }
+    // As in Python, `012` is invalid, and `0` and `00` are zero.
+    let padded = lower.starts_with('0') && lower.contains(|c| !matches!(c, '0' | '_'));
+    if padded { None } else { int(&lower, 10, if repr { MAX_REPR_DIGITS } else { MAX_DIGITS }) }
 }
 
-/// As in Python, `012` is invalid, and `0` and `00` are zero.
-fn decimal(digits: &str, most: usize) -> Option<Value> {
-    let padded = digits.starts_with('0') && digits.contains(|c| c != '0');
-    if padded { None } else { int(digits, 10, most) }
+/// An int of at most so many digits. The radixes other than ten are powers of two, so parsing them takes linear time.
+fn int(text: &str, radix: u32, most: usize) -> Option<Value> {
+    let is_digit = |c: char| c.is_digit(radix);
+    let digits = ungrouped(text, is_digit)?;
+    let plain = digits.len() <= most && !digits.is_empty() && digits.chars().all(is_digit);
+    plain.then(|| IBig::from_str_radix(&digits, radix).ok().map(Value::Int)).flatten()
 }
 
-/// The other radixes are powers of two, so parsing them takes linear time.
-fn int(digits: &str, radix: u32, most: usize) -> Option<Value> {
-    let short = digits.len() <= most;
-    let plain = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
-    (short && plain).then(|| IBig::from_str_radix(digits, radix).ok().map(Value::Int)).flatten()
-}
-
-/// `1.5`, `1.`, `.5`, `1e5`, `1.e-5`: digits somewhere before the exponent, digits in every part that is not empty.
+/// `1.5`, `1.`, `.5`, `1e5`, `1.e-5`.
 fn float(text: &str) -> Option<Value> {
-    let (mantissa, exponent) =
-        text.split_once('e').map_or((text, None), |(mantissa, exponent)| (mantissa, Some(exponent)));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = [grouped_or_empty(whole)?, grouped_or_empty(fraction)?];
-    let exponent = match exponent {
-        None => "0".to_owned(),
-        Some(text) => exponent_digits(text)?,
-    };
-    let is_digits = |part: &String| part.bytes().all(|b| b.is_ascii_digit());
-    if digits.concat().is_empty() || !digits.iter().all(is_digits) {
-        return None;
-    }
-    format!("{}.{}e{exponent}", digits[0], digits[1]).parse().ok().map(Value::Float)
+    let plain = ungrouped(text, |c| c.is_ascii_digit())?;
+    // Rust reads the same forms, and names too.
+    let has_name = plain.contains(|c: char| c.is_alphabetic() && c != 'e');
+    if has_name { None } else { plain.parse().ok().map(Value::Float) }
 }
 
-fn exponent_digits(text: &str) -> Option<String> {
-    let (sign, digits) = match text.strip_prefix(['+', '-']) {
-        Some(digits) => (&text[..1], digits),
-        None => ("", text),
-    };
-    let digits = grouped(digits)?;
-    digits.bytes().all(|b| b.is_ascii_digit()).then(|| format!("{sign}{digits}"))
-}
-
-fn grouped_or_empty(text: &str) -> Option<String> {
-    if text.is_empty() { Some(String::new()) } else { grouped(text) }
-}
-
-/// Digits without their underscores, each of which must stand between two digits.
-fn grouped(text: &str) -> Option<String> {
-    let misplaced = text.is_empty() || text.starts_with('_') || text.ends_with('_') || text.contains("__");
-    (!misplaced).then(|| text.replace('_', ""))
+/// The text without its underscores, each of which must stand between two digits.
+fn ungrouped(text: &str, is_digit: impl Fn(char) -> bool) -> Option<String> {
+    let parts: Vec<&str> = text.split('_').collect();
+    let joined = parts.windows(2).all(|pair| pair[0].ends_with(&is_digit) && pair[1].starts_with(&is_digit));
+    joined.then(|| parts.concat())
 }
