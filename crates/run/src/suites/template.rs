@@ -314,7 +314,7 @@ mod tests {
         assert_eq!((template.max_tokens(), template.is_chat()), (Some(9), false));
     }
 
-    /// As `docs/evaluating.md` has it: EvalPlus strips a prompt and adds a line end.
+    /// EvalPlus strips a prompt and adds a line end.
     #[test]
     fn evalplus_base_prompt_is_stripped_and_ends_in_a_line_end() {
         let source = "text = \"{{ prompt | trim }}\\n\"\nprogram_start = \"{{ prompt | trim }}\\n\"";

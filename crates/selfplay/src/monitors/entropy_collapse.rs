@@ -6,7 +6,7 @@
 //!
 //! # Why
 //! A policy without entropy samples one answer: groups have no variance, advantages are 0, pass@k falls to pass@1, and no later step mends it.
-//! Raise `learn.entropy`, add a KL term, or go back to an earlier checkpoint.
+//! Raise `learn.entropy_bonus`, add a KL term, or go back to an earlier checkpoint.
 //!
 //! # Example
 //! The first ten steps have 0.9 nats on average; a step with 0.26 raises the alarm.
