@@ -22,9 +22,12 @@ mod verify;
 mod warmup;
 mod watch;
 
-use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use std::fmt::Display;
 
-use veriplay_console::exit::Failure;
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use serde::Serialize;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::progress;
 
 /// Self-play for code with verifiable rewards
 #[derive(Debug, Parser)]
@@ -34,13 +37,13 @@ pub(crate) struct CommandLine {
     command: Command,
     /// Print no messages and no progress on stderr, only errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
-    quiet: bool,
+    pub(crate) quiet: bool,
     /// Log what is done on stderr, or with -vv its details too; `VERIPLAY_LOG` overrides it
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
     /// Form of messages, progress and log on stderr; `VERIPLAY_LOG` filters the log
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value = "text")]
-    log_format: LogFormat,
+    pub(crate) log_format: LogFormat,
 }
 
 /// The form of what is on stderr.
@@ -54,16 +57,10 @@ pub(crate) enum LogFormat {
 }
 
 impl CommandLine {
-    /// Parses the arguments of this process.
     pub(crate) fn parse_arguments() -> Result<Self, clap::Error> {
         let mut command = with_negative_values(Self::command());
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
-    }
-
-    /// Whether only errors are said.
-    pub(crate) const fn is_quiet(&self) -> bool {
-        self.quiet
     }
 
     /// The log's filter where the environment names none. The details of libraries would drown those of this program.
@@ -76,11 +73,6 @@ impl CommandLine {
         }
     }
 
-    pub(crate) const fn log_format(&self) -> LogFormat {
-        self.log_format
-    }
-
-    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.command.run()
     }
@@ -92,6 +84,23 @@ fn with_negative_values(command: clap::Command) -> clap::Command {
     command
         .mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
         .mut_subcommands(with_negative_values)
+}
+
+/// Prints what a command has found: as one JSON object with `json`, else as `text` says it to people.
+fn print(found: &impl Serialize, json: bool, text: impl FnOnce() -> String) -> Result<(), Failure> {
+    progress::data(if json { serde_json::to_string(found).or_fail(ExitCode::Bug)? } else { text() });
+    Ok(())
+}
+
+/// Refuses the first option that is given and would be ignored, which the second of each pair says.
+fn refuse_ignored(options: &[(&str, bool)], of: impl Display, hint: &str) -> Result<(), Failure> {
+    match options.iter().find(|(_, is_ignored)| *is_ignored) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let what = format!("`--{name}` does not apply to {of}");
+            Err(Failure::message(ExitCode::Usage, what).hint(hint))
+        }
+    }
 }
 
 /// Makes the subcommands from modules, each with `Arguments`, whose first line of documentation is the help text, and `run`.

@@ -7,11 +7,11 @@ use std::process::ExitCode;
 
 use tracing_subscriber::filter::Directive;
 use tracing_subscriber::fmt::format::FmtSpan;
-
-use commands::LogFormat;
 use veriplay_console::exit::{self, Failure};
 use veriplay_console::text_log::TextLog;
 use veriplay_console::{isolation, leftovers, progress};
+
+use commands::LogFormat;
 
 /// Training allocates and frees the same large buffers all the time, and the system's allocator returns each to the kernel.
 #[global_allocator]
@@ -37,8 +37,8 @@ fn main() -> ExitCode {
         Ok(command) => command,
         Err(error) => return end_unparsed(&error),
     };
-    start_log(command.log_format(), command.log_filter());
-    if command.is_quiet() {
+    start_log(command.log_format, command.log_filter());
+    if command.quiet {
         progress::be_quiet();
     }
     let failures: Vec<Failure> =

@@ -94,6 +94,14 @@ impl Failure {
         self
     }
 
+    /// The same with this advice, where there is any.
+    pub fn maybe_hint(self, hint: Option<impl Display>) -> Self {
+        match hint {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
+    }
+
     /// The same with advice where it has none.
     pub fn or_hint(self, hint: impl Display) -> Self {
         if self.hint.is_some() { self } else { self.hint(hint) }
@@ -178,4 +186,20 @@ impl<T, E: Into<anyhow::Error>> ResultExt<T> for Result<T, E> {
 /// The error for an invalid value of configuration key `key`.
 pub fn bad_value(key: &str, value: &dyn std::fmt::Display, want: &str) -> Failure {
     Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{value}`: it must be {want}"))
+}
+
+/// Rejects a number, of configuration key `key`, that is not from 1 to `most`; `unit` is empty, or a blank and what is counted.
+pub fn check_range(key: &str, number: u64, most: u64, unit: &str) -> Result<(), Failure> {
+    match (1..=most).contains(&number) {
+        true => Ok(()),
+        false => Err(bad_value(key, &number, &format!("from 1 to {most}{unit}"))),
+    }
+}
+
+/// Rejects configuration keys whose count is 0.
+pub fn check_counts(counts: &[(&str, u64)]) -> Result<(), Failure> {
+    match counts.iter().find(|(_, count)| *count == 0) {
+        Some((key, _)) => Err(bad_value(key, &0, "at least 1")),
+        None => Ok(()),
+    }
 }

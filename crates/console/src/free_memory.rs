@@ -79,6 +79,11 @@ fn reclaimable(folder: &Path, files: &GroupFiles) -> Option<u64> {
     bytes.sum::<Result<u64, _>>().ok()
 }
 
+/// Bytes in GiB, for people.
+pub fn gib(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+}
+
 /// Bytes as MiB, for people.
 pub fn mib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)

@@ -223,9 +223,5 @@ pub fn failure(error: ImageError) -> Failure {
         | ImageError::ArchiveCpu { .. } => ExitCode::Input,
         _ => ExitCode::Image,
     };
-    let failure = Failure::new(code, error);
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    Failure::new(code, error).maybe_hint(hint)
 }

@@ -10,7 +10,7 @@ use anyhow::Context;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
-use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value, check_counts, check_range};
 use veriplay_console::json_file::read_whole_text;
 use veriplay_learner::{
     DeviceSpec, Kl, KlPlace, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape,
@@ -79,8 +79,8 @@ pub fn default_game() -> String {
     DEFAULT_GAME.to_owned()
 }
 
-/// A week.
-const LONGEST_EXEC_TIMEOUT: u64 = 604_800;
+/// A week, in seconds.
+const LONGEST_TIMEOUT: u64 = 604_800;
 
 /// A judge that is a model may need minutes for a step.
 const fn default_exec_timeout() -> u64 {
@@ -140,29 +140,6 @@ impl LearnConfig {
         Passes { epochs: self.epochs, minibatches: self.minibatches }
     }
 
-    /// Rejects invalid numbers of updates, and numbers that the loss does not support.
-    fn check_passes(&self) -> Result<(), Failure> {
-        for (key, count) in [("learn.epochs", self.epochs), ("learn.minibatches", self.minibatches)] {
-            if !(1..=1024).contains(&count) {
-                return Err(bad_value(key, &count, "from 1 to 1024"));
-            }
-        }
-        if self.passes() != Passes::ONE && self.loss == Loss::default() {
-            let want = "a loss that corrects for rollouts of an older policy, such as `ppo_clip` or `tis`, where `epochs` or `minibatches` is above 1";
-            return Err(bad_value("learn.loss.kind", &self.loss.name(), want));
-        }
-        Ok(())
-    }
-
-    /// Rejects a loss that takes rollouts of another sampler for the learner's own.
-    fn check_other_sampler(&self) -> Result<(), Failure> {
-        if self.loss == Loss::default() {
-            let want = "a loss that corrects for a server that computes otherwise than the learner, such as `tis`, or one that imitates (`rft`, `sft`), where `[rollout_server]` is there";
-            return Err(bad_value("learn.loss.kind", &self.loss.name(), want));
-        }
-        Ok(())
-    }
-
     /// The learner's options: its own table and the tables next to it.
     pub fn learner_options(&self) -> LearnerOptions {
         let Self { loss, preference, kl, entropy_bonus, device, precision, .. } = *self;
@@ -190,6 +167,60 @@ impl LearnConfig {
             total: steps,
         };
         schedule.rate(step)
+    }
+
+    /// Checks what types cannot.
+    pub fn validate(&self) -> Result<(), Failure> {
+        if !(self.learning_rate > 0.0 && self.learning_rate < 1.0) {
+            return Err(bad_value("learn.learning_rate", &self.learning_rate, "above 0 and below 1"));
+        }
+        if !(0.0..=1.0).contains(&self.final_fraction) {
+            return Err(bad_value("learn.final_fraction", &self.final_fraction, "between 0 and 1"));
+        }
+        check_range("learn.epochs", self.epochs as u64, 1024, "")?;
+        check_range("learn.minibatches", self.minibatches as u64, 1024, "")?;
+        if self.passes() != Passes::ONE && self.loss == Loss::default() {
+            let want = "a loss that corrects for rollouts of an older policy, such as `ppo_clip` or `tis`, where `epochs` or `minibatches` is above 1";
+            return Err(bad_value("learn.loss.kind", &self.loss.name(), want));
+        }
+        self.learner_options().validate().or_fail(ExitCode::Input)
+    }
+
+    /// Rejects sampling of a step that the loss does not support. A role that learns nothing may sample as it likes.
+    pub fn check_sampling(&self, shared: &SharedSettings) -> Result<(), Failure> {
+        let temperatures = [
+            (Part::Proposal, "game.proposer_temperature", shared.proposer_temperature),
+            (Part::Solution, "game.solver_temperature", shared.solver_temperature),
+        ];
+        for (part, key, temperature) in temperatures {
+            if shared.role_weight(part, part.role()) > 0.0 {
+                self.check_temperature(key, temperature)?;
+            }
+        }
+        for own in shared.roles.values() {
+            if own.weight.is_none_or(|weight| weight > 0.0) {
+                own.temperature.map_or(Ok(()), |temperature| self.check_temperature("game.roles", temperature))?;
+            }
+        }
+        self.check_distribution("game.top_k", &shared.top_k, shared.top_k == 0, "0")?;
+        self.check_distribution("game.top_p", &shared.top_p, shared.top_p == 1.0, "1")?;
+        self.check_distribution("game.min_p", &shared.min_p, shared.min_p == 0.0, "0")
+    }
+
+    /// Rejects a temperature, of configuration key `key`, that the loss does not support.
+    pub fn check_temperature(&self, key: &str, temperature: f32) -> Result<(), Failure> {
+        self.check_distribution(key, &temperature, temperature == 1.0, "1")
+    }
+
+    /// Rejects a value under which the policy that samples is not the one that trains, where the loss compares the two.
+    fn check_distribution(&self, key: &str, value: &dyn Display, is_model: bool, want: &str) -> Result<(), Failure> {
+        let options = self.learner_options();
+        if is_model || !options.needs_model_distribution() {
+            return Ok(());
+        }
+        let name = options.loss.name();
+        let want = format!("{want} under the loss `{name}`, or the policy that samples is not the one that trains");
+        Err(bad_value(key, value, &want))
     }
 }
 
@@ -231,17 +262,11 @@ pub fn read_text(path: &Path) -> Result<String, Failure> {
         .map_err(|failure| failure.hint("name a file, or one of the configurations that `veriplay config list` prints"))
 }
 
-/// The text of a configuration, by default the quickstart's, with the values of `--set`; and what errors call it.
+/// The text of a configuration, by default the quickstart's, with the values of `--set`; and what errors call it. `settings` are `KEY=VALUE`, where
+/// a key is a path such as `learn.learning_rate`, and a value is TOML, or else a text; or `~KEY`, as in Hydra, which takes a key or a table out.
 pub fn read_with_settings(path: Option<&Path>, settings: &[String]) -> Result<(String, PathBuf), Failure> {
-    match path {
-        Some(path) => with_settings(read_text(path)?, path, settings),
-        None => with_settings(QUICKSTART.to_owned(), Path::new("quickstart.toml"), settings),
-    }
-}
-
-/// The configuration in `text` with other values, and what errors call it: `settings` are `KEY=VALUE`, where a key is a path such as
-/// `learn.learning_rate`, and a value is TOML, or else a text; or `~KEY`, as in Hydra, which takes a key or a table out.
-fn with_settings(text: String, origin: &Path, settings: &[String]) -> Result<(String, PathBuf), Failure> {
+    let text = path.map_or_else(|| Ok(QUICKSTART.to_owned()), read_text)?;
+    let origin = path.unwrap_or(Path::new("quickstart.toml"));
     if settings.is_empty() {
         return Ok((text, origin.to_owned()));
     }
@@ -352,7 +377,6 @@ pub fn refuse_renamed_keys(text: &str, origin: &Path) -> Result<(), Failure> {
 
 /// The name of the game that a configuration is for.
 pub fn parse_game_name(text: &str, origin: &Path) -> Result<String, Failure> {
-    /// Only the key that names the game.
     #[derive(Deserialize)]
     struct GameKey {
         #[serde(default = "default_game")]
@@ -381,19 +405,11 @@ impl RunConfig {
     /// The first key with a value that has no meaning.
     pub fn validate(&self) -> Result<(), Failure> {
         refuse_frozen(&self.model)?;
-        if self.steps == 0 {
-            return Err(bad_value("steps", &self.steps, "at least 1"));
-        }
-        if self.checkpoint_every == 0 {
-            return Err(bad_value("checkpoint_every", &self.checkpoint_every, "at least 1"));
-        }
+        check_counts(&[("steps", self.steps), ("checkpoint_every", self.checkpoint_every)])?;
         if self.checkpoints_kept == Some(0) {
             return Err(bad_value("checkpoints_kept", &0, "at least 1: a stopped run goes on from its newest"));
         }
-        if !(1..=LONGEST_EXEC_TIMEOUT).contains(&self.exec_timeout_s) {
-            let want = format!("from 1 to {LONGEST_EXEC_TIMEOUT} seconds");
-            return Err(bad_value("exec_timeout_s", &self.exec_timeout_s, &want));
-        }
+        check_range("exec_timeout_s", self.exec_timeout_s, LONGEST_TIMEOUT, " seconds")?;
         if self.trackio.as_deref() == Some("") {
             return Err(bad_value("trackio", &"\"\"", "the name of a project of trackio"));
         }
@@ -404,58 +420,11 @@ impl RunConfig {
             let want = "`loss`, where `[rollout_server]` is there: in the reward it compares log-probabilities of the server with the learner's";
             return Err(bad_value("learn.kl.place", &"reward", want));
         }
-        self.learn.check_other_sampler()
-    }
-}
-
-impl LearnConfig {
-    /// Checks what types cannot.
-    pub fn validate(&self) -> Result<(), Failure> {
-        if !(self.learning_rate > 0.0 && self.learning_rate < 1.0) {
-            return Err(bad_value("learn.learning_rate", &self.learning_rate, "above 0 and below 1"));
+        if self.learn.loss == Loss::default() {
+            let want = "a loss that corrects for a server that computes otherwise than the learner, such as `tis`, or one that imitates (`rft`, `sft`), where `[rollout_server]` is there";
+            return Err(bad_value("learn.loss.kind", &self.learn.loss.name(), want));
         }
-        if !(0.0..=1.0).contains(&self.final_fraction) {
-            return Err(bad_value("learn.final_fraction", &self.final_fraction, "between 0 and 1"));
-        }
-        self.check_passes()?;
-        self.learner_options().validate().or_fail(ExitCode::Input)
-    }
-
-    /// Rejects sampling of a step that the loss does not support. A role that learns nothing may sample as it likes.
-    pub fn check_sampling(&self, shared: &SharedSettings) -> Result<(), Failure> {
-        let temperatures = [
-            (Part::Proposal, "game.proposer_temperature", shared.proposer_temperature),
-            (Part::Solution, "game.solver_temperature", shared.solver_temperature),
-        ];
-        for (part, key, temperature) in temperatures {
-            if shared.role_weight(part, part.role()) > 0.0 {
-                self.check_temperature(key, temperature)?;
-            }
-        }
-        for own in shared.roles.values() {
-            if own.weight.is_none_or(|weight| weight > 0.0) {
-                own.temperature.map_or(Ok(()), |temperature| self.check_temperature("game.roles", temperature))?;
-            }
-        }
-        self.check_distribution("game.top_k", &shared.top_k, shared.top_k == 0, "0")?;
-        self.check_distribution("game.top_p", &shared.top_p, shared.top_p == 1.0, "1")?;
-        self.check_distribution("game.min_p", &shared.min_p, shared.min_p == 0.0, "0")
-    }
-
-    /// Rejects a temperature, of configuration key `key`, that the loss does not support.
-    pub fn check_temperature(&self, key: &str, temperature: f32) -> Result<(), Failure> {
-        self.check_distribution(key, &temperature, temperature == 1.0, "1")
-    }
-
-    /// Rejects a value under which the policy that samples is not the one that trains, where the loss compares the two.
-    fn check_distribution(&self, key: &str, value: &dyn Display, is_model: bool, want: &str) -> Result<(), Failure> {
-        let options = self.learner_options();
-        if is_model || !options.needs_model_distribution() {
-            return Ok(());
-        }
-        let name = options.loss.name();
-        let want = format!("{want} under the loss `{name}`, or the policy that samples is not the one that trains");
-        Err(bad_value(key, value, &want))
+        Ok(())
     }
 }
 

@@ -3,9 +3,8 @@
 //! Called by every command that opens a model. An unavailable device is an error before anything is loaded.
 
 use clap::Args;
-use veriplay_learner::{DeviceError, DeviceSpec, LearnerOptions, Precision};
-
 use veriplay_console::exit::{ExitCode, Failure};
+use veriplay_learner::{DeviceError, DeviceSpec, LearnerOptions, Precision};
 
 // Where a model computes.
 #[expect(missing_docs, reason = "clap would make a documentation comment the text of the whole command")]
@@ -44,7 +43,10 @@ impl DeviceArguments {
 
 /// Opens the device, so that its errors appear before a model is read.
 pub fn check(options: &LearnerOptions) -> Result<(), Failure> {
-    options.device.probe(options.precision).map_err(device_failure)
+    options.device.probe(options.precision).map_err(|error| match error {
+        DeviceError::Unavailable { .. } => Failure::new(ExitCode::Model, error),
+        error => Failure::new(ExitCode::Input, error),
+    })
 }
 
 /// Rejects a device for a model that runs on the CPU only, or on a server.
@@ -54,35 +56,4 @@ pub fn refuse_for(name: &str, options: &LearnerOptions) -> Result<(), Failure> {
     }
     let what = format!("`{name}` runs on the CPU or on a server, not on device `{}`", options.device);
     Err(Failure::message(ExitCode::Input, what).hint("leave `--device` and `--precision` out"))
-}
-
-fn device_failure(error: DeviceError) -> Failure {
-    let code = if matches!(error, DeviceError::Unavailable { .. }) { ExitCode::Model } else { ExitCode::Input };
-    Failure::new(code, error)
-}
-
-#[cfg(test)]
-mod tests {
-    use veriplay_learner::{DeviceSpec, LearnerOptions, Precision};
-
-    use super::{DeviceArguments, check, refuse_for};
-
-    #[test]
-    fn the_command_line_overrides_the_configuration_and_nothing_else() {
-        let configured =
-            LearnerOptions { device: DeviceSpec::Portable, precision: Precision::Bf16, ..LearnerOptions::default() };
-        assert_eq!(DeviceArguments::default().options(configured.clone()), configured);
-        let args = DeviceArguments { device: Some(DeviceSpec::Cpu), precision: None }.options(configured.clone());
-        assert_eq!((args.device, args.precision), (DeviceSpec::Cpu, Precision::Bf16));
-        assert!(check(&args).is_err_and(|failure| failure.to_string().contains("bf16")));
-        assert!(check(&configured).is_ok());
-    }
-
-    #[test]
-    fn frozen_models_take_no_device() {
-        let options = |device| LearnerOptions { device, ..LearnerOptions::default() };
-        assert!(refuse_for("gguf:x", &options(DeviceSpec::Cpu)).is_ok());
-        let failure = refuse_for("gguf:x", &options(DeviceSpec::Cuda(1))).expect_err("refused").to_string();
-        assert!(failure.contains("gguf:x") && failure.contains("cuda:1"), "{failure}");
-    }
 }

@@ -38,10 +38,7 @@ impl GameExecutor {
             ImageError::UnknownName { known, .. } => bad_value(key, &name, &format!("one of {}", known.join(", "))),
             error => Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{name}`: {error}")),
         };
-        Err(match error.hint() {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        })
+        Err(failure.maybe_hint(error.hint()))
     }
 
     /// Over sandboxes on images of different names, of which one is the game's.

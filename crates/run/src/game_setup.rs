@@ -171,14 +171,6 @@ pub fn check_roles<S: GameSetup>(setup: &S) -> Result<(), Failure> {
     }
 }
 
-/// Refuses to evaluate every no steps.
-pub fn check_tasks_every(setup: &impl GameSetup) -> Result<(), Failure> {
-    match setup.eval().tasks_every() {
-        Some(0) => Err(bad_value("eval.tasks_every", &0, "at least 1")),
-        _ => Ok(()),
-    }
-}
-
 /// The most that one step trains on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepTokens {

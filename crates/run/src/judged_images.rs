@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::Digest;
-
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::json_file::{read_json, write_json};
 use veriplay_console::progress;
+use veriplay_core::Digest;
 
-/// The file in the run directory.
 const FILE: &str = "images.json";
 
 /// Images by name.
@@ -51,10 +49,8 @@ pub fn read(root: &Path) -> Result<Vec<ImagesFrom>, Failure> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let read = read_json(&path);
-    read.map_err(|failure: Failure| {
-        failure.or_hint("restore it from a copy; without it nothing says what the run was judged in")
-    })
+    let hint = "restore it from a copy; without it nothing says what the run was judged in";
+    read_json(&path).map_err(|failure| failure.or_hint(hint))
 }
 
 /// Records that the run in `root` is judged in `images` from `step` on.

@@ -10,6 +10,7 @@ pub mod device;
 pub mod executor;
 pub mod game_setup;
 pub mod judged_images;
+mod kept_policies;
 pub mod memory;
 pub mod model;
 pub mod named_files;

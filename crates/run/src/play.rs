@@ -2,12 +2,10 @@
 
 mod actor;
 mod evaluation;
-mod kept_policies;
 mod open_learner;
 pub mod plugins;
 mod preflight;
 mod session;
-mod start_model;
 mod summary;
 mod tensorboard;
 mod timing;

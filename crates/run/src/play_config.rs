@@ -4,14 +4,12 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use veriplay_console::exit::{ExitCode, Failure, bad_value};
+use veriplay_console::exit::{ExitCode, Failure, bad_value, check_counts};
 use veriplay_learner::ScheduleShape;
 
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
-use crate::game_setup::EvalKeys;
-use crate::game_setup::{GameSetup, check_roles, check_tasks_every};
-use crate::model;
-use crate::proposer;
+use crate::game_setup::{EvalKeys, GameSetup, check_roles};
+use crate::{model, proposer};
 
 /// The configuration of a run, such as `configs/quickstart.toml`.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,18 +57,17 @@ impl<S: GameSetup> PlayConfig<S> {
 
     /// What is wrong with the values of each part.
     pub fn checks(&self) -> [Result<(), Failure>; 6] {
+        let tasks_every = self.setup.eval().tasks_every();
         [
             self.run.validate().and_then(|()| self.check_sampler_reference()).and_then(|()| self.check_train_from()),
             self.setup.eval().suite_schedule().validate(),
-            check_tasks_every(&self.setup).and_then(|()| check_roles(&self.setup)),
+            check_counts(&[("eval.tasks_every", tasks_every.unwrap_or(1))]).and_then(|()| check_roles(&self.setup)),
             proposer::check(&self.run, self.setup.shared_settings()),
             self.run.learn.check_sampling(self.setup.shared_settings()),
             self.setup.validate(&self.run.learn),
         ]
     }
-}
 
-impl<S: GameSetup> PlayConfig<S> {
     /// Rejects pairs whose reference would be another program's log-probabilities: their loss has no ratio that corrects for that.
     fn check_sampler_reference(&self) -> Result<(), Failure> {
         if self.run.rollout_server.is_none() || !self.setup.takes_sampler_as_reference() {
@@ -88,10 +85,10 @@ impl<S: GameSetup> PlayConfig<S> {
             return Ok(());
         }
         let refuse = |want: &str| Err(bad_value("game.train_from", &"start", want));
+        let learn = &self.run.learn;
         if model::is_external(&self.run.model) {
             return refuse("`previous`, because `model` is `stdio`");
         }
-        let learn = &self.run.learn;
         if learn.shape != ScheduleShape::Constant || learn.warmup_steps > 0 {
             return refuse(
                 "`previous`, or `learn.shape = \"constant\"` with `learn.warmup_steps = 0`, because each step begins again",

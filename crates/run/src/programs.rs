@@ -7,11 +7,10 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value, check_counts};
+use veriplay_console::progress::{self, counted};
 use veriplay_core::{CallResult, EncodeCaps, Execute, ExecuteError, Exit, IoPair, Job, Limits, Value, program_hash};
 use veriplay_corpus::{CorpusError, GeneratedProgram, Grammar, InputKind, Split};
-
-use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
-use veriplay_console::progress::{self, counted};
 
 /// Which programs are generated and kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,11 +35,8 @@ pub struct DataConfig {
 impl DataConfig {
     /// Rejects values of which no example can be made.
     pub fn check(&self) -> Result<(), Failure> {
-        for (key, count) in [("data.inputs", self.inputs), ("data.min_distinct_outputs", self.min_distinct_outputs)] {
-            if count == 0 {
-                return Err(bad_value(key, &count, "at least 1"));
-            }
-        }
+        let distinct = self.min_distinct_outputs as u64;
+        check_counts(&[("data.inputs", self.inputs as u64), ("data.min_distinct_outputs", distinct)])?;
         for (key, mix) in [("data.solver_mix", &self.solver_mix), ("data.proposer_mix", &self.proposer_mix)] {
             if let Some((family, weight)) = mix.iter().find(|(_, weight)| !(weight.is_finite() && **weight >= 0.0)) {
                 return Err(bad_value(&format!("{key}.{family}"), weight, "a number that is not negative"));
@@ -48,17 +44,11 @@ impl DataConfig {
             if !self.programs.keys().any(|family| has_weight(mix, family)) {
                 let named = mix.keys().cloned().collect::<Vec<_>>().join(", ");
                 let known = self.programs.keys().cloned().collect::<Vec<_>>().join("`, `");
-                let want =
-                    format!("a table that gives a family of `data.programs` a weight above 0; they are `{known}`");
-                return Err(bad_value(key, &named, &want));
+                let want = "a table that gives a family of `data.programs` a weight above 0; they are";
+                return Err(bad_value(key, &named, &format!("{want} `{known}`")));
             }
         }
         Ok(())
-    }
-
-    /// Whether examples are drawn from the family.
-    fn uses(&self, family: &str) -> bool {
-        has_weight(&self.solver_mix, family) || has_weight(&self.proposer_mix, family)
     }
 
     const fn filter(&self) -> ProgramFilter {
@@ -144,8 +134,11 @@ impl ProgramPools {
         }
         bar.finish_and_clear();
         let pools = Self { families };
-        progress::say(pools.describe());
-        let is_empty = |family: &String| pools.families[family].is_empty() && config.uses(family);
+        let size =
+            |(family, pool): (&String, &Vec<_>)| format!("{} of family `{family}`", counted(pool.len(), "program"));
+        progress::say(pools.families.iter().map(size).collect::<Vec<_>>().join(", "));
+        let is_used = |family: &str| has_weight(&config.solver_mix, family) || has_weight(&config.proposer_mix, family);
+        let is_empty = |family: &String| pools.families[family].is_empty() && is_used(family);
         if let Some((family, drawn)) = config.programs.iter().find(|(family, _)| is_empty(family)) {
             let what =
                 format!("configuration key `data.programs.{family}` is `{drawn}`: none of them makes an example");
@@ -154,13 +147,6 @@ impl ProgramPools {
             return Err(Failure::message(ExitCode::Input, what).hint(hint));
         }
         Ok(pools)
-    }
-
-    /// Sizes, for people.
-    fn describe(&self) -> String {
-        let size = |programs| counted(programs, "program");
-        let sizes = self.families.iter().map(|(family, pool)| format!("{} of family `{family}`", size(pool.len())));
-        sizes.collect::<Vec<_>>().join(", ")
     }
 
     /// One program by family weight.

@@ -1,5 +1,7 @@
 //! Who proposes: the model that learns, or another one that does not (`proposer_model` of a configuration). Called by the loop of `play`.
 
+use std::rc::Rc;
+
 use veriplay_console::exit::{Failure, bad_value};
 use veriplay_console::progress::counted;
 use veriplay_core::{Policy, PolicyError, Prompt, Role, Rollout, Sampling};
@@ -7,6 +9,7 @@ use veriplay_learner::LearnerOptions;
 use veriplay_selfplay::settings::{ProposerMode, SharedSettings};
 
 use crate::config::RunConfig;
+use crate::kept_policies::KeptPolicies;
 use crate::memory;
 use crate::model::{self, Model};
 
@@ -14,11 +17,11 @@ use crate::model::{self, Model};
 const START: &str = "start";
 
 /// Answers proposers' prompts in place of the model that learns; `None` where that one proposes itself.
-pub struct OtherProposer(Option<Model>);
+pub(crate) struct OtherProposer(Option<Model>);
 
 impl OtherProposer {
     /// Opens the model that the configuration names, unless it is predicted not to fit in the free memory.
-    pub fn open(run: &RunConfig, shared: &SharedSettings) -> Result<Self, Failure> {
+    pub(crate) fn open(run: &RunConfig, shared: &SharedSettings) -> Result<Self, Failure> {
         let open = |name: &str| {
             let name = if name == START { &run.model } else { name };
             // It never learns: it needs neither adapters nor a reference.
@@ -29,28 +32,38 @@ impl OtherProposer {
         run.proposer_model.as_deref().map(open).transpose().map(Self)
     }
 
-    /// A policy that answers proposers' prompts with this one, and all others with `learner`.
-    pub fn beside<'a>(&'a self, learner: &'a dyn Policy) -> PolicyByRole<'a> {
-        PolicyByRole { proposer: self.0.as_ref().map_or(learner, Model::policy), others: learner }
+    /// A policy that answers proposers' prompts with this one, and all others with `learner`; beside them are those that are `kept`.
+    pub(crate) fn beside<'a>(&'a self, learner: &'a dyn Policy, kept: Option<&'a KeptPolicies>) -> RunPolicies<'a> {
+        RunPolicies { proposer: self.0.as_ref().map_or(learner, Model::policy), learner, kept }
     }
 }
 
-/// Two policies as one. All prompts of a call are for one role, as the driver samples one role at a time.
-pub struct PolicyByRole<'a> {
+/// The policies of a step as one. All prompts of a call are for one role, as the driver samples one role at a time.
+pub(crate) struct RunPolicies<'a> {
     proposer: &'a dyn Policy,
-    others: &'a dyn Policy,
+    learner: &'a dyn Policy,
+    kept: Option<&'a KeptPolicies>,
 }
 
-impl Policy for PolicyByRole<'_> {
+impl Policy for RunPolicies<'_> {
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
         let proposes = prompts.iter().any(|prompt| prompt.role == Role::PROPOSER);
-        let policy = if proposes { self.proposer } else { self.others };
+        let policy = if proposes { self.proposer } else { self.learner };
         policy.generate(prompts, sampling)
     }
 
     fn has_room(&self, prompt: &Prompt, max_tokens: usize) -> bool {
-        let policy = if prompt.role == Role::PROPOSER { self.proposer } else { self.others };
+        let policy = if prompt.role == Role::PROPOSER { self.proposer } else { self.learner };
         policy.has_room(prompt, max_tokens)
+    }
+
+    fn others(&self) -> Vec<String> {
+        self.kept.map_or_else(Vec::new, KeptPolicies::names)
+    }
+
+    fn other(&self, name: &str) -> Result<Rc<dyn Policy>, PolicyError> {
+        let unknown = || PolicyError::Unknown { name: name.to_owned(), known: Vec::new() };
+        self.kept.ok_or_else(unknown)?.get(name)
     }
 }
 
@@ -102,10 +115,10 @@ mod tests {
             let rollouts = policy.generate(&[Prompt::new(role, "x")], &Sampling::new(16)).expect("it answers");
             rollouts[0][0].text.clone()
         };
-        let both = PolicyByRole { proposer: &start, others: &learner };
+        let both = RunPolicies { proposer: &start, learner: &learner, kept: None };
         let roles = [Role::PROPOSER, Role::SOLVER, Role::VERIFIER];
         assert_eq!(roles.map(|role| said(&both, role)), ["start", "learner", "learner"]);
         let alone = OtherProposer(None);
-        assert_eq!(roles.map(|role| said(&alone.beside(&learner), role)), ["learner"; 3]);
+        assert_eq!(roles.map(|role| said(&alone.beside(&learner, None), role)), ["learner"; 3]);
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value, check_range};
 use veriplay_learner::{Learner, RolloutServer, ServerOptions, ServerProtocol};
 
 use crate::model;
@@ -15,10 +15,10 @@ const ATTEMPTS: usize = 12;
 const TIMEOUTS: usize = 2;
 /// Bytes of an answer: a group of long responses, each token with its text and log-probability.
 const RESPONSE_BYTES: u64 = 1 << 30;
-/// A week.
+/// A week, in seconds.
 const LONGEST_TIMEOUT: u64 = 604_800;
 /// Most requests in flight.
-const MOST_CONCURRENCY: usize = 4096;
+const MOST_CONCURRENCY: u64 = 4096;
 
 /// A server that samples in the learner's place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,20 +50,11 @@ impl RolloutServerConfig {
     /// Rejects values that the keys beside it do not allow.
     pub fn check(&self, model: &str, trains_adapters: bool) -> Result<(), Failure> {
         if model::is_external(model) {
-            return Err(bad_value(
-                "rollout_server.url",
-                &self.url,
-                "left out, because `model` is `stdio`: your trainer samples",
-            ));
+            let want = "left out, because `model` is `stdio`: your trainer samples";
+            return Err(bad_value("rollout_server.url", &self.url, want));
         }
-        if !(1..=MOST_CONCURRENCY).contains(&self.concurrency) {
-            let want = format!("from 1 to {MOST_CONCURRENCY}");
-            return Err(bad_value("rollout_server.concurrency", &self.concurrency, &want));
-        }
-        if !(1..=LONGEST_TIMEOUT).contains(&self.timeout_s) {
-            let want = format!("from 1 to {LONGEST_TIMEOUT} seconds");
-            return Err(bad_value("rollout_server.timeout_s", &self.timeout_s, &want));
-        }
+        check_range("rollout_server.concurrency", self.concurrency as u64, MOST_CONCURRENCY, "")?;
+        check_range("rollout_server.timeout_s", self.timeout_s, LONGEST_TIMEOUT, " seconds")?;
         if self.protocol.takes_adapters() && !trains_adapters {
             let want = "`sglang`, or `[learn.lora]` must be there: vLLM takes adapters, and no weights of the model";
             return Err(bad_value("rollout_server.protocol", &self.protocol, want));

@@ -82,8 +82,7 @@ pub struct StepsChange {
 pub fn read_steps_changes(root: &Path, steps: u64) -> Result<Vec<StepsChange>, Failure> {
     let path = root.join(STEPS_CHANGES);
     let mut changes: Vec<StepsChange> = if path.exists() { read_json(&path)? } else { Vec::new() };
-    let mut reached = steps;
-    let mut made: Vec<StepsChange> = Vec::new();
+    let (mut reached, mut made) = (steps, Vec::new());
     while let Some(change) = changes.pop() {
         if change.to == reached {
             reached = change.from;
@@ -170,8 +169,8 @@ impl RunDir {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {
                 let what = format!("`{path}` is in use: another process is playing this run");
-                return Err(Failure::message(ExitCode::Input, what)
-                    .hint("wait for that process, or stop it with Ctrl-C and resume the run"));
+                let hint = "wait for that process, or stop it with Ctrl-C and resume the run";
+                return Err(Failure::message(ExitCode::Input, what).hint(hint));
             }
             // A file system without locks: as safe as the user's care.
             Err(fs::TryLockError::Error(error)) => tracing::warn!("cannot lock `{path}`: {error}"),
@@ -208,24 +207,15 @@ impl RunDir {
     ) -> anyhow::Result<()> {
         let target = self.checkpoint_path(state.step);
         let staging = self.checkpoints().join(format!(".step_{}.tmp", state.step));
-        if staging.exists() {
-            fs::remove_dir_all(&staging)?;
-        }
+        let remove_old = |folder: &Path| if folder.exists() { fs::remove_dir_all(folder) } else { Ok(()) };
+        remove_old(&staging)?;
         fs::create_dir_all(&staging)?;
         save(&staging)?;
         write_json(&staging.join("play.json"), state)?;
-        if target.exists() {
-            fs::remove_dir_all(&target)?;
-        }
+        remove_old(&target)?;
         fs::rename(&staging, &target)?;
         fs::File::open(self.checkpoints())?.sync_all().context("cannot sync the checkpoints directory")?;
         write_json(&self.path(LAST_CHECKPOINT), &LastCheckpoint { step: state.step })
-    }
-
-    /// The step of the newest checkpoint that was ever whole, whatever has become of it; 0 where there was none.
-    fn last_saved(&self) -> Result<u64, Failure> {
-        let path = self.path(LAST_CHECKPOINT);
-        if path.exists() { read_json(&path).map(|last: LastCheckpoint| last.step) } else { Ok(0) }
     }
 
     /// Says which steps a resumed run plays again because their checkpoints were deleted.
@@ -233,21 +223,24 @@ impl RunDir {
     /// # Errors
     /// None of the checkpoints is left.
     pub fn tell_missing_checkpoints(&self) -> Result<(), Failure> {
-        let (saved, left) = (self.last_saved()?, self.checkpoint_steps().last().copied().unwrap_or_default());
+        // The newest that was ever whole, whatever has become of it.
+        let last = self.path(LAST_CHECKPOINT);
+        let saved = if last.exists() { read_json::<LastCheckpoint>(&last)?.step } else { 0 };
+        let left = self.checkpoint_steps().last().copied().unwrap_or_default();
         if left >= saved {
             return Ok(());
         }
-        if left > 0 {
-            progress::say(match saved - left {
-                1 => format!("step {saved} is played again: its checkpoint is missing"),
-                _ => format!("steps {} to {saved} are played again: their checkpoints are missing", left + 1),
-            });
-            return Ok(());
+        if left == 0 {
+            let (path, steps) = (self.root.display(), counted(saved, "step"));
+            let what = format!("`{path}` has played {steps}, and all its checkpoints are missing");
+            return Err(Failure::message(ExitCode::Input, what)
+                .hint("put a folder `checkpoints/step_N` back, or start the run again in a new directory"));
         }
-        let steps = counted(saved, "step");
-        let what = format!("`{}` has played {steps}, and all its checkpoints are missing", self.root.display());
-        Err(Failure::message(ExitCode::Input, what)
-            .hint("put a folder `checkpoints/step_N` back, or start the run again in a new directory"))
+        progress::say(match saved - left {
+            1 => format!("step {saved} is played again: its checkpoint is missing"),
+            _ => format!("steps {} to {saved} are played again: their checkpoints are missing", left + 1),
+        });
+        Ok(())
     }
 
     /// Removes checkpoints that `keep` does not name, and returns their steps, rising.

@@ -128,7 +128,6 @@ impl<S: ScriptSetup> GameSetup for ScriptedSetup<S> {
     }
 }
 
-/// The examples of the game.
 impl<S: ScriptSetup<Base: WarmupExamples>> WarmupExamples for ScriptedSetup<S> {
     type Data = <S::Base as WarmupExamples>::Data;
     type Batch = <S::Base as WarmupExamples>::Batch;

@@ -16,10 +16,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_console::image;
 use veriplay_console::isolation::{self, Isolation};
-use veriplay_console::json_file::read_json;
-use veriplay_console::progress;
+use veriplay_console::json_file::write_pretty_json;
+use veriplay_console::{image, progress};
 use veriplay_core::{Digest, Policy, Predicted, SCHEMA_VERSION};
 use veriplay_corpus::{ProblemFormat, ProblemStatement, ReadOptions, problem_format, read_statements};
 use veriplay_eval::verdict_cache::{FOLDER, VerdictCache};
@@ -32,6 +31,7 @@ use veriplay_verifier::{JudgeConditions, TaskContext, TaskOverrides};
 use crate::model::Model;
 use prompts::SuitePrompt;
 use published::{MIRROR, PublishedFile};
+use sampling::SampleCounts;
 use template::{AskedTask, PromptTemplate};
 
 pub use prompts::PromptStyle;
@@ -41,14 +41,12 @@ pub use schedule::{SuiteEstimates, SuiteMeasurements, SuiteName, SuiteSchedule, 
 /// The environment variable with the folder of published files, where `--data` does not name one.
 const DATA: &str = "VERIPLAY_DATA";
 
-/// A public set.
 struct Suite {
     name: &'static str,
     format: &'static str,
     predict: Predicted,
     /// Names of its file, the newest release first.
     files: &'static [&'static str],
-    /// Where it is published.
     published: &'static str,
     /// Its published file. `None` where no hash of it is known, so that it is not fetched.
     pinned: Option<&'static PublishedFile>,
@@ -110,7 +108,6 @@ const CRUXEVAL: PublishedFile = PublishedFile {
     sha256: "8368b81047dc5014e4caf5a2f97604eff7644e0ecd7415e3ceeb184bbc2e0c96",
 };
 
-/// All public sets.
 const SUITES: &[Suite] = &[
     pinned("humaneval", "humaneval", &HUMANEVAL, &["HumanEval.jsonl.gz", "HumanEval.jsonl"]),
     pinned(
@@ -126,6 +123,11 @@ const SUITES: &[Suite] = &[
     suite("livecodebench", "livecodebench", "livecodebench/code_generation_lite", &["test.jsonl"]),
     suite("apps", "apps", "codeparrot/apps", &["test.jsonl.gz", "apps.jsonl"]),
 ];
+
+/// The names of all public sets, for people.
+fn suite_names() -> String {
+    SUITES.iter().map(|suite| suite.name).collect::<Vec<_>>().join("`, `")
+}
 
 /// A set to evaluate on: a public one, or a file in our own layout.
 #[derive(Debug, Clone)]
@@ -257,24 +259,22 @@ impl SuiteFile {
     fn check_same(&self, recorded: &RecordedSettings) -> Result<(), Failure> {
         let tasks = Digest::of(&std::fs::read(&self.path).or_fail(ExitCode::Input)?);
         let text = |digest: Option<&Digest>| digest.map_or_else(|| "none".to_owned(), Digest::to_string);
-        let files = [
-            ("file", Some(&recorded.tasks), Some(&tasks)),
-            ("prompt template", recorded.prompt_template.as_ref(), self.template_digest()),
-        ];
-        let Some((what, began, found)) = files.into_iter().find(|(_, began, found)| began != found) else {
-            return Ok(());
-        };
-        let (name, began, found) = (&self.name, text(began), text(found));
-        let what = format!("the {what} of suite `{name}` has digest {found}, and the run began with {began}");
-        Err(Failure::message(ExitCode::Input, what)
-            .hint("put the earlier file back, or start another run: a curve has one set and one prompt"))
+        let template = (recorded.prompt_template.as_ref(), self.template_digest());
+        for (what, (began, found)) in [("file", (Some(&recorded.tasks), Some(&tasks))), ("prompt template", template)] {
+            if began != found {
+                let (name, began, found) = (&self.name, text(began), text(found));
+                let what = format!("the {what} of suite `{name}` has digest {found}, and the run began with {began}");
+                return Err(Failure::message(ExitCode::Input, what)
+                    .hint("put the earlier file back, or start another run: a curve has one set and one prompt"));
+            }
+        }
+        Ok(())
     }
 
     /// How its file is read, and how else one is, where no row of it is a task.
     fn layout_hint(&self) -> String {
         let Some(Suite { name, published, .. }) = self.public_set() else {
-            let known: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
-            let known = known.join("`, `");
+            let known = suite_names();
             return format!(
                 "a file without a set's name has tasks of our own layout; `NAME=FILE` reads a set: `{known}`"
             );
@@ -286,9 +286,8 @@ impl SuiteFile {
 fn own_tasks(request: &str) -> Result<SuiteFile, Failure> {
     let path = PathBuf::from(request);
     let Some(name) = path.file_stem().filter(|_| path.is_file()) else {
-        let known: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
         let what = format!("`--suite {request}` names neither a public set nor a file");
-        let hint = format!("public sets are `{}`; `NAME=FILE` reads one from a file of your own", known.join("`, `"));
+        let hint = format!("public sets are `{}`; `NAME=FILE` reads one from a file of your own", suite_names());
         return Err(Failure::message(ExitCode::Input, what).hint(hint));
     };
     let format = problem_format("veriplay").or_fail(ExitCode::Bug)?;
@@ -350,12 +349,8 @@ pub struct SuiteReport {
     published: Option<bool>,
     /// SHA-256 of the set's file, in hexadecimal, as it is pinned where it is.
     tasks_sha256: String,
-    /// Answers that were cut off at the limit of tokens.
-    truncated: u64,
-    /// Tasks whose prompt does not fit the model's context: their attempts are empty, and wrong.
-    too_long: u64,
-    /// Tasks whose prompt cannot be tokenized: likewise.
-    not_tokenized: u64,
+    #[serde(flatten)]
+    counts: SampleCounts,
     verdicts: VerdictSummary,
 }
 
@@ -387,7 +382,7 @@ pub struct SuiteRecord {
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub struct RecordedSettings {
     /// Digest of the set's file.
-    tasks: Digest,
+    pub tasks: Digest,
     /// The first tasks of the set; `None` means all.
     limit: Option<usize>,
     /// Digest of the prompt template; `None` for our own prompts.
@@ -406,19 +401,7 @@ struct RecordedVerdicts {
     pass_at_k_interval: BTreeMap<u64, [f64; 2]>,
 }
 
-impl RecordedSettings {
-    /// Digest of the set's file.
-    pub const fn tasks(&self) -> &Digest {
-        &self.tasks
-    }
-}
-
 impl SuiteRecord {
-    /// Reads a report.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
-        read_json(path)
-    }
-
     /// Tasks with an attempt.
     pub const fn tasks(&self) -> usize {
         self.verdicts.tasks_attempted
@@ -431,92 +414,69 @@ impl SuiteRecord {
     }
 }
 
-/// Samples the suites in turn, and judges the samples. `folder` gets the samples, the verdicts and a report of each; `print` gets a line of
-/// each as soon as it is judged.
-pub fn evaluate(
-    model: MeasuredModel<'_>,
-    suites: &[SuiteFile],
-    sampling: &SuiteSampling,
-    folder: &Path,
-    print: fn(String),
-) -> Result<BTreeMap<String, SuiteReport>, Failure> {
-    evaluate_with(&SuiteJudge::open(Isolation::Process)?, model, suites, sampling, folder, print)
-}
-
-fn evaluate_with(
-    judge: &SuiteJudge,
-    model: MeasuredModel<'_>,
-    suites: &[SuiteFile],
-    sampling: &SuiteSampling,
-    folder: &Path,
-    print: fn(String),
-) -> Result<BTreeMap<String, SuiteReport>, Failure> {
-    let mut reports = BTreeMap::new();
-    for suite in suites {
-        let report = evaluate_one(model, suite, sampling, folder, judge)?;
-        print(format!("{}: {}", suite.name, report.text()));
-        reports.insert(suite.name.clone(), report);
-    }
-    Ok(reports)
-}
-
-fn evaluate_one(
-    model: MeasuredModel<'_>,
-    suite: &SuiteFile,
-    sampling: &SuiteSampling,
-    folder: &Path,
-    judge: &SuiteJudge,
-) -> Result<SuiteReport, Failure> {
-    let bytes = std::fs::read(&suite.path).or_fail(ExitCode::Input)?;
-    let settings = SuiteSettings {
-        schema_version: SCHEMA_VERSION,
-        suite: suite.name.clone(),
-        model: model.name.to_owned(),
-        tasks: Digest::of(&bytes),
-        prompts: suite.prompt_style(sampling, model.has_chat_template),
-        prompt_template: suite.template_digest().cloned(),
-        max_tokens: suite.answer_tokens(sampling),
-        sampling: sampling.clone(),
-    };
-    let overrides = TaskOverrides::default();
-    let tasks = TaskSet::read(&suite.path, suite.format, &suite.options, &overrides, Some(&suite.layout_hint()))?;
-    let samples = sampling::sample_suite(model.policy, suite, &settings, folder)?;
-    let verdicts = judge.judge(&tasks, &samples.path, &folder.join(format!("{}.verdicts.jsonl", suite.name)))?;
-    let sampling::Samples { truncated, too_long, not_tokenized, .. } = samples;
-    let (published, tasks_sha256) = (suite.is_published, hash_sha256(&bytes));
-    let report = SuiteReport { settings, published, tasks_sha256, truncated, too_long, not_tokenized, verdicts };
-    let path = folder.join(format!("{}.report.json", suite.name));
-    veriplay_console::json_file::write_pretty_json(&path, &report).or_fail(ExitCode::Input)?;
-    Ok(report)
-}
-
 impl SuiteReport {
     /// For people.
     pub fn text(&self) -> String {
-        let counts = [
-            (self.truncated, "answers cut off"),
-            (self.too_long, "prompts too long"),
-            (self.not_tokenized, "prompts that cannot be tokenized"),
-        ];
-        let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("; {count} {what}"));
+        let SampleCounts { truncated, too_long, not_tokenized } = self.counts;
+        let counts = [truncated, too_long, not_tokenized].into_iter();
+        let counts = counts.zip(["answers cut off", "prompts too long", "prompts that cannot be tokenized"]);
+        let counts = counts.filter(|(count, _)| *count > 0).map(|(count, what)| format!("; {count} {what}"));
         self.verdicts.text() + &counts.collect::<String>()
     }
 }
 
 /// The judge of all suites: one sandbox, and the cache of verdicts that `verify` has.
-struct SuiteJudge {
+pub struct SuiteJudge {
     sandbox: veriplay_sandbox::Sandbox,
     jobs: usize,
     cache: VerdictCache,
 }
 
 impl SuiteJudge {
-    fn open(isolation: Isolation) -> Result<Self, Failure> {
+    /// Opens the sandbox and the cache.
+    pub fn open(isolation: Isolation) -> Result<Self, Failure> {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
         let options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
         let sandbox = isolation::open_sandbox(image::python()?, options, isolation)?;
         let cache = VerdictCache::open(&default_cache_dir().map_err(image::failure)?.join(FOLDER));
         Ok(Self { sandbox, jobs, cache })
+    }
+
+    /// Samples the suites in turn, and judges the samples. `folder` gets the samples, the verdicts and a report of each; `print` gets a line
+    /// of each as soon as it is judged.
+    pub fn evaluate(
+        &self,
+        model: MeasuredModel<'_>,
+        suites: &[SuiteFile],
+        sampling: &SuiteSampling,
+        folder: &Path,
+        print: fn(String),
+    ) -> Result<BTreeMap<String, SuiteReport>, Failure> {
+        let mut reports = BTreeMap::new();
+        for suite in suites {
+            let bytes = std::fs::read(&suite.path).or_fail(ExitCode::Input)?;
+            let settings = SuiteSettings {
+                schema_version: SCHEMA_VERSION,
+                suite: suite.name.clone(),
+                model: model.name.to_owned(),
+                tasks: Digest::of(&bytes),
+                prompts: suite.prompt_style(sampling, model.has_chat_template),
+                prompt_template: suite.template_digest().cloned(),
+                max_tokens: suite.answer_tokens(sampling),
+                sampling: sampling.clone(),
+            };
+            let (hint, overrides) = (suite.layout_hint(), TaskOverrides::default());
+            let tasks = TaskSet::read(&suite.path, suite.format, &suite.options, &overrides, Some(&hint))?;
+            let samples = sampling::sample_suite(model.policy, suite, &settings, folder)?;
+            let file = |end: &str| folder.join(format!("{}.{end}", suite.name));
+            let verdicts = self.judge(&tasks, &samples.path, &file("verdicts.jsonl"))?;
+            let (published, tasks_sha256) = (suite.is_published, hash_sha256(&bytes));
+            let report = SuiteReport { settings, published, tasks_sha256, counts: samples.counts, verdicts };
+            write_pretty_json(&file("report.json"), &report).or_fail(ExitCode::Input)?;
+            print(format!("{}: {}", suite.name, report.text()));
+            reports.insert(suite.name.clone(), report);
+        }
+        Ok(reports)
     }
 
     fn judge(&self, tasks: &TaskSet, samples: &Path, verdicts: &Path) -> Result<VerdictSummary, Failure> {

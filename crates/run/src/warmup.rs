@@ -8,7 +8,7 @@ use std::time::Instant;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
-use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt, check_counts};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::progress::{self, counted};
 use veriplay_core::{Learn, Sample, TrainBatch};
@@ -30,19 +30,15 @@ pub struct Recipe<T: WarmupExamples> {
     setup: T,
 }
 
-/// What every recipe has.
 #[derive(Debug, Clone, Deserialize)]
 struct RecipeRun {
-    /// The game.
     #[serde(default = "default_game", rename = "plays")]
     _plays: String,
     /// Seeds weights, programs and batches.
     seed: u64,
-    /// Optimizer steps.
     steps: u64,
     /// The model is evaluated on the validation set each this many steps.
     validate_every: u64,
-    /// What the model is before.
     model: StartModel,
     /// Learning rate, optimizer, data-parallel workers, micro-batches.
     learn: LearnConfig,
@@ -88,25 +84,21 @@ fn shape_error(error: ConfigError) -> String {
     }
 }
 
-/// The shape of a new model, with the vocabulary of its game.
-fn with_vocabulary(config: &ModelConfig, tokenizer: &Tokenizer) -> ModelConfig {
-    ModelConfig { vocab_size: tokenizer.vocab_size(), ..config.clone() }
+/// The shape of a new model with the vocabulary of its game, and its tokenizer.
+fn with_vocabulary<T: WarmupExamples>(config: &ModelConfig) -> Result<(ModelConfig, Tokenizer), Failure> {
+    let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
+    Ok((ModelConfig { vocab_size: tokenizer.vocab_size(), ..config.clone() }, tokenizer))
 }
 
 impl RecipeRun {
     /// Checks what types cannot.
     fn validate<T: WarmupExamples>(&self) -> Result<(), Failure> {
-        for (key, count) in [("steps", self.steps), ("validate_every", self.validate_every)] {
-            if count == 0 {
-                return Err(bad_value(key, &count, "at least 1"));
-            }
-        }
+        check_counts(&[("steps", self.steps), ("validate_every", self.validate_every)])?;
         self.learn.validate()?;
         match &self.model {
             StartModel::Checkpoint(name) => model::refuse_frozen(name),
             StartModel::Scratch(config) => {
-                let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
-                let checked = with_vocabulary(config, &tokenizer).validate();
+                let checked = with_vocabulary::<T>(config)?.0.validate();
                 checked.map_err(|error| Failure::message(ExitCode::Input, shape_error(error)))
             }
         }
@@ -117,8 +109,7 @@ impl RecipeRun {
         match &self.model {
             StartModel::Checkpoint(name) => model::open_trainable(name, &options),
             StartModel::Scratch(config) => {
-                let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
-                let config = with_vocabulary(config, &tokenizer);
+                let (config, tokenizer) = with_vocabulary::<T>(config)?;
                 Learner::initialize(config, tokenizer, self.seed, options).or_fail(ExitCode::Model)
             }
         }
@@ -134,14 +125,10 @@ impl<T: WarmupExamples> Recipe<T> {
     pub fn parse(text: &str, origin: &Path, device: DeviceArguments) -> Result<Self, Failure> {
         refuse_renamed_keys(text, origin)?;
         // Before missing keys, because a misspelt key is both.
-        let run = ["plays", "seed", "steps", "validate_every", "model", "learn", "save_bf16"];
-        refuse_unknown_keys(
-            text,
-            origin,
-            &[&run, &ExampleConfig::<T::Data, T::Batch>::TABLES[..], T::TABLES].concat(),
-        )?;
-        let mut recipe =
-            Self { run: from_toml(text, origin)?, examples: from_toml(text, origin)?, setup: T::parse(text, origin)? };
+        let own = ["plays", "seed", "steps", "validate_every", "model", "learn", "save_bf16", "data", "batch"];
+        refuse_unknown_keys(text, origin, &[&own, T::TABLES].concat())?;
+        let (run, examples) = (from_toml(text, origin)?, from_toml(text, origin)?);
+        let mut recipe = Self { run, examples, setup: T::parse(text, origin)? };
         device.apply(&mut recipe.run.learn.device, &mut recipe.run.learn.precision);
         recipe.validate()?;
         Ok(recipe)
@@ -161,7 +148,6 @@ impl<T: WarmupExamples> Recipe<T> {
         [model.map(drop), self.setup.open(Isolation::Thread).map(drop)]
     }
 
-    /// The examples of one step.
     fn draw_examples(&self, source: &T::Source, learner: &Learner, step: u64) -> Result<Vec<Sample>, Failure> {
         let (mut rng, mut examples) = (ChaCha8Rng::seed_from_u64(self.run.seed), Examples::new(learner));
         rng.set_stream(step + 1);
@@ -185,9 +171,7 @@ pub fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> Result<(
     let mut audit = SplitAudit::new(game.guard(), &tokenizer);
     for step in 0..run.steps {
         let mut samples = recipe.draw_examples(&source, &learner, step)?;
-        let drawn = samples.len();
-        samples.retain(|sample| audit.find_eval_item(sample).is_none());
-        left_out += drawn - samples.len();
+        left_out += audit.leave_out(&mut samples);
         let update = learner.update(&batch(samples), run.learn.rate(step, run.steps)).or_fail(ExitCode::Model)?;
         tokens += update.tokens;
         if step % 50 == 0 {
@@ -218,9 +202,7 @@ pub fn audit<T: WarmupExamples>(mut recipe: Recipe<T>, measuring: &T) -> Result<
     for step in 0..recipe.run.steps {
         let mut samples = recipe.draw_examples(&source, &learner, step)?;
         all += samples.len();
-        let drawn = samples.len();
-        samples.retain(|sample| own.find_eval_item(sample).is_none());
-        left_out += drawn - samples.len();
+        left_out += own.leave_out(&mut samples);
         for (text, eval_item) in samples.iter().filter_map(|sample| audit.find_eval_item(sample)) {
             *found.entry((format!("{} of the {} set", eval_item.name, eval_item.set.name()), text)).or_insert(0) += 1;
         }
@@ -229,9 +211,8 @@ pub fn audit<T: WarmupExamples>(mut recipe: Recipe<T>, measuring: &T) -> Result<
     for ((eval_item, text), count) in &found {
         progress::data(format!("{eval_item} is in {}: {text:?}", counted(count, "example")));
     }
-    progress::data(format!(
-        "{all} examples are drawn; warm-up leaves out {left_out} that contain what its own recipe evaluates"
-    ));
+    let own = "that contain what its own recipe evaluates";
+    progress::data(format!("{all} examples are drawn; warm-up leaves out {left_out} {own}"));
     progress::data(format!("{overlaps} of the others contain what is evaluated, {} different parts", found.len()));
     if found.is_empty() {
         return Ok(());
@@ -264,22 +245,23 @@ impl<'a> SplitAudit<'a> {
         Self { guard, tokenizer, control, found: HashMap::new() }
     }
 
+    /// Leaves out the examples that contain what is evaluated, and returns their number.
+    fn leave_out(&mut self, samples: &mut Vec<Sample>) -> usize {
+        let drawn = samples.len();
+        samples.retain(|sample| self.find_eval_item(sample).is_none());
+        drawn - samples.len()
+    }
+
     /// The first part of an example that the policy is evaluated on, as a program, by a function in it, or as a text.
     fn find_eval_item(&mut self, sample: &Sample) -> Option<(String, &'a EvalItem)> {
         let tokens: Vec<u32> = sample.prompt.iter().chain(sample.response.iter()).copied().collect();
         let parts = tokens.split(|id| self.control.contains(id)).filter(|part| !part.is_empty());
         for part in parts {
-            let found = match self.found.get(part) {
-                Some(found) => *found,
-                None => {
-                    let text = self.tokenizer.decode(part);
-                    let found = self.guard.find_text(&text).or_else(|| self.guard.find_program(&text));
-                    self.found.insert(part.to_vec(), found);
-                    found
-                }
-            };
+            let text = || self.tokenizer.decode(part);
+            let find = |text: &str| self.guard.find_text(text).or_else(|| self.guard.find_program(text));
+            let found = *self.found.entry(part.to_vec()).or_insert_with(|| find(&text()));
             if let Some(eval_item) = found {
-                return Some((self.tokenizer.decode(part), eval_item));
+                return Some((text(), eval_item));
             }
         }
         None

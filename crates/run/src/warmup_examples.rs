@@ -19,11 +19,6 @@ pub struct ExampleConfig<D, B> {
     pub batch: B,
 }
 
-impl<D, B> ExampleConfig<D, B> {
-    /// The names of its tables.
-    pub const TABLES: [&'static str; 2] = ["data", "batch"];
-}
-
 /// A game whose roles can be warmed up by examples that need no model.
 pub trait WarmupExamples: GameSetup {
     /// `[data]` of a recipe.

@@ -1,6 +1,5 @@
 //! `veriplay bench`: Veriplay and common alternatives, on this machine, in one run.
 
-mod ignored_options;
 mod sandbox;
 mod serve_load;
 
@@ -12,29 +11,27 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_console::image;
-use veriplay_console::interrupt;
 use veriplay_console::isolation::{self, Isolation};
 use veriplay_console::json_file::{check_replaceable, output_file};
 use veriplay_console::limits::parse_fuel;
 use veriplay_console::processors::processors;
-use veriplay_console::progress;
-use veriplay_console::progress::counted;
+use veriplay_console::progress::{self, counted};
+use veriplay_console::{image, interrupt};
 use veriplay_core::Language;
 use veriplay_corpus::{ORDINARY_LOOP, PROBLEM_FORMATS, built_in_cost_programs};
-use veriplay_learner::LearnerOptions;
-use veriplay_python::Python;
-use veriplay_sandbox::{Image, SandboxOptions};
-
-use serve_load::LoadArguments;
 use veriplay_lab::bench::cost::report::CostReport;
 use veriplay_lab::bench::cost::{self, CostBench};
-use veriplay_lab::bench::jobs;
 use veriplay_lab::bench::learner::{self, ModelShape};
 use veriplay_lab::bench::report::is_csv;
 use veriplay_lab::bench::worker::RoundError;
-use veriplay_lab::bench::{Machine, PeerCommand, SoakReport, find_python};
+use veriplay_lab::bench::{Machine, PeerCommand, SoakReport, find_python, jobs};
+use veriplay_learner::LearnerOptions;
+use veriplay_python::Python;
 use veriplay_run::device::{self, DeviceArguments};
+use veriplay_sandbox::{Image, SandboxOptions};
+
+use super::{print, refuse_ignored};
+use serve_load::LoadArguments;
 
 /// Upper bound of `--seconds`.
 const MAX_SECONDS: f64 = 3600.0;
@@ -42,7 +39,6 @@ const MAX_SECONDS: f64 = 3600.0;
 /// `--threads` takes numbers up to four times the processors, and on any machine up to this one: a sweep over `1,2,4` is one everywhere.
 const LEAST_BOUND: usize = 8;
 
-/// The subject of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum BenchSubject {
     /// The sandbox and other ways to run programs.
@@ -105,10 +101,8 @@ fn parse_threads(text: &str) -> Result<NonZeroUsize, String> {
     let threads = text.parse::<NonZeroUsize>().map_err(|error| error.to_string())?;
     let most = (4 * processors()).max(LEAST_BOUND);
     if threads.get() > most {
-        return Err(format!(
-            "it may be {most} at most on this machine, which has {}",
-            counted(processors(), "processor")
-        ));
+        let has = counted(processors(), "processor");
+        return Err(format!("it may be {most} at most on this machine, which has {has}"));
     }
     Ok(threads)
 }
@@ -189,7 +183,6 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     }
 }
 
-/// What one call of the command measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Measured {
     Jobs,
@@ -257,16 +250,12 @@ fn learner(args: &Arguments) -> Result<(), Failure> {
     let threads = one_number_of_threads(args)?;
     let options = args.device.options(LearnerOptions { data_parallel: threads, ..LearnerOptions::default() });
     device::check(&options)?;
-    let setting = learner::LearnerBenchSetting {
-        options,
-        threads,
-        python: args.python.clone().unwrap_or_else(|| "python3".into()),
-    };
+    let python = args.python.clone().unwrap_or_else(|| "python3".into());
+    let setting = learner::LearnerBenchSetting { options, threads, python };
     let shapes = if args.shape.is_empty() { &[ModelShape::Tiny][..] } else { &args.shape };
     for &shape in shapes {
         let report = learner::measure(shape, &setting, args.rounds_or(5)).or_fail(ExitCode::Model)?;
-        let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
-        progress::data(if args.json { json()? } else { report.text() });
+        print(&report, args.json, || report.text())?;
         if let Some(why) = report.torch_is_missing() {
             let what = format!("there is nothing to compare with: PyTorch was not measured ({why})");
             let hint = "name a Python with torch and transformers by `--python`";
@@ -278,17 +267,15 @@ fn learner(args: &Arguments) -> Result<(), Failure> {
 
 fn cost(args: &Arguments) -> Result<(), Failure> {
     if let Some(fuel) = args.fuel.filter(|fuel| *fuel < cost::LEAST_FUEL_OF_A_RUN) {
-        let what =
-            format!("`--fuel {fuel}` is too little for `--job cost`: the start of a program would be most of its cost");
-        let hint = format!("give at least {}", cost::LEAST_FUEL_OF_A_RUN);
-        return Err(Failure::message(ExitCode::Usage, what).hint(hint));
+        let why = "is too little for `--job cost`: the start of a program would be most of its cost";
+        return Err(Failure::message(ExitCode::Usage, format!("`--fuel {fuel}` {why}"))
+            .hint(format!("give at least {}", cost::LEAST_FUEL_OF_A_RUN)));
     }
     let mut programs = built_in_cost_programs();
     let known = |name: &&String| programs.iter().any(|program| program.name == **name);
     if let Some(unknown) = args.program.iter().find(|name| !known(name)) {
-        let failure =
-            Failure::message(ExitCode::Usage, format!("`--program {unknown}`: it is not in task-corpus/cost"));
-        return Err(failure.hint("its files' names without `.py` are the programs' names"));
+        return Err(Failure::message(ExitCode::Usage, format!("`--program {unknown}`: it is not in task-corpus/cost"))
+            .hint("its files' names without `.py` are the programs' names"));
     }
     let wanted = |name: &String| args.program.is_empty() || name == ORDINARY_LOOP || args.program.contains(name);
     programs.retain(|program| wanted(&program.name));
@@ -306,15 +293,13 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
     })?;
     bar.finish_and_clear();
     let report = CostReport::new(&measured, fuel, limits, machine);
-    let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
-    progress::data(if args.json { json()? } else { report.text() });
+    print(&report, args.json, || report.text())?;
     let missed = report.missed().join("`, `");
     if missed.is_empty() {
         return Ok(());
     }
-    let failure =
-        Failure::message(ExitCode::NotContained, format!("programs that cost more than their fuel: `{missed}`"));
-    Err(failure.hint("charge the host call, bound the work, or see the page \"Measurements\" of the documentation"))
+    Err(Failure::message(ExitCode::NotContained, format!("programs that cost more than their fuel: `{missed}`"))
+        .hint("charge the host call, bound the work, or see the page \"Measurements\" of the documentation"))
 }
 
 fn soak(args: &Arguments, jobs: u64) -> Result<(), Failure> {
@@ -322,8 +307,7 @@ fn soak(args: &Arguments, jobs: u64) -> Result<(), Failure> {
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(args.open_image()?, options, args.isolation())?;
     let soak = SoakReport::run(&sandbox, jobs, threads).map_err(failed_round)?;
-    progress::data(if args.json { serde_json::to_string(&soak).or_fail(ExitCode::Bug)? } else { soak.text() });
-    Ok(())
+    print(&soak, args.json, || soak.text())
 }
 
 /// The failure of a round of Veriplay's own.
@@ -342,7 +326,9 @@ fn check(args: &Arguments) -> Result<(), Failure> {
     if args.output.csv.is_some() && args.output.csv == args.output.svg {
         return Err(Failure::message(ExitCode::Usage, "`--csv` and `--svg` name the same file"));
     }
-    ignored_options::check_options_apply(args)?;
+    let measured = Measured::by(args);
+    let hint = "omit it, or measure what it belongs to: see `bench --help`";
+    refuse_ignored(&ignored_options(args, measured), measured.name(), hint)?;
     // A measurement takes minutes, and its files come last.
     if let Some(path) = &args.output.csv {
         output_file(path)?;
@@ -353,4 +339,45 @@ fn check(args: &Arguments) -> Result<(), Failure> {
         check_replaceable(path, "picture", |text| text.starts_with("<svg"))?;
     }
     Ok(())
+}
+
+/// Each option, and whether it is given and would be ignored.
+fn ignored_options(args: &Arguments, measured: Measured) -> [(&'static str, bool); 29] {
+    use Measured::{Cost, Jobs, Learner, Profile, Serve, Soak, Workload};
+    let Arguments { load, output, workload, .. } = args;
+    let (jobs, table) = (measured == Jobs, matches!(measured, Jobs | Workload));
+    let (learner, serve, cost) = (measured == Learner, measured == Serve, measured == Cost);
+    let profile = measured == Profile;
+    let guests = table || matches!(measured, Soak(_));
+    [
+        ("peer", !args.peer.is_empty() && !jobs),
+        ("tasks", workload.tasks.is_some() && measured != Workload),
+        ("csv", output.csv.is_some() && !table),
+        ("svg", output.svg.is_some() && !table),
+        ("baseline", output.baseline.is_some() && !table),
+        ("job", !args.job.is_empty() && !jobs && !cost && !profile),
+        ("seconds", args.seconds.is_some() && !jobs && !profile),
+        ("soak", args.soak.is_some() && !guests),
+        ("profile", args.profile && !profile),
+        ("threads", !args.threads.is_empty() && (cost || serve || profile)),
+        ("workers", args.workers.is_some() && !guests),
+        ("image", args.image.is_some() && !(guests || cost || profile)),
+        ("rounds", args.rounds.is_some() && !(learner || cost || measured == Workload)),
+        ("fuel", args.fuel.is_some() && !cost),
+        ("program", !args.program.is_empty() && !cost),
+        ("shape", !args.shape.is_empty() && !learner),
+        ("python", args.python.is_some() && !learner),
+        ("device", args.device.device.is_some() && !learner),
+        ("precision", args.device.precision.is_some() && !learner),
+        ("url", load.url.is_some() && !serve),
+        ("protocol", load.protocol.is_some() && !serve),
+        ("requests", load.requests.is_some() && !serve),
+        ("in-flight", load.in_flight.is_some() && !serve),
+        ("rate", load.rate.is_some() && !serve),
+        ("batch", load.batch.is_some() && !serve),
+        ("patience", load.patience.is_some() && !serve),
+        ("seed", load.seed.is_some() && !serve),
+        ("new-connections", load.new_connections && !serve),
+        ("token-file", load.token_file.is_some() && !serve),
+    ]
 }

@@ -20,7 +20,6 @@ pub(super) struct CacheArguments {
 }
 
 impl CacheArguments {
-    /// Opens the cache that they name.
     pub(super) fn open(&self) -> Result<VerdictCache, Failure> {
         match (&self.cache, self.no_cache) {
             (_, true) => Ok(VerdictCache::none()),

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_console::progress;
-
+use veriplay_console::exit::Failure;
 use veriplay_report::{ComparedRun, Comparison};
+
+use super::print;
 
 /// Compare runs: evaluations with 95 % intervals, differences, configurations, and how the curves end
 ///
@@ -24,10 +24,5 @@ pub(super) struct Arguments {
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let runs = args.runs.iter().map(|run| ComparedRun::read(run)).collect::<Result<Vec<_>, Failure>>()?;
     let comparison = Comparison::new(runs)?;
-    if args.json {
-        progress::data(serde_json::to_string(&comparison).or_fail(ExitCode::Bug)?);
-    } else {
-        progress::data(&comparison);
-    }
-    Ok(())
+    print(&comparison, args.json, || comparison.to_string())
 }

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::exit::{ExitCode, Failure};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::json_file::write_new_file;
 use veriplay_console::progress::{self, shell_word};
 use veriplay_core::SCHEMA_VERSION;
-
 use veriplay_games::effective_config::{Difference, EffectiveConfig, configuration_path};
 use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::builtin_configs::{self, BUILTIN_CONFIGS, BuiltinConfig};
@@ -21,6 +20,8 @@ use veriplay_run::play::start_checks;
 use veriplay_run::play_config::{PlayConfig, is_recipe};
 use veriplay_run::warmup::Recipe;
 use veriplay_run::warmup_examples::WarmupExamples;
+
+use super::print;
 
 /// Write, show, check or compare configurations
 #[derive(Debug, Args)]
@@ -121,15 +122,12 @@ fn init(name: &str, out: Option<PathBuf>) -> Result<(), Failure> {
         return Ok(());
     }
     let missing = run_for_named_in(config.text, &path, FindMissing { text: config.text, origin: &path })?;
-    for file in &missing {
-        progress::say(format!("missing: {file}"));
-    }
+    missing.iter().for_each(|file| progress::say(format!("missing: {file}")));
     let before = if missing.is_empty() { "" } else { ", once nothing of that is missing" };
     progress::say(format!("use it with `veriplay play --config {word}`{before}"));
     Ok(())
 }
 
-/// Finds the files that a configuration names and that are not there.
 struct FindMissing<'a> {
     text: &'a str,
     origin: &'a Path,
@@ -144,7 +142,6 @@ impl GameAction for FindMissing<'_> {
     }
 }
 
-/// A row of `config list`.
 #[derive(Serialize)]
 struct ListedConfig {
     name: &'static str,
@@ -166,40 +163,34 @@ impl ListedConfig {
             model: keys.get("model").and_then(toml::Value::as_str).map(str::to_owned),
         })
     }
+
+    fn text(&self) -> String {
+        let Self { name, kind, game, model } = self;
+        format!("{name:<25} {kind:<14} {game:<15} {}", model.as_deref().unwrap_or("random weights"))
+    }
 }
 
 fn list(json: bool) -> Result<(), Failure> {
-    /// What `--json` prints.
     #[derive(Serialize)]
     struct Listing {
         schema_version: u32,
         configurations: Vec<ListedConfig>,
     }
     let configurations = BUILTIN_CONFIGS.iter().map(ListedConfig::new).collect::<Result<Vec<_>, _>>()?;
-    if json {
-        return print_json(&Listing { schema_version: SCHEMA_VERSION, configurations });
-    }
-    for ListedConfig { name, kind, game, model } in configurations {
-        let model = model.unwrap_or_else(|| "random weights".to_owned());
-        progress::data(format!("{name:<25} {kind:<14} {game:<15} {model}"));
-    }
-    Ok(())
+    let listing = Listing { schema_version: SCHEMA_VERSION, configurations };
+    print(&listing, json, || listing.configurations.iter().map(ListedConfig::text).collect::<Vec<_>>().join("\n"))
 }
 
 fn show(source: &Source, json: bool) -> Result<(), Failure> {
-    /// What `--json` prints.
     #[derive(Serialize)]
-    struct Shown {
+    struct Shown<'a> {
         schema_version: u32,
-        config: Map<String, Value>,
+        config: &'a Map<String, Value>,
     }
     let (text, origin) = source.read()?;
     let config = EffectiveConfig::parse(&text, &origin)?;
-    if json {
-        return print_json(&Shown { schema_version: SCHEMA_VERSION, config: config.json });
-    }
-    progress::data(config.to_toml().trim_end());
-    Ok(())
+    let shown = Shown { schema_version: SCHEMA_VERSION, config: &config.json };
+    print(&shown, json, || config.to_toml().trim_end().to_owned())
 }
 
 fn validate(source: &Source, keys_only: bool) -> Result<(), Failure> {
@@ -210,7 +201,6 @@ fn validate(source: &Source, keys_only: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Finds what is wrong with the configuration of one game.
 struct Check<'a> {
     text: &'a str,
     origin: &'a Path,
@@ -237,7 +227,6 @@ fn failures(checks: impl IntoIterator<Item = Result<(), Failure>>) -> Vec<Failur
 }
 
 fn diff(a: &Path, b: &Path, json: bool) -> Result<(), Failure> {
-    /// What `--json` prints.
     #[derive(Serialize)]
     struct Diff<'a> {
         schema_version: u32,
@@ -247,14 +236,10 @@ fn diff(a: &Path, b: &Path, json: bool) -> Result<(), Failure> {
     let differences = EffectiveConfig::read(a)?.differences(&EffectiveConfig::read(b)?);
     let equal = differences.is_empty();
     if json {
-        print_json(&Diff { schema_version: SCHEMA_VERSION, equal, differences: &differences })?;
+        let diff = Diff { schema_version: SCHEMA_VERSION, equal, differences: &differences };
+        print(&diff, json, String::new)?;
     } else {
         differences.iter().for_each(progress::data);
     }
     if equal { Ok(()) } else { Err(Failure::silent(ExitCode::DIFFERENT)) }
-}
-
-fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    progress::data(serde_json::to_string(value).or_fail(ExitCode::Bug)?);
-    Ok(())
 }

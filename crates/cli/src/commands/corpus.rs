@@ -3,15 +3,15 @@
 mod generated;
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 use serde::Serialize;
-use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::exit::Failure;
 use veriplay_console::isolation::Isolation;
 use veriplay_console::progress::{self, counted};
-use veriplay_core::{Layer, SCHEMA_VERSION};
+use veriplay_core::{SCHEMA_VERSION, Trust};
 use veriplay_corpus::Split;
 use veriplay_repository::{
     BaselineRequest, CommitSource, DependencySource, RepositorySources, Requirement, StoredRepository, TestSource,
@@ -19,7 +19,8 @@ use veriplay_repository::{
 use veriplay_verifier::bugs::{History, INJECTORS, Injector};
 use veriplay_verifier::repository::Baseline;
 
-use super::verify::TestTrust;
+use super::print;
+use super::verify::trust_parser;
 
 /// Real repositories with a baseline of tests, and bugs in them
 #[derive(Debug, Args)]
@@ -44,8 +45,8 @@ struct GenerateRepo {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Split of the generator to draw from; training uses only `train`
-    #[arg(long, value_enum, default_value = "train")]
-    split: SplitName,
+    #[arg(long, default_value = "train", value_parser = split_parser())]
+    split: Split,
     /// Families of the functions, as the grammar names the mix
     #[arg(long, value_name = "MIX", default_value = "natural")]
     mix: String,
@@ -57,22 +58,12 @@ struct GenerateRepo {
     seed: u64,
 }
 
-/// [`Split`] as the value of an option.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum SplitName {
-    Train,
-    Validation,
-    HeldOut,
-}
-
-impl From<SplitName> for Split {
-    fn from(name: SplitName) -> Self {
-        match name {
-            SplitName::Train => Self::Train,
-            SplitName::Validation => Self::Validation,
-            SplitName::HeldOut => Self::HeldOut,
-        }
-    }
+fn split_parser() -> impl TypedValueParser<Value = Split> {
+    PossibleValuesParser::new(["train", "validation", "held-out"]).map(|name| match &*name {
+        "train" => Split::Train,
+        "validation" => Split::Validation,
+        _ => Split::HeldOut,
+    })
 }
 
 #[derive(Debug, Args)]
@@ -90,8 +81,8 @@ struct InjectBugs {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Where the tests that a bug must fail run: apart from the package (`split`) or in its instance (`shared`)
-    #[arg(long, value_enum, default_value = "split")]
-    trust: TestTrust,
+    #[arg(long, default_value = "split", value_parser = trust_parser())]
+    trust: Trust,
     /// Only these operators [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = injectors())]
     injectors: Vec<String>,
@@ -142,7 +133,6 @@ struct AddRepo {
     json: bool,
 }
 
-/// What `add-repo` prints.
 #[derive(Serialize)]
 struct AddRepoReport<'a> {
     schema_version: u32,
@@ -166,7 +156,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
         CorpusCommand::AddRepo(args) => add_repo(&args),
         CorpusCommand::InjectBugs(args) => inject_bugs(&args),
         CorpusCommand::GenerateRepo(args) => {
-            generated::generate_repository(&args.out, args.split.into(), &args.mix, args.functions, args.seed)
+            generated::generate_repository(&args.out, args.split, &args.mix, args.functions, args.seed)
         }
     }
 }
@@ -179,15 +169,11 @@ fn inject_bugs(args: &InjectBugs) -> Result<(), Failure> {
         injectors: &INJECTORS.iter().filter(chosen).copied().collect::<Vec<_>>(),
         count: args.count.get(),
         seed: args.seed,
-        trust: args.trust.into(),
+        trust: args.trust,
         out: &args.out,
         workers: args.workers,
     })?;
-    match args.json {
-        true => progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?),
-        false => progress::data(report),
-    }
-    Ok(())
+    print(&report, args.json, || report.to_string())
 }
 
 fn add_repo(args: &AddRepo) -> Result<(), Failure> {
@@ -198,27 +184,17 @@ fn add_repo(args: &AddRepo) -> Result<(), Failure> {
     let history =
         history.map(|from| veriplay_repository::collect_history(from, args.commits.get(), &package)).transpose()?;
     let pins = args.pins.as_deref().map(veriplay_repository::read_pins).transpose()?;
-    let dependencies = pins.as_deref().map_or(DependencySource::Resolve { with: &args.with }, DependencySource::Pinned);
-    let request =
-        BaselineRequest { requirement: &args.requirement, package: &package, dependencies, workers: args.workers };
+    let source = pins.as_deref().map_or(DependencySource::Resolve { with: &args.with }, DependencySource::Pinned);
+    let request = BaselineRequest {
+        requirement: &args.requirement,
+        package: &package,
+        dependencies: source,
+        workers: args.workers,
+    };
     let measured = veriplay_repository::measure_baseline(&request)?;
-    let directory = target_directory(args)?;
+    let directory = args.out.clone().map_or_else(|| veriplay_repository::cache_directory(&args.requirement), Ok)?;
     veriplay_repository::write_history(&directory, history.as_ref())?;
     measured.write(&directory, &package)?;
-    print_report(args, &package, &measured, history.as_ref(), &directory)
-}
-
-fn target_directory(args: &AddRepo) -> Result<PathBuf, Failure> {
-    args.out.clone().map_or_else(|| veriplay_repository::cache_directory(&args.requirement), Ok)
-}
-
-fn print_report(
-    args: &AddRepo,
-    package: &Layer,
-    measured: &veriplay_repository::MeasuredBaseline,
-    history: Option<&History>,
-    directory: &Path,
-) -> Result<(), Failure> {
     let baseline = &measured.baseline;
     let report = AddRepoReport {
         schema_version: SCHEMA_VERSION,
@@ -230,21 +206,19 @@ fn print_report(
         broken_files: baseline.files.iter().filter(|file| file.broken.is_some()).count(),
         passed: baseline.passed(),
         unsupported: baseline.unsupported(),
-        past_changes: history.map_or(0, |history| history.changes.len()),
+        past_changes: history.as_ref().map_or(0, |history| history.changes.len()),
         dependencies: dependencies(baseline),
         notes: &baseline.notes,
         fuel: baseline.files.iter().map(|file| file.fuel).sum(),
         wall_ns: measured.timing.total_ns,
     };
-    if args.json {
-        progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
-    } else {
+    print(&report, args.json, || {
         print_unusable_tests(baseline);
-        if let Some(History { commits, changes, .. }) = history {
+        if let Some(History { commits, changes, .. }) = &history {
             let (changes, commits) = (counted(changes.len(), "change"), counted(commits, "commit"));
             progress::data(format!("history      {changes} of {commits} can be undone"));
         }
-        progress::data(format!(
+        format!(
             "{}: {} passed, {} cannot be used, {} of {} cannot be tested; {:.1} s and {:.1} G fuel\n{}",
             args.requirement,
             counted(report.passed, "test"),
@@ -254,9 +228,8 @@ fn print_report(
             report.wall_ns as f64 / 1e9,
             report.fuel as f64 / 1e9,
             report.directory,
-        ));
-    }
-    Ok(())
+        )
+    })
 }
 
 fn dependencies(baseline: &Baseline) -> Vec<String> {

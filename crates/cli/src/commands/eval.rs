@@ -5,28 +5,26 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::exit::Failure;
 use veriplay_console::isolation::Isolation;
 use veriplay_console::progress;
 use veriplay_core::SCHEMA_VERSION;
+use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_learner::{DeviceSpec, LearnerOptions, ModelConfig};
+use veriplay_run::config::read_with_settings;
+use veriplay_run::device::{self, DeviceArguments};
+use veriplay_run::game_setup::{EvalKeys, eval_set_parser, open_game};
+use veriplay_run::model::{self, Model};
+use veriplay_run::play::{evaluate_with_bar, table_text};
+use veriplay_run::play_config::PlayConfig;
+use veriplay_run::suites::{self, MeasuredModel, SuiteJudge, SuiteReport, SuiteSampling};
+use veriplay_run::warmup_examples::WarmupExamples;
+use veriplay_run::{builtin_configs, memory};
 use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::splits::EvalSet;
 
-use veriplay_games::{GameAction, run_for_named_in};
-use veriplay_run::builtin_configs;
-use veriplay_run::config::read_with_settings;
-use veriplay_run::device::{self, DeviceArguments};
-use veriplay_run::game_setup::EvalKeys;
-use veriplay_run::game_setup::{eval_set_parser, open_game};
-use veriplay_run::memory;
-use veriplay_run::model;
-use veriplay_run::model::Model;
-use veriplay_run::play::{evaluate_with_bar, table_text};
-use veriplay_run::play_config::PlayConfig;
-use veriplay_run::suites::{self, MeasuredModel, SuiteReport, SuiteSampling};
-use veriplay_run::warmup_examples::WarmupExamples;
+use super::print;
 
 /// The options of public sets, which those of a game's tasks exclude. Beside an option that excludes `suite`, clap does not ask for it.
 const SUITE_OPTIONS: [&str; 10] =
@@ -107,7 +105,6 @@ struct GameEvaluation<'a> {
 }
 
 impl GameEvaluation<'_> {
-    /// Parses the configuration.
     fn parse<S: WarmupExamples>(&self) -> Result<PlayConfig<S>, Failure> {
         PlayConfig::parse(self.text, self.origin).map_err(|failure| match self.is_of_run {
             true => failure.add_hint(
@@ -152,18 +149,12 @@ impl GameAction for GameEvaluation<'_> {
         let seed = args.seed.unwrap_or(config.setup.eval_seed());
         let context = StepContext { policy: model.policy(), execute: &executor, seed };
         let table = evaluate_with_bar(&game, &context)?;
-        if args.json {
-            let (schema_version, model) = (SCHEMA_VERSION, &*args.model);
-            let report = GameReport { schema_version, model, eval_set: config.setup.eval().set(), table: &table };
-            progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
-        } else {
-            progress::data(table_text(config.setup.eval().set(), None, &table));
-        }
-        Ok(())
+        let (schema_version, model, eval_set) = (SCHEMA_VERSION, &*args.model, config.setup.eval().set());
+        let report = GameReport { schema_version, model, eval_set, table: &table };
+        print(&report, args.json, || table_text(eval_set, None, &table))
     }
 }
 
-/// What `--json` prints for a game's tasks.
 #[derive(Serialize)]
 struct GameReport<'a> {
     schema_version: u32,
@@ -173,7 +164,6 @@ struct GameReport<'a> {
     table: &'a EvalTable,
 }
 
-/// What `--json` prints for suites.
 #[derive(Serialize)]
 struct SuiteReports<'a> {
     schema_version: u32,
@@ -193,10 +183,11 @@ fn evaluate_suites(args: &Arguments) -> Result<(), Failure> {
     let folder = args.out.clone().unwrap_or_else(|| Path::new("evals").join(folder_name(&args.model)));
     // Stdout has the reports once: as lines, or as the object of `--json`.
     let print: fn(String) = if args.json { progress::say } else { progress::data };
-    let reports = suites::evaluate(MeasuredModel::opened(&args.model, &model), &suites, &sampling, &folder, print)?;
+    let measured = MeasuredModel::opened(&args.model, &model);
+    let reports = SuiteJudge::open(Isolation::Process)?.evaluate(measured, &suites, &sampling, &folder, print)?;
     if args.json {
         let all = SuiteReports { schema_version: SCHEMA_VERSION, model: &args.model, suites: &reports };
-        progress::data(serde_json::to_string(&all).or_fail(ExitCode::Bug)?);
+        super::print(&all, true, String::new)?;
     }
     Ok(())
 }

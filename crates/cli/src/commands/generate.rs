@@ -15,11 +15,9 @@ use veriplay_learner::{
     Chat, Continuation, Learner, LearnerOptions, RequestError, SamplingRequest, ServerPolicy, StopReason, TokenSampler,
     Tokenizer,
 };
-
 use veriplay_run::device::DeviceArguments;
 use veriplay_run::memory;
-use veriplay_run::model;
-use veriplay_run::model::Model;
+use veriplay_run::model::{self, Model};
 
 /// Continue a prompt: text, token ids or a conversation
 #[derive(Debug, Args)]
@@ -101,12 +99,12 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let reports = match Model::open_by_ids(&args.model, &options)? {
         Model::Learner(learner) => {
             let prompt = prompt_tokens(learner.tokenizer(), Some(&learner), &args.prompt)?;
-            let groups = learner.complete(&[request(&args, prompt)]).map_err(request_failure)?;
+            let groups = learner.complete(&[args.request(prompt)]).map_err(request_failure)?;
             reports(learner.tokenizer(), &groups, |continuation| learner.text(continuation))
         }
         Model::Gguf(policy) => {
             let prompt = prompt_tokens(policy.tokenizer(), None, &args.prompt)?;
-            let groups = policy.complete(&[request(&args, prompt)]).map_err(request_failure)?;
+            let groups = policy.complete(&[args.request(prompt)]).map_err(request_failure)?;
             reports(policy.tokenizer(), &groups, |continuation| policy.text(continuation))
         }
         Model::Server(policy) => generate_on_server(&policy, &args)?,
@@ -121,22 +119,11 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn request(args: &Arguments, prompt: Vec<u32>) -> SamplingRequest {
-    SamplingRequest {
-        prompt,
-        samples: args.samples,
-        max_tokens: args.max_tokens,
-        sampler: args.sampler(),
-        seed: args.seed,
-        stop: args.stop.clone(),
-        ignore_end: args.ignore_eos,
-    }
-}
-
 impl Arguments {
-    const fn sampler(&self) -> TokenSampler {
-        let Self { temperature, top_k, top_p, min_p, .. } = *self;
-        TokenSampler { temperature, top_k, top_p, min_p }
+    fn request(&self, prompt: Vec<u32>) -> SamplingRequest {
+        let Self { temperature, top_k, top_p, min_p, max_tokens, samples, seed, ignore_eos: ignore_end, .. } = *self;
+        let sampler = TokenSampler { temperature, top_k, top_p, min_p };
+        SamplingRequest { prompt, samples, max_tokens, sampler, seed, stop: self.stop.clone(), ignore_end }
     }
 
     /// What it asks of a server: text.
@@ -160,8 +147,7 @@ fn generate_on_server(policy: &ServerPolicy, args: &Arguments) -> Result<Vec<Sam
     Ok(groups.into_iter().flatten().map(server_report).collect())
 }
 
-fn server_report(rollout: Rollout) -> SampleReport {
-    let Rollout { tokens, logprobs, text, finish, .. } = rollout;
+fn server_report(Rollout { tokens, logprobs, text, finish, .. }: Rollout) -> SampleReport {
     let finish = if finish == FinishReason::Stop { "stop" } else { "length" };
     SampleReport { schema_version: SCHEMA_VERSION, tokens, logprobs, text: Some(text), finish, stop: None }
 }
@@ -192,9 +178,10 @@ fn chat_tokens(learner: Option<&Learner>, path: &Path) -> Result<Vec<u32>, Failu
         Failure::message(ExitCode::Input, what).hint("`--prompt` and `--prompt-ids` need no chat template")
     })?;
     let tokens = learner.encode_chat(&chat.at(i64::try_from(now).unwrap_or(i64::MAX)));
-    let tokens =
-        tokens.with_context(|| format!("`{}` cannot become a prompt", path.display())).or_fail(ExitCode::Input);
-    tokens.map_err(|failure| failure.hint("`--prompt` and `--prompt-ids` need no chat template"))
+    let tokens = tokens.with_context(|| format!("`{}` cannot become a prompt", path.display()));
+    tokens
+        .or_fail(ExitCode::Input)
+        .map_err(|failure| failure.hint("`--prompt` and `--prompt-ids` need no chat template"))
 }
 
 fn request_failure(error: RequestError) -> Failure {
@@ -241,10 +228,9 @@ fn print_report(report: &SampleReport) {
         return progress::say(format!("tokens: not reported, ended by {end}"));
     }
     let total: f64 = report.logprobs.iter().map(|&l| f64::from(l)).sum();
-    let logprob = if report.logprobs.is_empty() {
-        "log-probability not reported".to_owned()
-    } else {
-        format!("log-probability {total:.2}")
+    let logprob = match report.logprobs.is_empty() {
+        true => "log-probability not reported".to_owned(),
+        false => format!("log-probability {total:.2}"),
     };
     progress::say(format!("tokens: {}, ended by {end}; {logprob}", report.tokens.len()));
 }

@@ -7,18 +7,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::free_memory::mib;
+use veriplay_console::json_file::{folder, output_file};
+use veriplay_console::{image, progress};
 use veriplay_core::Language;
 use veriplay_python::Python;
 use veriplay_sandbox::{CacheReport, CpuLevel, ImageArchive, ImageSpec};
-
-use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_console::free_memory::mib;
-use veriplay_console::image;
-use veriplay_console::json_file::{folder, output_file};
-use veriplay_console::progress;
 
 /// Build, export, import, list, check or remove the guest images
 #[derive(Debug, Args)]
@@ -46,8 +45,8 @@ enum ImageCommand {
         #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_name)]
         image: String,
         /// The processors that its code is for. Other levels than `native` are compiled beside the image of this machine
-        #[arg(long, value_enum, default_value_t)]
-        cpu: Cpu,
+        #[arg(long, default_value = "native", value_parser = cpu_parser())]
+        cpu: CpuLevel,
         /// The level of compression. From 16 on it takes minutes, and importing takes 128 MiB of memory more
         #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(i32).range(1..=22))]
         level: i32,
@@ -78,28 +77,15 @@ struct ReportArguments {
     json: bool,
 }
 
-/// The processors that code is for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Cpu {
-    /// Those with the features of this machine's
-    #[default]
-    Native,
-    /// Those with SSE4.2: since about 2009
-    #[value(name = "x86-64-v2")]
-    V2,
-    /// Those with AVX2: since about 2013
-    #[value(name = "x86-64-v3")]
-    V3,
-}
-
-impl From<Cpu> for CpuLevel {
-    fn from(cpu: Cpu) -> Self {
-        match cpu {
-            Cpu::Native => CpuLevel::Native,
-            Cpu::V2 => CpuLevel::X86_64V2,
-            Cpu::V3 => CpuLevel::X86_64V3,
-        }
-    }
+fn cpu_parser() -> impl TypedValueParser<Value = CpuLevel> {
+    let native = PossibleValue::new("native").help("Those with the features of this machine's");
+    let v2 = PossibleValue::new("x86-64-v2").help("Those with SSE4.2: since about 2009");
+    let v3 = PossibleValue::new("x86-64-v3").help("Those with AVX2: since about 2013");
+    PossibleValuesParser::new([native, v2, v3]).map(|name| match &*name {
+        "x86-64-v2" => CpuLevel::X86_64V2,
+        "x86-64-v3" => CpuLevel::X86_64V3,
+        _ => CpuLevel::Native,
+    })
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
@@ -124,10 +110,10 @@ fn build(name: &str, wheel: Option<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn export(path: &Path, name: &str, cpu: Cpu, level: i32) -> Result<(), Failure> {
+fn export(path: &Path, name: &str, cpu: CpuLevel, level: i32) -> Result<(), Failure> {
     let (spec, target) = (image::find_spec(name)?, output_file(path)?);
     check_replaceable(&target)?;
-    let store = image::store()?.with_cpu(cpu.into()).map_err(image::failure)?;
+    let store = image::store()?.with_cpu(cpu).map_err(image::failure)?;
     if store.load(&spec).is_none() {
         image::with_bar(&spec, |progress| store.build(&spec, progress))?;
     }
@@ -304,13 +290,8 @@ fn print_reports(reports: &[CacheReport], json: bool) -> Result<(), Failure> {
 fn check(json: bool) -> Result<(), Failure> {
     let reports = image::store()?.check();
     print_reports(&reports, json)?;
-    match reports.iter().filter(|report| report.state.is_err()).count() {
-        0 => Ok(()),
-        damaged => Err(Failure::message(ExitCode::Image, format!("damaged directories of cached images: {damaged}"))
-            .hint(
-                "what is in use is made again on its next use, or now with `veriplay image build`; `veriplay image prune` removes the rest",
-            )),
-    }
+    let hint = "what is in use is made again on its next use, or now with `veriplay image build`; `veriplay image prune` removes the rest";
+    fail_on_errors(&reports, "damaged directories of cached images", hint)
 }
 
 fn prune() -> Result<(), Failure> {
@@ -322,10 +303,14 @@ fn prune() -> Result<(), Failure> {
         let what = report.state.as_ref().map_or_else(Clone::clone, |bytes| format!("{:.0} MiB removed", mib(*bytes)));
         progress::data(format!("{}  {what}", report.path.display()));
     }
-    match removed.iter().filter(|report| report.state.is_err()).count() {
+    let hint = "the reasons are above; remove them by hand";
+    fail_on_errors(&removed, "directories that cannot be removed", hint)
+}
+
+fn fail_on_errors(reports: &[CacheReport], what: &str, hint: &str) -> Result<(), Failure> {
+    match reports.iter().filter(|report| report.state.is_err()).count() {
         0 => Ok(()),
-        left => Err(Failure::message(ExitCode::Image, format!("directories that cannot be removed: {left}"))
-            .hint("the reasons are above; remove them by hand")),
+        count => Err(Failure::message(ExitCode::Image, format!("{what}: {count}")).hint(hint)),
     }
 }
 

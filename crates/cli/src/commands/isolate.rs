@@ -9,15 +9,12 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use serde::Serialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_console::image;
-use veriplay_console::interrupt;
 use veriplay_console::isolation::{self, Isolation};
 use veriplay_console::processors::threads_or_processors;
 use veriplay_console::progress::{self, counted};
+use veriplay_console::{image, interrupt};
 use veriplay_corpus::probes::run::run_probe;
 use veriplay_corpus::probes::{Probe, ProbeClass, ProbeProgram, Severity, built_in_probes};
-use veriplay_sandbox::SandboxOptions;
-
 use veriplay_lab::isolate::allow::AllowList;
 use veriplay_lab::isolate::bait::Bait;
 use veriplay_lab::isolate::catalog::{self, NamedProbe, find_class};
@@ -30,6 +27,9 @@ use veriplay_lab::isolate::selection::{NotTried, Selection, Tested};
 use veriplay_lab::isolate::service::probe::ServiceProbe;
 use veriplay_lab::isolate::service::{self, OpenService, ServiceOptions};
 use veriplay_lab::isolate::{ProbeResult, SuiteEnd, open_target, run_probes, target};
+use veriplay_sandbox::SandboxOptions;
+
+use super::{print, refuse_ignored};
 
 /// Try to break out of this sandbox, or of another one, and report what was contained
 #[derive(Debug, Args)]
@@ -101,7 +101,6 @@ fn current_name(name: String) -> String {
 /// The most probes that the error at the end names.
 const NAMED: usize = 50;
 
-/// The suite's results on one target.
 struct SuiteRun {
     target: String,
     results: Vec<ProbeResult>,
@@ -118,8 +117,8 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         return explain_probe(id, &probes);
     }
     args.check_target_options()?;
-    let allow = args.allow.as_deref().map(|path| AllowList::read(path, &catalog::probe_ids())).transpose();
-    let allow = allow.or_fail(ExitCode::Input)?;
+    let allow = args.allow.as_deref().map(|path| AllowList::read(path, &catalog::probe_ids()));
+    let allow = allow.transpose().or_fail(ExitCode::Input)?;
     args.files.check()?;
     if args.json && args.files.take_stdout() {
         let what = "`--json` and a report to `-` would both be written to stdout";
@@ -145,20 +144,18 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         progress::data(summary)
     }
     let written = args.files.write(&report, &results, &not_tried, &end, args.allow.as_deref());
-    let judged = if end.stopped { Err(stopped(&results, &not_tried)) } else { fail_on_escapes(&results) };
-    match (judged, written) {
-        (Ok(()), written) => written,
-        (judged, Ok(())) => judged,
-        (judged, Err(unwritten)) => {
-            progress::say_always(&unwritten);
-            judged
-        }
+    let judged = if end.stopped {
+        let (tried, left) = (counted(results.len(), "probe"), not_tried.unreached());
+        Err(Failure::message(ExitCode::Interrupted, format!("stopped after {tried}, not tried: {left}")))
+    } else {
+        fail_on_escapes(&results)
+    };
+    if judged.is_err()
+        && let Err(unwritten) = &written
+    {
+        progress::say_always(unwritten);
     }
-}
-
-fn stopped(results: &[ProbeResult], not_tried: &NotTried) -> Failure {
-    let (tried, left) = (results.len(), not_tried.unreached());
-    Failure::message(ExitCode::Interrupted, format!("stopped after {}, not tried: {left}", counted(tried, "probe")))
+    judged.and(written)
 }
 
 fn fail_on_escapes(results: &[ProbeResult]) -> Result<(), Failure> {
@@ -183,18 +180,16 @@ impl Arguments {
         let Some(target) = &self.target else { return Ok(()) };
         let kind = target.split(':').next().unwrap_or_default();
         let options = [
-            ("--token-file", &self.token_file, &["sandboxfusion", service::KIND][..]),
-            ("--ca-file", &self.ca_file, &["sandboxfusion"]),
-            ("--service-log", &self.service_log, &[service::KIND]),
+            ("token-file", &self.token_file, &["sandboxfusion", service::KIND][..]),
+            ("ca-file", &self.ca_file, &["sandboxfusion"]),
+            ("service-log", &self.service_log, &[service::KIND]),
         ];
-        match options.into_iter().find(|(_, file, kinds)| file.is_some() && !kinds.contains(&kind)) {
-            None => Ok(()),
-            Some((option, _, kinds)) => {
-                let what = format!("`{option}` does not apply to `--target {target}`");
-                Err(Failure::message(ExitCode::Usage, what)
-                    .hint(format!("omit it; it is for `{}:`", kinds.join(":`, `"))))
-            }
+        for (option, file, kinds) in options {
+            let hint = format!("omit it; it is for `{}:`", kinds.join(":`, `"));
+            let is_ignored = file.is_some() && !kinds.contains(&kind);
+            refuse_ignored(&[(option, is_ignored)], format_args!("`--target {target}`"), &hint)?;
         }
+        Ok(())
     }
 
     fn selection(&self) -> Selection<'_> {
@@ -207,7 +202,6 @@ const ON_OURS: &str = "ours";
 const ON_ANY_TARGET: &str = "any target";
 const ON_SERVICES: &str = "a service";
 
-/// A line of `--list`.
 #[derive(Serialize)]
 struct ListedProbe {
     probe: String,
@@ -222,19 +216,14 @@ struct ListedProbe {
 }
 
 fn list_probes(args: &Arguments, probes: &[Probe]) -> Result<(), Failure> {
-    let wanted = args.target.as_deref().map(|target| match service_address(target) {
-        Some(_) => ON_SERVICES,
-        None => ON_ANY_TARGET,
-    });
-    let elsewhere = |probe: &ListedProbe| {
-        wanted
-            .is_some_and(|wanted| wanted != probe.runs_on)
-            .then_some("`veriplay isolate --list` says what each runs on")
-    };
+    let kind = |target: &str| if service_address(target).is_some() { ON_SERVICES } else { ON_ANY_TARGET };
+    let wanted = args.target.as_deref().map(kind);
+    let why = "`veriplay isolate --list` says what each runs on";
+    let elsewhere = |probe: &ListedProbe| wanted.is_some_and(|wanted| wanted != probe.runs_on).then_some(why);
     let forgeries = if wanted.is_none() { forgeries::planned_forgeries() } else { Vec::new() };
     let tested = Tested { name: "the target", reason_against: &elsewhere, forgeries: &forgeries };
-    let programs =
-        probes.iter().map(|probe| ListedProbe::new(probe, if probe.language_level { ON_ANY_TARGET } else { ON_OURS }));
+    let runs_on = |probe: &Probe| if probe.language_level { ON_ANY_TARGET } else { ON_OURS };
+    let programs = probes.iter().map(|probe| ListedProbe::new(probe, runs_on(probe)));
     let all = programs.chain(service::probes().iter().map(|probe| ListedProbe::new(probe, ON_SERVICES))).collect();
     let (mut listed, _) = args.selection().choose(all, &tested)?;
     let forgeries = args.selection().forgeries(&forgeries);
@@ -243,17 +232,8 @@ fn list_probes(args: &Arguments, probes: &[Probe]) -> Result<(), Failure> {
     } else {
         listed.extend(ListedProbe::each_forgery(&forgeries));
     }
-    if args.json {
-        progress::data(serde_json::to_string(&listed).or_fail(ExitCode::Bug)?);
-        return Ok(());
-    }
     let width = listed.iter().map(|one| one.probe.len()).max().unwrap_or_default();
-    let mut out = String::new();
-    for ListedProbe { probe, severity, runs_on, title, .. } in &listed {
-        let _ = writeln!(out, "{probe:<width$}  {:<8}  {runs_on:<10}  {title}", severity.word());
-    }
-    progress::data(out.trim_end());
-    Ok(())
+    print(&listed, args.json, || listed.iter().map(|one| one.line(width)).collect::<Vec<_>>().join("\n"))
 }
 
 impl ListedProbe {
@@ -263,14 +243,17 @@ impl ListedProbe {
         Self { probe, severity, any_target: runs_on == ON_ANY_TARGET, runs_on, title, class }
     }
 
+    fn line(&self, width: usize) -> String {
+        let Self { probe, severity, runs_on, title, .. } = self;
+        format!("{probe:<width$}  {:<8}  {runs_on:<10}  {title}", severity.word())
+    }
+
     /// A line for the whole class of forgeries, of which there are many; `None` where none is selected.
     fn all_forgeries(chosen: &[&PlannedForgery]) -> Option<Self> {
-        let title = format!(
-            "{} wrong programs that try to be judged correct; `--list --class {}` lists them",
-            chosen.len(),
-            forgeries::CLASS
-        );
-        (!chosen.is_empty()).then(|| Self::forgery(forgeries::CLASS.to_owned(), title))
+        let (count, class) = (chosen.len(), forgeries::CLASS);
+        let title =
+            format!("{count} wrong programs that try to be judged correct; `--list --class {class}` lists them");
+        (count > 0).then(|| Self::forgery(class.to_owned(), title))
     }
 
     /// A line for each file: it stands for all problems that it attacks.
@@ -345,11 +328,6 @@ fn service_address(target: &str) -> Option<Option<&str>> {
     }
 }
 
-/// Why a probe of a program does not run on a target of another kind.
-fn reason_elsewhere(probe: &Probe) -> Option<&'static str> {
-    (!probe.language_level).then_some("written for our own guest, channel and system calls")
-}
-
 fn attack_service(args: &Arguments, url: Option<&str>) -> Result<SuiteRun, Failure> {
     if url.is_none() {
         // Compiled here, where that is reported.
@@ -397,7 +375,9 @@ fn attack_own_sandbox(args: &Arguments, probes: Vec<Probe>) -> Result<SuiteRun, 
 
 fn attack_target(args: &Arguments, name: &str, probes: Vec<Probe>) -> Result<SuiteRun, Failure> {
     let quoted = format!("`{name}`");
-    let tested = Tested { name: &quoted, reason_against: &reason_elsewhere, forgeries: &[] };
+    let why = "written for our own guest, channel and system calls";
+    let elsewhere = |probe: &Probe| (!probe.language_level).then_some(why);
+    let tested = Tested { name: &quoted, reason_against: &elsewhere, forgeries: &[] };
     let (probes, mut not_tried) = args.selection().choose(probes, &tested)?;
     let bait = Bait::lay()?;
     let options = ConnectOptions { token_file: args.token_file.as_deref(), ca_file: args.ca_file.as_deref() };

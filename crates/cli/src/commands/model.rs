@@ -6,7 +6,6 @@ use clap::{Args, Subcommand};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress;
 use veriplay_learner::{GgufDescription, ModelConfig, Precision, convert_gguf, describe_gguf, tensor_specs};
-
 use veriplay_run::device::parse_precision;
 use veriplay_run::model;
 
@@ -100,14 +99,12 @@ fn inspect(name: &str) -> Result<(), Failure> {
     progress::data(format!("family: {}", config.model_type.name()));
     progress::data(format!("parameters: {parameters}"));
     progress::data(format!("layers: {}, hidden size: {}", config.num_hidden_layers, config.hidden_size));
+    let ModelConfig { num_attention_heads, num_key_value_heads, head_dim, .. } = config;
     progress::data(format!(
-        "heads: {}, key-value heads: {}, head size: {}",
-        config.num_attention_heads, config.num_key_value_heads, config.head_dim
+        "heads: {num_attention_heads}, key-value heads: {num_key_value_heads}, head size: {head_dim}"
     ));
-    progress::data(format!(
-        "vocabulary: {} tokens, context: {} tokens",
-        config.vocab_size, config.max_position_embeddings
-    ));
+    let (vocabulary, context) = (config.vocab_size, config.max_position_embeddings);
+    progress::data(format!("vocabulary: {vocabulary} tokens, context: {context} tokens"));
     progress::data(template);
     Ok(())
 }

@@ -7,21 +7,17 @@ use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::limits::at_least_one;
 use veriplay_console::progress::{self, counted};
-
 use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::config::{default_out, read_text, read_with_settings};
 use veriplay_run::device::{self, DeviceArguments};
-use veriplay_run::game_setup::EvalKeys;
-use veriplay_run::game_setup::{GameSetup, open_game};
-use veriplay_run::memory;
-use veriplay_run::model;
+use veriplay_run::game_setup::{EvalKeys, GameSetup, open_game};
 use veriplay_run::play::{Session, Validation, plugins, report};
 use veriplay_run::play_config::PlayConfig;
-use veriplay_run::proposer;
 use veriplay_run::rollout_server::RolloutServerConfig;
 use veriplay_run::rundir::RunDir;
 use veriplay_run::suites::SuiteMeasurements;
 use veriplay_run::warmup_examples::WarmupExamples;
+use veriplay_run::{memory, model, proposer};
 
 /// Run self-play and measure what it changed
 #[derive(Debug, Args)]
@@ -69,7 +65,6 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
 impl GameAction for &Arguments {
     type Output = ();
 
-    /// Plays one game.
     fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
         let args = self;
         let session = match &args.resume {
@@ -115,7 +110,6 @@ fn resolved<S: GameSetup>(args: &Arguments, text: &str, origin: &Path) -> Result
     Ok(config)
 }
 
-/// What a run of this configuration would do.
 fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(), Failure> {
     let run = &config.run;
     let steps = counted(run.steps, "step");
@@ -138,7 +132,6 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
     progress::report_failures(&failures.collect::<Vec<_>>())
 }
 
-/// Prints a prompt of each role.
 fn print_prompts<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(), Failure> {
     let (executor, game) = open_game(&config.setup, workers)?;
     Validation::open(&config.setup, workers, &game)?;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
@@ -11,9 +11,6 @@ use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::progress::{self, counted};
 use veriplay_core::SCHEMA_VERSION;
-use veriplay_selfplay::play::ReplayReport;
-use veriplay_selfplay::replay::LogCheck;
-
 use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::config::read_text;
 use veriplay_run::game_setup::open_game;
@@ -21,6 +18,10 @@ use veriplay_run::judged_images;
 use veriplay_run::play_config::PlayConfig;
 use veriplay_run::rundir::RunDir;
 use veriplay_run::warmup_examples::WarmupExamples;
+use veriplay_selfplay::play::ReplayReport;
+use veriplay_selfplay::replay::LogCheck;
+
+use super::print;
 
 /// Lines judged together.
 const BLOCK: usize = 512;
@@ -43,7 +44,6 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// What replay found.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     schema_version: u32,
@@ -71,7 +71,6 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
 impl GameAction for &Arguments {
     type Output = ();
 
-    /// Judges the run of one game again.
     fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
         let args = self;
         let dir = RunDir::open(&args.run)?;
@@ -122,16 +121,14 @@ impl Report {
 }
 
 fn finish(report: &Report, json: bool) -> Result<(), Failure> {
-    if json {
-        progress::data(serde_json::to_string(report).or_fail(ExitCode::Bug)?);
-    } else {
-        let Report { verdicts, same, changed, dropped, recovered, deadline, .. } = report;
-        progress::data(format!(
-            "{} made again: {same} the same, {changed} changed; {dropped} logged as dropped, of which {recovered} \
-             have a verdict now; {deadline} at the deadline",
-            counted(verdicts, "verdict")
-        ));
-    }
+    let Report { verdicts, same, changed, dropped, recovered, deadline, .. } = report;
+    let verdicts = counted(verdicts, "verdict");
+    print(report, json, || {
+        format!(
+            "{verdicts} made again: {same} the same, {changed} changed; {dropped} logged as dropped, of which \
+             {recovered} have a verdict now; {deadline} at the deadline"
+        )
+    })?;
     match report.changed {
         0 => Ok(()),
         changed => Err(Failure::message(
@@ -144,9 +141,8 @@ fn finish(report: &Report, json: bool) -> Result<(), Failure> {
     }
 }
 
-fn lines(path: &std::path::Path) -> Result<impl Iterator<Item = std::io::Result<String>>, Failure> {
-    let file =
-        File::open(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
-    let decoder = zstd::Decoder::new(file).or_fail(ExitCode::Input)?;
+fn lines(path: &Path) -> Result<impl Iterator<Item = std::io::Result<String>>, Failure> {
+    let file = File::open(path).with_context(|| format!("cannot read `{}`", path.display()));
+    let decoder = zstd::Decoder::new(file.or_fail(ExitCode::Input)?).or_fail(ExitCode::Input)?;
     Ok(BufReader::new(decoder).lines())
 }

@@ -6,7 +6,6 @@ use clap::Args;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::json_file::{check_replaceable, output_file, write_atomically};
 use veriplay_console::progress;
-
 use veriplay_report::{RunReport, draw_curves, render};
 
 /// Make one self-contained HTML page of a run, or of several to compare
@@ -61,7 +60,6 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the page to a file, or to stdout.
 fn write_page(page: &str, file: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = file else {
         progress::data(page.trim_end());

@@ -8,14 +8,14 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
-use veriplay_core::{Entry, Execute, Job, LimitKind, Limits, RunReport, Value};
-
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::free_memory::mib;
 use veriplay_console::image::ImageArguments;
 use veriplay_console::isolation::{self, Isolation};
 use veriplay_console::json_file::read_at_most;
 use veriplay_console::limits::{LimitArguments, check_memory};
 use veriplay_console::progress;
+use veriplay_core::{Entry, Execute, Job, LimitKind, Limits, RunReport, Value};
 use veriplay_sandbox::SandboxOptions;
 
 /// Run one Python file in the sandbox
@@ -74,8 +74,8 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let image = opened.map_or_else(|| args.image.open(), Ok)?;
     let image_name = image.name().to_owned();
     let job = Job { image: image_name, entry: entry(&args)?, stdin, limits, seed: args.seed, ..Job::script(program) };
-    let sandbox =
-        isolation::open_sandbox(image, SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() }, args.workers)?;
+    let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
+    let sandbox = isolation::open_sandbox(image, options, args.workers)?;
     let started = Instant::now();
     let outcome = sandbox.execute(&job).or_fail(ExitCode::Host)?;
     let wall_ns = started.elapsed().as_nanos();
@@ -91,11 +91,8 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         return Ok(());
     }
     let status = report.exit_code.map_or_else(String::new, |code| format!(" (exit status {code})"));
-    let failure = Failure::message(ExitCode::Program, format!("the program failed: {}{status}", report.exit));
-    Err(match report.limit.and_then(|limit| limit_hint(limit, &job.limits)) {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    })
+    Err(Failure::message(ExitCode::Program, format!("the program failed: {}{status}", report.exit))
+        .maybe_hint(report.limit.and_then(|limit| limit_hint(limit, &job.limits))))
 }
 
 /// Reads the program or its input: what is larger than the guest's memory would not fit there either.
@@ -153,11 +150,6 @@ fn print_report(TimedReport { report, wall_ns }: &TimedReport, is_script: bool) 
     if let Some(error) = report.error.as_ref().filter(|error| report.stderr.is_empty() && !left(&error.kind)) {
         progress::pass_on(&format!("{}: {}", error.kind, error.message));
     }
-    progress::say(format!(
-        "{}; {} fuel, {:.0} MiB, {:.1} ms",
-        report.exit,
-        report.fuel,
-        report.peak_memory_bytes as f64 / f64::from(1 << 20),
-        *wall_ns as f64 / 1e6,
-    ));
+    let (mib, ms) = (mib(report.peak_memory_bytes), *wall_ns as f64 / 1e6);
+    progress::say(format!("{}; {} fuel, {mib:.0} MiB, {ms:.1} ms", report.exit, report.fuel));
 }

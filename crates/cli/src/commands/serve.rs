@@ -97,13 +97,17 @@ impl Arguments {
     fn body_bytes(&self) -> u64 {
         self.body_mib.saturating_mul(1 << 20)
     }
+
+    fn check_max_memory(&self, image: &Image) -> Result<(), Failure> {
+        check_memory("--max-memory-mib", Some(self.max_memory_mib), image)
+    }
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let memory = MemoryPlan::of_this_machine(args.body_bytes());
     let settings = settings(&args, memory)?;
     // Where the image must be built first, this is checked when it has been: the service listens meanwhile.
-    args.image.find_cached().map_or(Ok(()), |image| check_max_memory(&args, &image))?;
+    args.image.find_cached().map_or(Ok(()), |image| args.check_max_memory(&image))?;
     let address = args.socket.clone().map_or(Address::Tcp(args.addr), Address::Unix);
     let of_judge = settings.clone();
     let open = move || open_judge(&args, &of_judge, memory.kept_bytes);
@@ -168,13 +172,9 @@ fn read_tokens(path: &Path) -> Result<Tokens, Failure> {
     })
 }
 
-fn check_max_memory(args: &Arguments, image: &Image) -> Result<(), Failure> {
-    check_memory("--max-memory-mib", Some(args.max_memory_mib), image)
-}
-
 fn open_judge(args: &Arguments, settings: &Settings, kept_bytes: u64) -> Result<Arc<ServedJudge>, Failure> {
     let image = args.image.open()?;
-    check_max_memory(args, &image)?;
+    args.check_max_memory(&image)?;
     let places = settings.workers + settings.slices.spares;
     let options = SandboxOptions { max_parallel: places, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(Arc::clone(&image), options, args.isolation)?;
@@ -203,31 +203,13 @@ fn failure(error: ServeError<Failure>) -> Failure {
     };
     match error {
         ServeError::Judge(failure) => failure,
-        error => {
-            let failure = Failure::new(ExitCode::Input, anyhow::anyhow!("{error}"));
-            match hint {
-                Some(hint) => failure.hint(hint),
-                None => failure,
-            }
-        }
+        error => Failure::message(ExitCode::Input, error).maybe_hint(hint),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_workers, resolve};
-
-    #[test]
-    fn a_number_of_workers_is_no_place_where_guests_run() {
-        assert_eq!(parse_workers("2").map(u16::from), Ok(2));
-        for (text, wanted) in [
-            ("process", "give a whole number from 1 to 65535; `--isolation process` says where guests run"),
-            ("0", "give a whole number from 1 to 65535"),
-            ("-1", "give a whole number from 1 to 65535"),
-        ] {
-            assert_eq!(parse_workers(text), Err(wanted.to_owned()), "{text}");
-        }
-    }
+    use super::resolve;
 
     #[test]
     fn an_address_is_taken_as_it_is_and_a_name_is_resolved() {

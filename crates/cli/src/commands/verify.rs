@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
-use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::image::ImageArguments;
 use veriplay_console::interrupt;
@@ -24,6 +24,7 @@ use veriplay_verifier::judges::{judge_names, parse_judge};
 use veriplay_verifier::{ChosenJudge, JudgeConditions, TaskContext, TaskOverrides};
 
 use super::cache_arguments::CacheArguments;
+use super::refuse_ignored;
 
 const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 rows are invalid or name an unknown task; 7 attempts were dropped through a \
 fault of the host; 9 attempts are unjudgeable: their task is the cause, such as a reference that raises, or their program, such as a value that tests cannot be given";
@@ -56,11 +57,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = parse_judge, long_help = judge_help())]
     judge: Option<Comparison>,
     /// What attempts at cruxeval tasks predict [default: the output]
-    #[arg(long, value_enum)]
-    predict: Option<PredictedSide>,
+    #[arg(long, value_parser = predicted_parser())]
+    predict: Option<Predicted>,
     /// Where test code runs, instead of what each task says: in an instance of its own, or in the program's
-    #[arg(long, value_enum)]
-    trust: Option<TestTrust>,
+    #[arg(long, value_parser = trust_parser())]
+    trust: Option<Trust>,
     /// Attempts judged at once, at most one for each processor [default: one for each processor]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -85,25 +86,14 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum PredictedSide {
-    Output,
-    Input,
+fn predicted_parser() -> impl TypedValueParser<Value = Predicted> {
+    let sides = PossibleValuesParser::new(["output", "input"]);
+    sides.map(|name| if name == "output" { Predicted::Output } else { Predicted::Input })
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum TestTrust {
-    Split,
-    Shared,
-}
-
-impl From<TestTrust> for Trust {
-    fn from(trust: TestTrust) -> Self {
-        match trust {
-            TestTrust::Split => Self::Split,
-            TestTrust::Shared => Self::Shared,
-        }
-    }
+pub(super) fn trust_parser() -> impl TypedValueParser<Value = Trust> {
+    PossibleValuesParser::new(["split", "shared"])
+        .map(|name| if name == "split" { Trust::Split } else { Trust::Shared })
 }
 
 fn formats() -> PossibleValuesParser {
@@ -131,8 +121,10 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let Some(attempts) = &args.attempts else {
         return Err(Failure::message(ExitCode::Usage, "`--attempts` is missing").hint("name the file of attempts"));
     };
-    let options = read_options(&args);
-    let overrides = overrides(&args);
+    let mut options = ReadOptions::default();
+    options.predict = args.predict.unwrap_or(options.predict);
+    let judge = args.judge.clone().map(ChosenJudge::Every);
+    let overrides = TaskOverrides { judge, trust: args.trust, limits: args.limits.overrides() };
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
     let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, None)?;
     let image = args.image.open()?;
@@ -157,12 +149,6 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     finish(&args, &summary, started)
 }
 
-/// The failure of attempts without a row: what wrote them has failed, most likely.
-fn no_attempts() -> Failure {
-    Failure::message(ExitCode::Input, "there are no attempts: nothing was judged")
-        .hint("give `--attempts` a file with a row for each")
-}
-
 /// Rejects options that the format does not use.
 fn check_options_apply(args: &Arguments) -> Result<(), Failure> {
     let of_bugs = args.format == BUG_FORMAT;
@@ -175,14 +161,8 @@ fn check_options_apply(args: &Arguments) -> Result<(), Failure> {
         ("memory-mib", args.limits.memory_mib.is_some() && of_bugs),
         ("early-stop", args.early_stop && of_bugs),
     ];
-    match unused.into_iter().find(|(_, unused)| *unused) {
-        None => Ok(()),
-        Some((name, _)) => {
-            let what = format!("`--{name}` does not apply to tasks in format `{}`", args.format);
-            Err(Failure::message(ExitCode::Usage, what)
-                .hint("omit it, or name the format that it is for by `--format`"))
-        }
-    }
+    let of = format!("tasks in format `{}`", args.format);
+    refuse_ignored(&unused, of, "omit it, or name the format that it is for by `--format`")
 }
 
 fn judge_bugs(args: &Arguments) -> Result<(), Failure> {
@@ -194,26 +174,9 @@ fn judge_bugs(args: &Arguments) -> Result<(), Failure> {
         jobs: attempts_at_once(args.jobs),
         workers: args.workers,
         seed: JUDGE_SEED,
-        trust: args.trust.map(Trust::from).unwrap_or_default(),
+        trust: args.trust.unwrap_or_default(),
         json: args.json,
     })
-}
-
-fn read_options(args: &Arguments) -> ReadOptions {
-    let default = ReadOptions::default();
-    match args.predict {
-        None => default,
-        Some(PredictedSide::Output) => ReadOptions { predict: Predicted::Output, ..default },
-        Some(PredictedSide::Input) => ReadOptions { predict: Predicted::Input, ..default },
-    }
-}
-
-fn overrides(args: &Arguments) -> TaskOverrides {
-    TaskOverrides {
-        judge: args.judge.clone().map(ChosenJudge::Every),
-        trust: args.trust.map(Trust::from),
-        limits: args.limits.overrides(),
-    }
 }
 
 /// A progress bar over the attempts, which are counted only when it is visible.
@@ -238,32 +201,30 @@ fn finish(args: &Arguments, report: &VerifySummary, started: Instant) -> Result<
     ended
 }
 
+const WITHOUT_TASK: &str = "rows that are invalid or name an unknown task";
+
 /// Fails where attempts have no verdict.
 fn judge_summary(args: &Arguments, report: &VerifySummary) -> Result<(), Failure> {
     if report.stopped {
         return Err(veriplay_eval::stopped(args.out.as_deref()));
     }
     if report.verdicts.attempts == 0 {
-        return Err(no_attempts());
+        // What wrote them has failed, most likely.
+        return Err(Failure::message(ExitCode::Input, "there are no attempts: nothing was judged")
+            .hint("give `--attempts` a file with a row for each"));
     }
     match (report.verdicts.dropped, report.verdicts.unjudgeable, report.verdicts.without_task()) {
         (0, 0, 0) => Ok(()),
-        (0, 0, rows) => {
-            let hint = "attempts among them are `unjudgeable`, with the reason; the messages above name the first of each kind";
-            Err(Failure::message(ExitCode::Input, format!("rows that are invalid or name an unknown task: {rows}"))
-                .hint(hint))
-        }
+        (0, 0, rows) => Err(Failure::message(ExitCode::Input, format!("{WITHOUT_TASK}: {rows}")).hint(
+            "attempts among them are `unjudgeable`, with the reason; the messages above name the first of each kind",
+        )),
         (0, unjudgeable, rows) => {
-            let what = format!(
-                "attempts that their tasks cannot judge: {unjudgeable}; rows that are invalid or name an unknown task: {rows}"
-            );
+            let what = format!("attempts that their tasks cannot judge: {unjudgeable}; {WITHOUT_TASK}: {rows}");
             let hint = "their rows are `unjudgeable` and give the reason; pass@k counts them as not accepted unless the task has no usable reference";
             Err(Failure::message(ExitCode::Unjudgeable, what).hint(hint))
         }
         (dropped, _, rows) => {
-            let what = format!(
-                "attempts dropped through a fault of the host: {dropped}; rows that are invalid or name an unknown task: {rows}"
-            );
+            let what = format!("attempts dropped through a fault of the host: {dropped}; {WITHOUT_TASK}: {rows}");
             let hint =
                 "their rows give the reason; to judge them again, truncate the file before the first `dropped` row";
             Err(Failure::message(ExitCode::Host, what).hint(hint))

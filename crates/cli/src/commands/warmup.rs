@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use veriplay_console::exit::{ExitCode, Failure};
-
 use veriplay_games::{GameAction, run_for_named_in};
 use veriplay_run::config::read_text;
 use veriplay_run::device::DeviceArguments;
@@ -35,7 +34,6 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
 impl GameAction for &Arguments {
     type Output = ();
 
-    /// Makes a start model for one game.
     fn run<T: WarmupExamples>(self) -> Result<(), Failure> {
         let args = self;
         let recipe = Recipe::<T>::parse(&read_text(&args.config)?, &args.config, args.device)?;

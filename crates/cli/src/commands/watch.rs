@@ -1,6 +1,5 @@
 //! `veriplay watch`: runs as live pages in a browser on this machine.
 
-use std::fmt::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,9 +8,8 @@ use clap::Args;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::progress;
-use veriplay_server::{ServeError, Tokens, serve_pages};
-
 use veriplay_report::watch::Watch;
+use veriplay_server::{ServeError, Tokens, serve_pages};
 
 /// Show runs in a browser while they grow: curves, rollouts, verdicts
 ///
@@ -30,7 +28,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
-    let token = new_token();
+    // A secret that no other page can guess.
+    let [first, second]: [u128; 2] = rand::random();
+    let token = format!("{first:032x}{second:032x}");
     let tokens = Tokens::parse(&token).or_fail(ExitCode::Bug)?;
     let watch = Watch::open(&args.path, token, args.workers)?;
     let listening = |address: &_| {
@@ -38,15 +38,6 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         progress::say("open this address in a browser on this machine; Ctrl-C stops");
     };
     serve_pages(args.addr, tokens, Arc::new(watch), listening).map_err(failure)
-}
-
-/// A secret that no other page can guess.
-fn new_token() -> String {
-    let bytes: [u8; 32] = rand::random();
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn failure(error: ServeError<std::convert::Infallible>) -> Failure {

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde::Serialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_console::json_file::read_text;
+use veriplay_console::json_file::{read_json, read_text};
 use veriplay_core::{Digest, RowStatus, Status, VerdictRow};
 use veriplay_selfplay::intervals::Estimate;
 use veriplay_selfplay::metrics::SolveCount;
@@ -40,7 +40,7 @@ pub(super) fn read_suites(folder: &Path) -> Result<MeasuredSuites, Failure> {
     for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = file.file_name().to_string_lossy().into_owned();
         let Some(suite) = name.strip_suffix(".report.json") else { continue };
-        let record = SuiteRecord::read(&file.path())?;
+        let record: SuiteRecord = read_json(&file.path())?;
         let by_task = read_pass_rates(&folder.join(format!("{suite}.verdicts.jsonl")))?;
         let (tasks, pass1) = (record.tasks(), record.pass_at_1());
         suites.insert(suite.to_owned(), MeasuredSuite { tasks, pass1, settings: record.settings, by_task });
@@ -79,7 +79,7 @@ pub(super) fn other_files<'a>(
     other: &'a MeasuredSuites,
     suite: &str,
 ) -> Option<[&'a Digest; 2]> {
-    let (first, other) = (first.get(suite)?.settings.tasks(), other.get(suite)?.settings.tasks());
+    let (first, other) = (&first.get(suite)?.settings.tasks, &other.get(suite)?.settings.tasks);
     (first != other).then_some([first, other])
 }
 

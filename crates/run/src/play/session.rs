@@ -9,46 +9,39 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
-use veriplay_console::interrupt;
 use veriplay_console::isolation::Isolation;
 use veriplay_console::json_file::write_json;
 use veriplay_console::logfile::LogFile;
-use veriplay_console::progress;
+use veriplay_console::{interrupt, progress};
 use veriplay_core::SCHEMA_VERSION;
-use veriplay_learner::Learner;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
+use veriplay_selfplay::game::Game;
 use veriplay_selfplay::game_state::GameState;
 use veriplay_selfplay::play::{OutcomeCounts, StepContext};
 use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
 use super::evaluation::Validation;
-use super::kept_policies::KeptPolicies;
-use super::open_learner::{resume_learner, start_learner};
+use super::open_learner::{StartModel, resume_learner, start_learner};
 use super::plugins::{self, PluginContext};
-use super::start_model::StartModel;
 use super::summary::{BeforeAfter, BeforeAfterSuites, ProcessShare, Summary};
 use super::tensorboard::EventFile;
 use super::timing::{StepTotals, whole_lines};
 use super::trackio::TrackioInbox;
-use super::trainer::{ExternalTrainer, Standing};
+use super::trainer::{ExternalTrainer, PROTOCOL, Start};
 use crate::executor::GameExecutor;
-use crate::game_setup::EvalKeys;
-use crate::game_setup::{self, GameSetup};
-use crate::judged_images;
-use crate::model;
+use crate::game_setup::{self, EvalKeys, GameSetup};
+use crate::kept_policies::KeptPolicies;
 use crate::play_config::PlayConfig;
 use crate::proposer::OtherProposer;
 use crate::rundir::{PlayState, RunDir, StepsChange};
 use crate::suites::SuiteMeasurements;
+use crate::{judged_images, model};
 
 /// What a game carries from step to step.
 type State<S> = GameState<<<S as GameSetup>::Game as Environment>::Task>;
-
-/// A game, and what evaluates the policy in the run.
-type EvaluatedGame<E> = (SelfPlay<E>, Option<Validation<E>>);
 
 /// One run, at the start of step `step`.
 pub struct Session<S: GameSetup> {
@@ -75,7 +68,6 @@ pub struct Session<S: GameSetup> {
     has_told_pruning: bool,
 }
 
-/// Where this process begins in the run.
 struct ProcessStart {
     at: Instant,
     step: u64,
@@ -87,8 +79,7 @@ impl<S: GameSetup> Session<S> {
     pub fn start(config: PlayConfig<S>, out: &Path, workers: Isolation) -> Result<Self, Failure> {
         let dir = RunDir::create(out)?;
         dir.remove_at_signal();
-        let suites = find_suites(&config, &dir, workers)?;
-        let session = Self::at_start(config, dir, suites, workers)?;
+        let session = Self::open(config, dir, None, workers)?;
         session.dir.write_config(&session.config)?;
         Ok(session)
     }
@@ -103,71 +94,44 @@ impl<S: GameSetup> Session<S> {
             extend(&mut config, &dir, steps)?;
         }
         config.validate()?;
-        let suites = find_suites(&config, &dir, workers)?;
-        let Some(step) = dir.checkpoint_steps().last().copied() else {
-            return Self::at_start(config, dir, suites, workers);
-        };
-        let state: PlayState<State<S>> = dir.load_state(step)?;
-        let other_proposer = OtherProposer::open(&config.run, config.setup.shared_settings())?;
-        let actor = resume_actor(&config, &dir, step)?;
-        let (executor, game) = open_game(&config, workers)?;
-        Self::assemble(config, (dir, suites), executor, game, (actor, other_proposer), state)
+        let saved = dir.checkpoint_steps().last().copied();
+        Self::open(config, dir, saved, workers)
     }
 
-    fn at_start(
-        config: PlayConfig<S>,
-        dir: RunDir,
-        suites: SuiteMeasurements,
-        workers: Isolation,
-    ) -> Result<Self, Failure> {
+    /// Opens the run at the checkpoint of step `saved`, or at its start.
+    fn open(config: PlayConfig<S>, dir: RunDir, saved: Option<u64>, workers: Isolation) -> Result<Self, Failure> {
+        // Their files are those that the run began with, which is known before a model is loaded.
+        let suites = SuiteMeasurements::find(config.setup.eval().suite_schedule(), dir.path("suites"), workers)?;
+        suites.check_same_files()?;
+        let saved: Option<PlayState<State<S>>> = saved.map(|step| dir.load_state(step)).transpose()?;
         // First, so that what is free for training is known.
         let other_proposer = OtherProposer::open(&config.run, config.setup.shared_settings())?;
-        let actor = start_actor(&config, &dir)?;
+        let actor = open_actor(&config, &dir, saved.as_ref().map_or(0, |state| state.step))?;
+        let (executor, mut game) = game_setup::open_game(&config.setup, workers)?;
         // Before the tasks of step 0 are made, which may take long: a plug-in that does not start is known at once.
-        let (executor, (game, validation)) = open_game(&config, workers)?;
-        if actor.is_external() {
-            refuse_sft(game.game.settings())?;
-        }
-        let seeds = game.game.settings().seed_proposals;
-        if seeds > 0 {
-            progress::say(format!("proposing tasks until there are {seeds} of each kind"));
-        } else {
-            progress::say("making the tasks that the run starts with");
-        }
-        let policy = other_proposer.beside(actor.policy());
-        let context = StepContext { policy: &policy, execute: &executor, seed: config.run.seed };
-        let initial = game.init(&context)?;
-        let state = PlayState {
-            schema_version: SCHEMA_VERSION,
-            step: 0,
-            events_bytes: 0,
-            rollouts_bytes: 0,
-            totals: OutcomeCounts::default(),
-            start_weights: None,
-            game: initial,
+        let timeout = Duration::from_secs(config.run.exec_timeout_s);
+        plugins::connect(&mut game, PluginContext { game: S::NAME, seed: config.run.seed, timeout })?;
+        let validation = Validation::open(&config.setup, workers, &game)?;
+        let state = match saved {
+            Some(state) => state,
+            None => {
+                let policy = other_proposer.beside(actor.policy(), None);
+                let context = StepContext { policy: &policy, execute: &executor, seed: config.run.seed };
+                first_state(&game, &context, actor.trainer().is_some())?
+            }
         };
-        Self::assemble(config, (dir, suites), executor, (game, validation), (actor, other_proposer), state)
-    }
-
-    fn assemble(
-        config: PlayConfig<S>,
-        (dir, suites): (RunDir, SuiteMeasurements),
-        executor: GameExecutor,
-        (game, validation): EvaluatedGame<S::Game>,
-        (actor, other_proposer): (Actor, OtherProposer),
-        state: PlayState<State<S>>,
-    ) -> Result<Self, Failure> {
         let open = |name: &str, bytes| LogFile::open_at(&dir.path(name), bytes).or_fail(ExitCode::Input);
-        let timing_bytes = whole_lines(&dir.path("timing.jsonl"));
+        let all_keys = config.to_json().or_fail(ExitCode::Bug)?;
+        let trackio = config.run.trackio.as_ref().map(|project| TrackioInbox::open(project, &dir.path(""), all_keys));
         let tensorboard = config.run.tensorboard.then(|| EventFile::create(&dir.path(""), state.step));
         Ok(Self {
             kept: KeptPolicies::at(&config.run, state.step, |step| dir.checkpoint_path(step)),
             start_model: StartModel::find(&config, state.start_weights.as_deref())?,
-            trackio: open_trackio(&config, &dir)?,
+            trackio: trackio.transpose()?,
             tensorboard: tensorboard.transpose().or_fail(ExitCode::Input)?,
             events: open("events.jsonl", state.events_bytes)?,
             rollouts: open("rollouts.jsonl.zst", state.rollouts_bytes)?,
-            timing: open("timing.jsonl", timing_bytes)?,
+            timing: open("timing.jsonl", whole_lines(&dir.path("timing.jsonl")))?,
             step: state.step,
             totals: state.totals,
             state: state.game,
@@ -184,8 +148,8 @@ impl<S: GameSetup> Session<S> {
     }
 
     /// Whether a trainer outside this process plays and learns.
-    pub const fn is_external(&self) -> bool {
-        self.actor.is_external()
+    pub fn is_external(&self) -> bool {
+        self.actor.trainer().is_some()
     }
 
     /// Plays to the end, with an evaluation before and after.
@@ -204,7 +168,10 @@ impl<S: GameSetup> Session<S> {
         if interrupt::requested() {
             return Err(self.stop(true));
         }
-        self.measure_suites_before()?;
+        if self.step == 0 {
+            // Or what an earlier process has left of that.
+            self.measure_suites(0)?;
+        }
         self.play_steps()?;
         interrupt::set_notice("ending with this evaluation, the last; press Ctrl-C again to stop at once");
         self.finish(before, &start)
@@ -235,11 +202,10 @@ impl<S: GameSetup> Session<S> {
     fn finish(self, before: EvalTable, start: &ProcessStart) -> Result<Summary, Failure> {
         let steps = self.config.run.steps;
         let after = self.evaluate("the trained model")?;
-        let suites = BeforeAfterSuites { before: self.suites.read(0)?, after: self.suites.read(steps)? };
+        let suites = BeforeAfterSuites::new(&self.suites.read(0)?, &self.suites.read(steps)?);
         write_json(&self.dir.path("after.json"), &after).or_fail(ExitCode::Input)?;
         let of_steps = StepTotals::read(&self.dir.path("timing.jsonl"), steps)?;
-        let process =
-            ProcessShare { seconds: start.at.elapsed().as_secs_f64(), jobs: self.executor.jobs() - start.jobs };
+        let (seconds, jobs) = (start.at.elapsed().as_secs_f64(), self.executor.jobs() - start.jobs);
         let summary = Summary {
             schema_version: SCHEMA_VERSION,
             steps,
@@ -253,13 +219,37 @@ impl<S: GameSetup> Session<S> {
             solve_rate: self.totals.solve_rate(),
             jobs: of_steps.jobs,
             jobs_per_s: of_steps.jobs_per_s(),
-            process,
+            process: ProcessShare { seconds, jobs },
             dropped: self.totals.dropped,
             run: self.dir.path("").display().to_string(),
         };
-        self.actor.finish(&summary)?;
+        self.actor.trainer().map_or(Ok(()), |trainer| trainer.finish(&summary))?;
         Ok(summary)
     }
+}
+
+/// The state of a run that begins: the game has made its first tasks.
+fn first_state<G: Game>(
+    game: &SelfPlay<G>,
+    context: &StepContext<'_>,
+    is_external: bool,
+) -> Result<PlayState<GameState<G::Task>>, Failure> {
+    if is_external {
+        refuse_sft(game.game.settings())?;
+    }
+    progress::say(match game.game.settings().seed_proposals {
+        0 => "making the tasks that the run starts with".to_owned(),
+        seeds => format!("proposing tasks until there are {seeds} of each kind"),
+    });
+    Ok(PlayState {
+        schema_version: SCHEMA_VERSION,
+        step: 0,
+        events_bytes: 0,
+        rollouts_bytes: 0,
+        totals: OutcomeCounts::default(),
+        start_weights: None,
+        game: game.init(context)?,
+    })
 }
 
 /// Changes how many steps a run has, on disk too.
@@ -280,48 +270,37 @@ fn extend<S: GameSetup>(config: &mut PlayConfig<S>, dir: &RunDir, steps: u64) ->
     }
 }
 
-/// Who plays from the start.
-fn start_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir) -> Result<Actor, Failure> {
-    match model::is_external(&config.run.model) {
-        true => start_trainer(config, dir, 0),
-        false => {
-            progress::say(format!("loading the model `{}`", config.run.model));
-            learner_actor(config, start_learner(config)?)
-        }
+/// Who plays on after `step` steps: from their checkpoint, or from the start.
+fn open_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> Result<Actor, Failure> {
+    let checkpoint = (step > 0).then(|| dir.checkpoint_path(step));
+    if model::is_external(&config.run.model) {
+        let start = Start {
+            protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION"),
+            game: S::NAME,
+            run: &dir.path(""),
+            step,
+            steps: config.run.steps,
+            seed: config.run.seed,
+            checkpoint: checkpoint.as_deref(),
+            learn: &config.run.learn,
+        };
+        return Ok(Actor::Trainer(Box::new(ExternalTrainer::start(start)?)));
     }
-}
-
-/// Who plays on from a checkpoint.
-fn resume_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> Result<Actor, Failure> {
-    match model::is_external(&config.run.model) {
-        true => start_trainer(config, dir, step),
-        false => {
+    let mut learner = match checkpoint {
+        Some(checkpoint) => {
             progress::say(format!("loading the checkpoint of step {step}"));
-            learner_actor(config, resume_learner(config, &dir.checkpoint_path(step))?)
+            resume_learner(config, &checkpoint)?
         }
-    }
-}
-
-/// A learner that plays: it samples itself, or has a server do it.
-fn learner_actor<S: GameSetup>(config: &PlayConfig<S>, mut learner: Learner) -> Result<Actor, Failure> {
+        None => {
+            progress::say(format!("loading the model `{}`", config.run.model));
+            start_learner(config)?
+        }
+    };
     if let Some(server) = &config.run.rollout_server {
         server.attach(&mut learner)?;
     }
     Ok(Actor::Learner(Box::new(learner)))
-}
-
-fn start_trainer<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> Result<Actor, Failure> {
-    let (run, checkpoint) = (dir.path(""), (step > 0).then(|| dir.checkpoint_path(step)));
-    let standing = Standing {
-        game: S::NAME,
-        run: &run,
-        step,
-        steps: config.run.steps,
-        seed: config.run.seed,
-        checkpoint: checkpoint.as_deref(),
-        learn: &config.run.learn,
-    };
-    Ok(Actor::Trainer(Box::new(ExternalTrainer::start(&standing)?)))
 }
 
 /// Refuses supervised examples of the start model: checkpoints keep their tokens, which are the trainer's.
@@ -331,33 +310,4 @@ pub(super) fn refuse_sft(settings: &SharedSettings) -> Result<(), Failure> {
         samples => Err(bad_value("game.sft_samples", &samples, "0, because `model` is `stdio`")
             .hint("regularise in your trainer, or imitate what got a reward by `game.learn_from = \"successes\"`")),
     }
-}
-
-/// The game and what executes its jobs, with the plug-ins of the configuration.
-fn open_game<S: GameSetup>(
-    config: &PlayConfig<S>,
-    workers: Isolation,
-) -> Result<(GameExecutor, EvaluatedGame<S::Game>), Failure> {
-    let (executor, mut game) = game_setup::open_game(&config.setup, workers)?;
-    let timeout = Duration::from_secs(config.run.exec_timeout_s);
-    plugins::connect(&mut game, PluginContext { game: S::NAME, seed: config.run.seed, timeout })?;
-    let validation = Validation::open(&config.setup, workers, &game)?;
-    Ok((executor, (game, validation)))
-}
-
-/// trackio's inbox, where the configuration names a project of it.
-fn open_trackio<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir) -> Result<Option<TrackioInbox>, Failure> {
-    let Some(project) = &config.run.trackio else { return Ok(None) };
-    TrackioInbox::open(project, &dir.path(""), config.to_json().or_fail(ExitCode::Bug)?).map(Some)
-}
-
-/// The public sets that are measured in the run: their files, which are those that the run began with, before a model is loaded.
-fn find_suites<S: GameSetup>(
-    config: &PlayConfig<S>,
-    dir: &RunDir,
-    workers: Isolation,
-) -> Result<SuiteMeasurements, Failure> {
-    let suites = SuiteMeasurements::find(config.setup.eval().suite_schedule(), dir.path("suites"), workers)?;
-    suites.check_same_files()?;
-    Ok(suites)
 }

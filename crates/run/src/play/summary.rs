@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use veriplay_console::progress::{self, counted};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalTable};
+use veriplay_selfplay::intervals::Estimate;
 use veriplay_selfplay::splits::EvalSet;
 
 use crate::suites::{SuiteEstimates, SuiteScores};
@@ -58,50 +59,37 @@ pub struct BeforeAfter {
 
 /// pass@1 of public sets, by name; empty where the configuration names none.
 #[derive(Debug, Clone, Serialize)]
-#[serde(into = "WrittenSuites")]
 pub struct BeforeAfterSuites {
-    pub before: SuiteEstimates,
-    pub after: SuiteEstimates,
-}
-
-/// The same as it is written: the intervals have keys of their own.
-#[derive(Serialize)]
-struct WrittenSuites {
     before: SuiteScores,
     after: SuiteScores,
     before_interval: BTreeMap<String, Option<[f64; 2]>>,
     after_interval: BTreeMap<String, Option<[f64; 2]>>,
 }
 
-impl From<BeforeAfterSuites> for WrittenSuites {
-    fn from(suites: BeforeAfterSuites) -> Self {
-        let values = |suites: &SuiteEstimates| {
-            suites.iter().map(|(name, score)| (name.clone(), score.map(|score| score.value))).collect()
-        };
-        let intervals = |suites: &SuiteEstimates| {
-            suites.iter().map(|(name, score)| (name.clone(), score.map(|score| score.interval))).collect()
-        };
+impl BeforeAfterSuites {
+    pub fn new(before: &SuiteEstimates, after: &SuiteEstimates) -> Self {
         Self {
-            before: values(&suites.before),
-            after: values(&suites.after),
-            before_interval: intervals(&suites.before),
-            after_interval: intervals(&suites.after),
+            before: each(before, |score| score.value),
+            after: each(after, |score| score.value),
+            before_interval: each(before, |score| score.interval),
+            after_interval: each(after, |score| score.interval),
         }
     }
 }
 
-impl Summary {
-    /// The part of this process, for people, where others have played steps before it.
-    fn process_text(&self) -> Option<String> {
-        let steps = match self.resumed_at {
-            0 => return None,
-            first if first == self.steps => "no step".to_owned(),
-            first => format!("the steps after step {first}"),
-        };
-        let ProcessShare { seconds, jobs } = self.process;
-        let jobs = counted(jobs, "job");
-        Some(format!("this process: {steps}, with evaluation in {seconds:.0} s and {jobs}"))
-    }
+fn each<T>(suites: &SuiteEstimates, part: fn(Estimate) -> T) -> BTreeMap<String, Option<T>> {
+    suites.iter().map(|(name, score)| (name.clone(), score.map(part))).collect()
+}
+
+/// The part of this process, for people, where others have played steps before it.
+fn process_text(summary: &Summary) -> Option<String> {
+    let steps = match summary.resumed_at {
+        0 => return None,
+        first if first == summary.steps => "no step".to_owned(),
+        first => format!("the steps after step {first}"),
+    };
+    let (seconds, jobs) = (summary.process.seconds, counted(summary.process.jobs, "job"));
+    Some(format!("this process: {steps}, with evaluation in {seconds:.0} s and {jobs}"))
 }
 
 /// Prints the summary: with `json`, one line; else the table.
@@ -113,8 +101,7 @@ pub fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
     progress::data(table_text(summary.eval_set, Some(&summary.eval.before), &summary.eval.after));
     for (name, after) in &summary.suites.after {
         let before = summary.suites.before.get(name).copied().flatten();
-        let [before, after] = [before, *after].map(|score| score.map(|score| score.value));
-        progress::data(format!("suite {name}: {} %", percent(Some(before), after)));
+        progress::data(format!("suite {name}: {} %", percent(Some(before), *after)));
     }
     progress::data(format!(
         "{} in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {}, {:.0} jobs/s; {} dropped",
@@ -127,7 +114,7 @@ pub fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
         summary.jobs_per_s,
         summary.dropped,
     ));
-    summary.process_text().into_iter().for_each(progress::data);
+    process_text(summary).into_iter().for_each(progress::data);
     let word = progress::shell_word(Path::new(&summary.run));
     progress::data(format!("run directory: {}; check it with `veriplay replay {word}`", summary.run));
     Ok(())

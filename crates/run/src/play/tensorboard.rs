@@ -36,11 +36,14 @@ impl EventFile {
         let name = format!("events.out.tfevents.{:010}.{:09}.veriplay", now.as_secs(), now.subsec_nanos());
         let file = OpenOptions::new().write(true).create_new(true).open(folder.join(name))?;
         let mut events = Self(file);
-        events.write(&begin(now, step))?;
+        let (mut version, mut start, mut log) = (event(now, 0), event(now, step), Vec::new());
+        add_bytes(&mut version, VERSION, FILE_VERSION);
+        add_number(&mut log, STATUS, START);
+        add_bytes(&mut start, SESSION_LOG, &log);
+        events.write(&[version, start])?;
         Ok(events)
     }
 
-    /// Appends the numbers of a step.
     pub(crate) fn append(&mut self, step: u64, numbers: &[(String, f64)]) -> io::Result<()> {
         self.write(&[scalars(now(), step, numbers)])
     }
@@ -53,16 +56,6 @@ impl EventFile {
 
 fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
-}
-
-/// The first events of a file.
-fn begin(now: Duration, step: u64) -> Vec<Vec<u8>> {
-    let mut version = event(now, 0);
-    add_bytes(&mut version, VERSION, FILE_VERSION);
-    let (mut start, mut log) = (event(now, step), Vec::new());
-    add_number(&mut log, STATUS, START);
-    add_bytes(&mut start, SESSION_LOG, &log);
-    vec![version, start]
 }
 
 fn scalars(now: Duration, step: u64, numbers: &[(String, f64)]) -> Vec<u8> {
@@ -131,7 +124,7 @@ fn crc32c(bytes: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{add_varint, crc32c, masked_crc};
+    use super::{crc32c, masked_crc};
 
     /// The vectors of RFC 3720, appendix B.4.
     #[test]
@@ -141,16 +134,5 @@ mod tests {
         assert_eq!(crc32c(&[0xff; 32]), 0x62a8_ab43);
         assert_eq!(crc32c(&(0..32).collect::<Vec<u8>>()), 0x46dd_794e);
         assert_eq!(masked_crc(b"123456789"), 0xe306_9283_u32.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes());
-    }
-
-    #[test]
-    fn a_varint_has_seven_bits_a_byte() {
-        let of = |number| {
-            let mut bytes = Vec::new();
-            add_varint(&mut bytes, number);
-            bytes
-        };
-        assert_eq!((of(0), of(127), of(300)), (vec![0], vec![127], vec![0xac, 2]));
-        assert_eq!(of(u64::MAX).len(), 10);
     }
 }

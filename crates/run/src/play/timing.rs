@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
-
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 
 /// One line of `timing.jsonl`.

@@ -5,21 +5,18 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use chrono::Utc;
 use serde::Serialize;
 use serde_json::{Map, Value};
-
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::json_file::{read_text, write_atomically};
 use veriplay_console::progress;
 
 /// The file of a run that holds its id in trackio.
 const RUN_ID: &str = "trackio-run-id";
-/// Version of the records.
 const VERSION: u32 = 1;
 /// trackio removes a folder that it has emptied, at any time: how often a record is tried.
 const TRIES: usize = 3;
@@ -99,22 +96,9 @@ impl TrackioInbox {
         };
         let mut line = serde_json::to_vec(&record)?;
         line.push(b'\n');
-        self.write(&self.folder.join(format!("{step:08}.jsonl")), &line)
-    }
-
-    fn write(&self, path: &Path, line: &[u8]) -> anyhow::Result<()> {
-        let try_once = || {
-            make_folder(&self.folder)?;
-            write_atomically(path, line)
-        };
-        let mut written = try_once();
-        for _ in 1..TRIES {
-            if written.is_ok() {
-                break;
-            }
-            written = try_once();
-        }
-        written
+        let path = self.folder.join(format!("{step:08}.jsonl"));
+        let try_once = || make_folder(&self.folder).and_then(|()| write_atomically(&path, &line));
+        (1..TRIES).fold(try_once(), |written, _| written.or_else(|_| try_once()))
     }
 }
 
@@ -141,11 +125,7 @@ fn run_id(path: &Path) -> Result<String, Failure> {
     if !found.is_empty() {
         return Ok(found);
     }
-    let bytes: [u8; 16] = rand::random();
-    let id = bytes.iter().fold(String::new(), |mut id, byte| {
-        let _ = write!(id, "{byte:02x}");
-        id
-    });
+    let id = format!("{:032x}", rand::random::<u128>());
     write_atomically(path, format!("{id}\n").as_bytes()).or_fail(ExitCode::Input)?;
     Ok(id)
 }
@@ -157,7 +137,7 @@ mod tests {
 
     use serde_json::{Map, Value};
 
-    use super::{TrackioInbox, run_id, trackio_home};
+    use super::{RUN_ID, TrackioInbox, trackio_home};
 
     #[test]
     fn the_inbox_is_where_trackio_looks() {
@@ -179,19 +159,13 @@ mod tests {
     }
 
     #[test]
-    fn a_run_has_one_id_which_is_not_empty() {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        let path = dir.path().join("id");
-        std::fs::write(&path, " \n").expect("the file is written");
-        let id = run_id(&path).expect("an id");
-        assert_eq!((id.len(), run_id(&path).ok()), (32, Some(id)));
-    }
-
-    #[test]
     fn a_record_that_cannot_be_written_ends_nothing_and_the_next_has_the_configuration() {
         let dir = tempfile::tempdir().expect("a temporary directory");
+        // An id that is empty is none.
+        std::fs::write(dir.path().join(RUN_ID), " \n").expect("the file is written");
         let config = Map::from_iter([("steps".to_owned(), Value::from(3))]);
         let mut inbox = TrackioInbox::open_in(dir.path(), "project", dir.path(), config).expect("it opens");
+        assert_eq!(inbox.run_id.len(), 32);
         let folders = dir.path().join("inbox");
         std::fs::remove_dir_all(&folders).expect("the folders are removed");
         std::fs::write(&folders, "in the way").expect("the file is written");

@@ -12,7 +12,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
@@ -25,24 +25,21 @@ use veriplay_core::{
 use veriplay_selfplay::play::RewardedRollout;
 
 use super::summary::Summary;
-use crate::config::LearnConfig;
 use messages::{
-    AnswerKind, Done, Generate, PROTOCOL, PairMessage, PromptTooLong, Request, RewardMessage, RolloutAnswer, Rollouts,
-    SampleMessage, Start, TrainerFailed, UpdatePairs, UpdateSamples, Updated,
+    AnswerKind, Done, PairMessage, PromptTooLong, Request, RewardMessage, RolloutAnswer, Rollouts, SampleMessage,
+    TrainerFailed, Updated,
 };
 
-pub(crate) use messages::Purpose;
+pub(crate) use messages::{PROTOCOL, Purpose, Start};
 
 /// The folder of a checkpoint that the trainer saves its state into.
 pub(crate) const FOLDER: &str = "trainer";
 /// Characters of an invalid line that an error quotes.
 const QUOTED: usize = 200;
 
-/// The trainer at standard input and output.
 pub(crate) struct ExternalTrainer {
     channel: RefCell<Channel>,
     now: Cell<(u64, Purpose)>,
-    /// Number of the next rollout.
     next: Cell<u64>,
     /// Whether a rollout had no tokens: then the run knows no lengths, and batches have no normalizers.
     text_only: Cell<bool>,
@@ -53,59 +50,27 @@ struct Channel {
     requests: Box<dyn Write>,
 }
 
-/// Where a run stands when its trainer starts.
-pub(crate) struct Standing<'a> {
-    pub game: &'static str,
-    pub run: &'a Path,
-    pub step: u64,
-    pub steps: u64,
-    pub seed: u64,
-    /// The checkpoint that the run continues from.
-    pub checkpoint: Option<&'a Path>,
-    /// The table `[learn]`.
-    pub learn: &'a LearnConfig,
-}
-
 impl ExternalTrainer {
     /// The trainer that started this process. It has loaded its state when this returns.
-    pub(crate) fn start(standing: &Standing<'_>) -> Result<Self, Failure> {
+    pub(crate) fn start(start: Start<'_>) -> Result<Self, Failure> {
         let stdin = std::io::stdin();
         if stdin.is_terminal() {
             let what = "`model = \"stdio\"` is a trainer behind standard input, and standard input is a terminal";
             return Err(Failure::message(ExitCode::Input, what)
                 .hint("start the run from a trainer: `veriplay.games` of the Python package, or see the page \"Plug-ins in Python, and your own trainer\" of the documentation"));
         }
-        let trainer = Self::new(Box::new(stdin.lock()), Box::new(std::io::stdout()), standing.step);
-        let folder = standing.checkpoint.map(|checkpoint| checkpoint.join(FOLDER));
-        let absolute = |path: &Path| {
-            std::path::absolute(path)
-                .with_context(|| format!("`{}` is no path", path.display()))
-                .or_fail(ExitCode::Input)
-        };
-        let (run, folder) = (absolute(standing.run)?, folder.as_deref().map(absolute).transpose()?);
-        let Standing { game, step, steps, seed, learn, .. } = *standing;
-        let request = Request::Start(Start {
-            protocol: PROTOCOL,
-            version: env!("CARGO_PKG_VERSION"),
-            game,
-            run: &run,
-            step,
-            steps,
-            seed,
-            checkpoint: folder.as_deref(),
-            learn,
-        });
-        trainer.ask::<Done>(&request).map_err(failure)?;
-        Ok(trainer)
-    }
-
-    fn new(answers: Box<dyn BufRead>, requests: Box<dyn Write>, step: u64) -> Self {
-        Self {
-            channel: RefCell::new(Channel { answers, requests }),
-            now: Cell::new((step, Purpose::Play)),
+        let channel = Channel { answers: Box::new(stdin.lock()), requests: Box::new(std::io::stdout()) };
+        let trainer = Self {
+            channel: RefCell::new(channel),
+            now: Cell::new((start.step, Purpose::Play)),
             next: Cell::new(0),
             text_only: Cell::new(false),
-        }
+        };
+        let run = absolute(start.run)?;
+        let checkpoint = start.checkpoint.map(|checkpoint| absolute(&checkpoint.join(FOLDER))).transpose()?;
+        let request = Request::Start(Start { run: &run, checkpoint: checkpoint.as_deref(), ..start });
+        trainer.ask::<Done>(&request).map_err(failure)?;
+        Ok(trainer)
     }
 
     /// Says what the rollouts that are asked for next are for.
@@ -128,12 +93,12 @@ impl ExternalTrainer {
             let (weight, scale, imitate) = (sample.weight, lengths.then_some(sample.scale), sample.imitate);
             Some(SampleMessage { rollout, weight, scale, imitate, rewarded })
         };
-        self.updated(&Request::Update(UpdateSamples {
+        self.updated(&Request::Update {
             step: self.now.get().0,
             learning_rate,
             normalizer: lengths.then_some(batch.normalizer),
             samples: batch.samples.iter().filter_map(message).collect(),
-        }))
+        })
     }
 
     /// An optimizer step on pairs.
@@ -143,7 +108,7 @@ impl ExternalTrainer {
             Some(PairMessage { chosen, rejected, weight: pair.weight, reference: pair.reference })
         };
         let (step, pairs) = (self.now.get().0, batch.pairs.iter().filter_map(message).collect());
-        self.updated(&Request::Prefer(UpdatePairs { step, learning_rate, pairs }))
+        self.updated(&Request::Prefer { step, learning_rate, pairs })
     }
 
     fn updated(&self, request: &Request<'_>) -> Result<Update, Failure> {
@@ -168,13 +133,11 @@ impl ExternalTrainer {
         sync_tree(&folder).with_context(|| format!("cannot sync what the trainer saved in `{}`", folder.display()))
     }
 
-    /// Tells the metrics of a step.
     pub(crate) fn report_step(&self, event: &impl Serialize) -> Result<(), Failure> {
         let metrics = serde_json::to_value(event).or_fail(ExitCode::Bug)?;
         self.send(&Request::Step { metrics }).map_err(failure)
     }
 
-    /// Tells that the run is complete.
     pub(crate) fn finish(&self, summary: &Summary) -> Result<(), Failure> {
         self.send(&Request::End { summary }).map_err(failure)
     }
@@ -261,8 +224,8 @@ impl Policy for ExternalTrainer {
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
         let ((step, purpose), first) = (self.now.get(), self.next.get());
         let messages = prompts.iter().map(Into::into).collect();
-        let generate = Generate { step, purpose, first_rollout: first, prompts: messages, sampling: sampling.into() };
-        let request = Request::Generate(generate);
+        let request =
+            Request::Generate { step, purpose, first_rollout: first, prompts: messages, sampling: sampling.into() };
         let line = self.exchange(&request).map_err(PolicyError::Trainer)?;
         let name = self.name_of(&request);
         if kind_of(&line, &name).map_err(PolicyError::Trainer)? == "prompt_too_long" {
@@ -291,6 +254,10 @@ fn kind_of(line: &str, name: &str) -> Result<String, String> {
     kind.map(|answer| answer.kind).map_err(|error| {
         format!("the trainer's answer to `{name}` is no JSON object with a `type`: {error}: `{}`", quote(line))
     })
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).with_context(|| format!("`{}` is no path", path.display())).or_fail(ExitCode::Input)
 }
 
 /// The number of rollouts, and each one's tokens.
@@ -342,7 +309,6 @@ fn quote(line: &str) -> String {
     if short.len() < line.len() { short + "…" } else { short }
 }
 
-/// Makes the files in a folder durable.
 fn sync_tree(folder: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

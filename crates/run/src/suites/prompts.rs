@@ -65,7 +65,6 @@ struct ProgramQuestion {
     continues: Continues,
     /// The source text that the set has continued. Empty where it asks in words.
     source: String,
-    /// The tests that the set shows.
     tests: String,
 }
 
@@ -118,7 +117,6 @@ impl SuitePrompt {
         Ok(Self { prompt: Prompt::new(Role::SOLVER, content).with_stop(stop), answer })
     }
 
-    /// The attempt that a response makes.
     pub(super) fn attempt(&self, response: &str) -> AttemptText {
         match &self.answer {
             AnswerKind::Program(beginning) => AttemptText::Program(format!("{beginning}{response}\n")),
@@ -225,14 +223,12 @@ fn prediction(program: &str, [input, output]: [&str; 2], predict: Predicted, sty
     messages.push(Message::assistant(beginning));
     let content = match style {
         PromptStyle::Chat => PromptContent::Messages(messages),
-        PromptStyle::Completion => PromptContent::Text(as_plain_text(&messages)),
+        // One after another, as a base model continues them.
+        PromptStyle::Completion => {
+            PromptContent::Text(messages.into_iter().map(|message| message.content).collect::<Vec<_>>().join("\n\n"))
+        }
     };
     SuitePrompt { prompt: Prompt::new(Role::SOLVER, content).with_stop(["\n"]), answer }
-}
-
-/// The messages one after another, as a base model continues them.
-fn as_plain_text(messages: &[Message]) -> String {
-    messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
 #[cfg(test)]
@@ -254,21 +250,16 @@ mod tests {
 
     #[test]
     fn a_base_model_continues_the_source_and_a_chat_model_writes_it_whole() {
-        let source = ProblemStatement::Continuation("def f(x):\n    \"\"\"Add one.\"\"\"\n    ".to_owned());
+        let start = "def f(x):\n    \"\"\"Add one.\"\"\"\n";
+        let source = ProblemStatement::Continuation(format!("{start}    "));
         let base = asked(&source, PromptStyle::Completion);
-        assert_eq!(base.prompt.text(), "def f(x):\n    \"\"\"Add one.\"\"\"\n");
+        assert_eq!(base.prompt.text(), start);
         assert!(base.prompt.stop.contains(&"\ndef ".to_owned()));
-        assert_eq!(
-            base.attempt("    return x + 1"),
-            program("def f(x):\n    \"\"\"Add one.\"\"\"\n    return x + 1\n")
-        );
+        assert_eq!(base.attempt("    return x + 1"), program(&format!("{start}    return x + 1\n")));
         let chat = asked(&source, PromptStyle::Chat);
         assert!(chat.prompt.text().ends_with("```python\n"), "{}", chat.prompt.text());
         assert_eq!(chat.attempt("def f(x):\n    return x + 1"), program("def f(x):\n    return x + 1\n"));
-    }
-
-    #[test]
-    fn a_docstring_alone_is_followed_by_a_module_with_functions() {
+        // A docstring alone is followed by a module, which has functions.
         let source = ProblemStatement::Continuation("\"\"\"\nAdd one.\nassert f(1) == 2\n\"\"\"\n".to_owned());
         let stop = asked(&source, PromptStyle::Completion).prompt.stop;
         assert!(!stop.contains(&"\ndef ".to_owned()) && stop.contains(&"\nassert ".to_owned()), "{stop:?}");
@@ -322,14 +313,12 @@ mod tests {
     #[test]
     fn a_program_is_found_where_the_template_has_it_begin() {
         let source = ProblemStatement::Continuation("def f(x):\n".to_owned());
+        let (fenced, whole) =
+            ("user = '{{ prompt }}'\nprefill = \"```python\\n\"\nstop = [\"\\n```\"]", "def f(x):\n    return x\n");
         for (template, response, found) in [
-            (
-                "user = '{{ prompt }}'\nprefill = \"```python\\n\"\nstop = [\"\\n```\"]",
-                "def f(x):\n    return x",
-                "def f(x):\n    return x\n",
-            ),
+            (fenced, whole.trim_end(), whole),
             ("user = '{{ prompt }}'", "Sure:\n```python\nx = 1\n```\nDone.", "x = 1\n"),
-            ("text = '{{ prompt }}'\nprogram_start = '{{ prompt }}'", "    return x", "def f(x):\n    return x\n"),
+            ("text = '{{ prompt }}'\nprogram_start = '{{ prompt }}'", "    return x", whole),
         ] {
             assert_eq!(asked_by(template, &source, Predicted::Output).attempt(response), program(found), "{template}");
         }

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use veriplay_sandbox::default_cache_dir;
-
 use veriplay_console::progress;
 use veriplay_repository::pip::hash_sha256;
+use veriplay_sandbox::default_cache_dir;
 
 /// Where files of repositories are published.
 const GITHUB: &str = "https://raw.githubusercontent.com";
@@ -36,7 +35,6 @@ pub(super) struct PublishedFile {
 }
 
 impl PublishedFile {
-    /// Whether these are its bytes.
     pub(super) fn has_bytes(&self, bytes: &[u8]) -> bool {
         hash_sha256(bytes) == self.sha256
     }
@@ -88,7 +86,6 @@ mod tests {
     use std::sync::mpsc::{Receiver, channel};
 
     use super::PublishedFile;
-    use veriplay_repository::pip::hash_sha256;
 
     const BODY: &[u8] = b"{\"task_id\": \"x/1\"}\n";
     const FILE: PublishedFile = PublishedFile {
@@ -99,23 +96,18 @@ mod tests {
     };
 
     /// A server that answers each request with the next of these, and its address. It hands on the first lines of the requests.
-    fn serve(answers: &[(&str, &[u8])]) -> (String, Receiver<String>) {
+    fn serve(answers: &'static [(&str, &[u8])]) -> (String, Receiver<String>) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let answers: Vec<(String, Vec<u8>)> =
-            answers.iter().map(|(status, body)| ((*status).to_owned(), body.to_vec())).collect();
         let (sender, requests) = channel();
         std::thread::spawn(move || {
-            for ((status, body), stream) in answers.into_iter().zip(listener.incoming()) {
+            for ((status, body), stream) in answers.iter().zip(listener.incoming()) {
                 let mut stream = stream.expect("a connection");
-                let lines: Vec<String> = BufReader::new(stream.try_clone().expect("clones"))
-                    .lines()
-                    .map_while(Result::ok)
-                    .take_while(|line| !line.is_empty())
-                    .collect();
-                sender.send(lines.first().cloned().unwrap_or_default()).ok();
+                let lines = BufReader::new(stream.try_clone().expect("clones")).lines().map_while(Result::ok);
+                let lines: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+                sender.send(lines[0].clone()).ok();
                 let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
-                stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body)).ok();
+                stream.write_all(&[head.as_bytes(), body].concat()).ok();
             }
         });
         (url, requests)
@@ -129,7 +121,6 @@ mod tests {
 
     #[test]
     fn a_file_is_fetched_once_at_its_commit_and_again_where_the_cache_is_damaged() {
-        assert_eq!(hash_sha256(BODY), FILE.sha256);
         let folder = tempfile::tempdir().expect("a directory");
         let (server, requests) = serve(&[("200 OK", BODY), ("200 OK", BODY)]);
         // A server is asked at the first and the third time.
@@ -149,8 +140,8 @@ mod tests {
         let (server, _requests) = serve(&[("200 OK", b"<html>log in</html>"), ("404 Not Found", b"")]);
         for wanted in ["is pinned", "404"] {
             let error = fetched(folder.path(), &server).expect_err("refused");
-            assert!(error.contains(&format!("`{server}/owner/sets/0123abcd/data/set.jsonl`")), "{error}");
-            assert!(error.contains(wanted), "{error}");
+            let url = format!("`{server}/owner/sets/0123abcd/data/set.jsonl`");
+            assert!(error.contains(&url) && error.contains(wanted), "{error}");
         }
         assert!(!folder.path().join(FILE.sha256).exists());
     }

@@ -4,8 +4,7 @@
 //! Invariant: a chunk of tasks is sampled with a seed of its own and written as a whole, so an evaluation that was killed goes on with the
 //! same samples.
 
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Seek, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -14,11 +13,12 @@ use serde::{Deserialize, Serialize};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::json_file;
 use veriplay_console::limits::{at_least_one, parse_temperature, parse_top_p};
+use veriplay_console::logfile::LogFile;
 use veriplay_console::progress::{self, counted};
 use veriplay_core::{AttemptText, FinishReason, Policy, PolicyError, Prompt, Rollout, Sampling, mix_seed};
 use veriplay_corpus::{ProblemStatement, StatedTask, read_statements};
 
-use super::prompts::{PromptStyle, SuitePrompt};
+use super::prompts::PromptStyle;
 use super::{SuiteFile, SuiteSettings};
 
 /// Tasks that are sampled together.
@@ -79,14 +79,19 @@ impl SuiteSampling {
     }
 }
 
-/// The samples of a suite.
 pub(super) struct Samples {
     pub(super) path: PathBuf,
-    /// Answers that reached the limit of tokens.
+    pub(super) counts: SampleCounts,
+}
+
+/// What did not become a whole sample.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct SampleCounts {
+    /// Answers that were cut off at the limit of tokens.
     pub(super) truncated: u64,
-    /// Tasks whose prompt does not fit.
+    /// Tasks whose prompt does not fit the model's context: their attempts are empty, and wrong.
     pub(super) too_long: u64,
-    /// Tasks whose prompt cannot be tokenized.
+    /// Tasks whose prompt cannot be tokenized: likewise.
     pub(super) not_tokenized: u64,
 }
 
@@ -101,7 +106,6 @@ struct SampleRow {
     finish: SampleEnd,
 }
 
-/// How an answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SampleEnd {
@@ -134,17 +138,19 @@ pub(super) fn sample_suite(
                 format!("no prompt of the first {} of `{}` can be tokenized", counted(tasks.len(), "task"), suite.name);
             return Err(Failure::message(ExitCode::Model, what).hint("the reasons are above; see `--prompts`"));
         }
-        append(&mut file, &sampled)
-            .with_context(|| format!("cannot write `{}`", path.display()))
-            .or_fail(ExitCode::Input)?;
+        let written = file.append(&sampled).and_then(|()| file.sync());
+        written.with_context(|| format!("cannot write `{}`", path.display())).or_fail(ExitCode::Input)?;
         bar.inc(tasks.len() as u64);
         rows.extend(sampled);
     }
     bar.finish_and_clear();
     let count = |end| rows.iter().filter(|row| row.finish == end).count() as u64;
-    let too_long = count(SampleEnd::PromptTooLong) / group as u64;
-    let not_tokenized = count(SampleEnd::PromptNotTokenized) / group as u64;
-    Ok(Samples { path, truncated: count(SampleEnd::Length), too_long, not_tokenized })
+    let counts = SampleCounts {
+        truncated: count(SampleEnd::Length),
+        too_long: count(SampleEnd::PromptTooLong) / group as u64,
+        not_tokenized: count(SampleEnd::PromptNotTokenized) / group as u64,
+    };
+    Ok(Samples { path, counts })
 }
 
 fn statements(suite: &SuiteFile, limit: Option<usize>) -> Result<Vec<(String, ProblemStatement)>, Failure> {
@@ -176,34 +182,28 @@ fn claim_folder(path: &Path, settings: &SuiteSettings) -> Result<(), Failure> {
 }
 
 /// Opens the file of samples for appending, with the whole chunks that it has. What is behind them is cut off.
-fn open_samples(path: &Path, tasks: usize, group: usize) -> Result<(File, Vec<SampleRow>), Failure> {
-    let open = || -> anyhow::Result<(File, Vec<SampleRow>)> {
-        let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
-        let (mut rows, mut ends) = (Vec::new(), vec![0]);
-        for line in BufReader::new(&file).split(b'\n') {
-            let line = line?;
-            let Ok(row) = serde_json::from_slice::<SampleRow>(&line) else { break };
-            ends.push(ends[rows.len()] + line.len() as u64 + 1);
-            rows.push(row);
-        }
-        if rows.len() < tasks * group {
-            rows.truncate(rows.len() / (CHUNK * group) * (CHUNK * group));
-        }
-        file.set_len(ends[rows.len()])?;
-        file.seek(std::io::SeekFrom::End(0))?;
-        Ok((file, rows))
-    };
-    open().with_context(|| format!("cannot open `{}`", path.display())).or_fail(ExitCode::Input)
+fn open_samples(path: &Path, tasks: usize, group: usize) -> Result<(LogFile, Vec<SampleRow>), Failure> {
+    let opened = read_samples(path, tasks, group).and_then(|(rows, bytes)| Ok((LogFile::open_at(path, bytes)?, rows)));
+    opened.with_context(|| format!("cannot open `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
-fn append(file: &mut File, rows: &[SampleRow]) -> anyhow::Result<()> {
-    let mut text = String::new();
-    for row in rows {
-        text += &serde_json::to_string(row)?;
-        text.push('\n');
+/// The rows of whole chunks, and the bytes that they take.
+fn read_samples(path: &Path, tasks: usize, group: usize) -> io::Result<(Vec<SampleRow>, u64)> {
+    let text = match std::fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        read => read?,
+    };
+    let (mut rows, mut ends) = (Vec::new(), vec![0]);
+    for line in text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
+        let Ok(row) = serde_json::from_slice::<SampleRow>(line) else { break };
+        ends.push(ends[rows.len()] + line.len() as u64);
+        rows.push(row);
     }
-    file.write_all(text.as_bytes())?;
-    Ok(file.sync_data()?)
+    if rows.len() < tasks * group {
+        rows.truncate(rows.len() / (CHUNK * group) * (CHUNK * group));
+    }
+    let bytes = ends[rows.len()];
+    Ok((rows, bytes))
 }
 
 fn sample_chunk(
@@ -221,7 +221,10 @@ fn sample_chunk(
     let mut rows = Vec::with_capacity(tasks.len() * sampling.group);
     for (((task_id, _), prompt), rollouts) in tasks.iter().zip(&prompts).zip(groups) {
         match rollouts {
-            Ok(rollouts) => rows.extend(rollouts.iter().map(|rollout| sample_row(task_id, prompt, rollout))),
+            Ok(rollouts) => rows.extend(rollouts.iter().map(|rollout| {
+                let finish = if rollout.finish == FinishReason::Stop { SampleEnd::Stop } else { SampleEnd::Length };
+                row(task_id, prompt.attempt(&rollout.text), finish)
+            })),
             Err(finish) => rows.extend((0..sampling.group).map(|_| row(task_id, prompt.attempt(""), finish))),
         }
     }
@@ -256,14 +259,6 @@ fn generate_what_can_be_asked(
             Err(error) => return Err(error).or_fail(ExitCode::Model),
         }
     }
-}
-
-fn sample_row(task_id: &str, prompt: &SuitePrompt, rollout: &Rollout) -> SampleRow {
-    let finish = match rollout.finish {
-        FinishReason::Stop => SampleEnd::Stop,
-        FinishReason::Length => SampleEnd::Length,
-    };
-    row(task_id, prompt.attempt(&rollout.text), finish)
 }
 
 fn row(task_id: &str, attempt: AttemptText, finish: SampleEnd) -> SampleRow {

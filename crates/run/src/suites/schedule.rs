@@ -9,16 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value, check_counts};
 use veriplay_console::isolation::Isolation;
+use veriplay_console::json_file::read_json;
 use veriplay_console::progress::{self, counted};
 use veriplay_core::ProblemRow;
 use veriplay_corpus::{ProblemStatement, StatedTask, read_problems, read_statements};
 use veriplay_selfplay::intervals::Estimate;
 use veriplay_selfplay::splits::{EvalSet, Guard};
 
-use super::{MeasuredModel, SUITES, SuiteFile, SuiteJudge, SuiteRecord, SuiteSampling, evaluate_with, find_suites};
-
+use super::{MeasuredModel, SUITES, SuiteFile, SuiteJudge, SuiteRecord, SuiteSampling, find_suites, suite_names};
 /// A value of `suites`, as `veriplay eval --suite` takes one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -33,10 +33,9 @@ impl TryFrom<String> for SuiteName {
         if SUITES.iter().any(|suite| suite.name == set) || Path::new(&name).is_file() {
             return Ok(Self(name));
         }
-        let known: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
+        let known = suite_names();
         Err(format!(
-            "`{name}` is neither a public set nor a file: the sets are `{}`, and `NAME=FILE` reads one from a file",
-            known.join("`, `")
+            "`{name}` is neither a public set nor a file: the sets are `{known}`, and `NAME=FILE` reads one from a file"
         ))
     }
 }
@@ -65,12 +64,7 @@ pub struct SuiteSchedule<'a> {
 impl SuiteSchedule<'_> {
     /// Checks what types cannot.
     pub fn validate(&self) -> Result<(), Failure> {
-        if self.every == Some(0) {
-            return Err(bad_value("eval.every", &0, "at least 1"));
-        }
-        if self.limit == Some(0) {
-            return Err(bad_value("eval.limit", &0, "at least 1"));
-        }
+        check_counts(&[("eval.every", self.every.unwrap_or(1)), ("eval.limit", self.limit.unwrap_or(1) as u64)])?;
         let unused = [
             ("eval.every", self.every.map(|every| every.to_string())),
             ("eval.limit", self.limit.map(|limit| limit.to_string())),
@@ -165,7 +159,7 @@ impl SuiteMeasurements {
         for suite in &self.suites {
             let report = self.report_of(0, suite);
             if report.exists() {
-                suite.check_same(&SuiteRecord::read(&report)?.settings)?;
+                suite.check_same(&read_json::<SuiteRecord>(&report)?.settings)?;
             }
         }
         Ok(())
@@ -182,14 +176,14 @@ impl SuiteMeasurements {
             }
         };
         let folder = self.folder_of(step);
-        let reports = evaluate_with(judge, model, &self.suites, &self.sampling, &folder, progress::say)?;
+        let reports = judge.evaluate(model, &self.suites, &self.sampling, &folder, progress::say)?;
         Ok(reports.into_iter().map(|(name, report)| (name, report.verdicts.pass_at_1())).collect())
     }
 
     /// The scores of an earlier measurement.
     pub fn read(&self, step: u64) -> Result<SuiteEstimates, Failure> {
         let score = |suite: &SuiteFile| {
-            let report = SuiteRecord::read(&self.report_of(step, suite))?;
+            let report: SuiteRecord = read_json(&self.report_of(step, suite))?;
             Ok((suite.name.clone(), report.pass_at_1()))
         };
         self.suites.iter().map(score).collect()

@@ -10,15 +10,13 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde::Deserialize;
 use toml::Spanned;
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::json_file::read_text;
 use veriplay_core::{Digest, Message, Predicted, PromptContent};
 use veriplay_corpus::ProblemStatement;
 
-use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_console::json_file::read_text;
-
 const HINT: &str = "the page \"Evaluation and recipes\" of the documentation has the keys of a prompt template and the fields of each set";
 
-/// The keys of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TemplateFile {
@@ -42,7 +40,6 @@ struct Part {
     is_verbatim: bool,
 }
 
-/// A prompt of the user's own.
 #[derive(Debug)]
 pub(super) struct PromptTemplate {
     path: PathBuf,
@@ -54,7 +51,6 @@ pub(super) struct PromptTemplate {
     max_tokens: Option<usize>,
 }
 
-/// The prompt of one task.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RenderedPrompt {
     pub(super) content: PromptContent,
@@ -63,7 +59,6 @@ pub(super) struct RenderedPrompt {
     pub(super) program_start: Option<String>,
 }
 
-/// A task whose prompt is rendered.
 #[derive(Clone, Copy)]
 pub(super) struct AskedTask<'a> {
     pub(super) task_id: &'a str,
@@ -72,7 +67,6 @@ pub(super) struct AskedTask<'a> {
 }
 
 impl PromptTemplate {
-    /// Reads a file.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         Self::parse(read_text(path)?, path)
     }
@@ -88,21 +82,16 @@ impl PromptTemplate {
         let (path, max_tokens) = (path.to_owned(), file.max_tokens);
         let mut template = Self { path, source, digest, environment: environment(), parts: Vec::new(), max_tokens };
         for (name, text) in file.into_parts() {
-            template.add(name, &text)?;
+            let span = text.span();
+            let found = template.source.get(span.clone()).and_then(|written| written.find(text.get_ref().as_str()));
+            let offset = span.start + found.unwrap_or(0);
+            template.parts.push(Part { name: name.clone(), offset, is_verbatim: found.is_some() });
+            let added = template.environment.add_template_owned(name.clone(), text.into_inner());
+            added.map_err(|error| refuse(&template.describe(&name, &error)))?;
         }
         Ok(template)
     }
 
-    fn add(&mut self, name: String, text: &Spanned<String>) -> Result<(), Failure> {
-        let span = text.span();
-        let found = self.source.get(span.clone()).and_then(|written| written.find(text.get_ref().as_str()));
-        let offset = span.start + found.unwrap_or(0);
-        self.parts.push(Part { name: name.clone(), offset, is_verbatim: found.is_some() });
-        let added = self.environment.add_template_owned(name.clone(), text.get_ref().clone());
-        added.map_err(|error| refuse(&self.describe(&name, &error)))
-    }
-
-    /// Digest of the file.
     pub(super) const fn digest(&self) -> &Digest {
         &self.digest
     }
@@ -117,7 +106,6 @@ impl PromptTemplate {
         self.parts.iter().any(|part| part.name == "user")
     }
 
-    /// The prompt of a task.
     pub(super) fn render(&self, task: AskedTask<'_>) -> Result<RenderedPrompt, Failure> {
         let render = |name: &str| self.render_part(name, task);
         let content = match render("text")? {
@@ -132,12 +120,9 @@ impl PromptTemplate {
         let stop = stops.filter_map(|part| render(&part.name).transpose()).collect::<Result<_, _>>()?;
         let program_start = render("program_start")?;
         if program_start.is_some() && matches!(task.statement, ProblemStatement::Prediction { .. }) {
+            let (path, task_id) = (self.path.display(), task.task_id);
             let what = "`program_start` is for sets that ask for programs";
-            return Err(refuse(&format!(
-                "`{}`: {what}, and task `{}` is a prediction",
-                self.path.display(),
-                task.task_id
-            )));
+            return Err(refuse(&format!("`{path}`: {what}, and task `{task_id}` is a prediction")));
         }
         Ok(RenderedPrompt { content, stop, program_start })
     }
@@ -207,14 +192,9 @@ impl TemplateFile {
     /// The templates that are there, by name.
     fn into_parts(self) -> impl Iterator<Item = (String, Spanned<String>)> {
         let Self { text, system, user, prefill, program_start, stop, max_tokens: _ } = self;
-        let named = [
-            ("text", text),
-            ("system", system),
-            ("user", user),
-            ("prefill", prefill),
-            ("program_start", program_start),
-        ];
-        let named = named.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?)));
+        let names = ["text", "system", "user", "prefill", "program_start"];
+        let named = names.into_iter().zip([text, system, user, prefill, program_start]);
+        let named = named.filter_map(|(name, text)| Some((name.to_owned(), text?)));
         named.chain(stop.into_iter().enumerate().map(|(index, text)| (format!("stop[{index}]"), text)))
     }
 }
@@ -260,11 +240,11 @@ fn fields(AskedTask { task_id, statement, predict }: AskedTask<'_>) -> Vec<(&'st
 mod tests {
     use std::path::Path;
 
+    use veriplay_console::exit::Failure;
     use veriplay_core::{Message, Predicted, PromptContent};
     use veriplay_corpus::ProblemStatement;
 
     use super::{AskedTask, PromptTemplate, RenderedPrompt};
-    use veriplay_console::exit::Failure;
 
     fn parse(source: &str) -> Result<PromptTemplate, Failure> {
         PromptTemplate::parse(source.to_owned(), Path::new("own.toml"))
@@ -293,36 +273,28 @@ mod tests {
             "prefill = \"Here:\\n```python\\n\"\n",
             "stop = [\"\\n```\", \"[{{ task_id }}]\"]\n",
         );
-        let RenderedPrompt { content, stop, program_start } =
-            render(source, &instruction(&["assert f(1) == 2", "assert f(2) == 3"], ""), Predicted::Output)
-                .expect("it renders");
+        let asked = instruction(&["assert f(1) == 2", "assert f(2) == 3"], "");
+        let rendered = render(source, &asked, Predicted::Output).expect("it renders");
         let user = "Add <one>.\nassert f(1) == 2\nassert f(2) == 3\n";
-        let messages =
-            vec![Message::system("Be brief."), Message::user(user), Message::assistant("Here:\n```python\n")];
-        assert_eq!(content, PromptContent::Messages(messages));
-        assert_eq!((stop, program_start), (vec!["\n```".to_owned(), "[set/1]".to_owned()], None));
+        let prefill = Message::assistant("Here:\n```python\n");
+        let content = PromptContent::Messages(vec![Message::system("Be brief."), Message::user(user), prefill]);
+        let stop = vec!["\n```".to_owned(), "[set/1]".to_owned()];
+        assert_eq!(rendered, RenderedPrompt { content, stop, program_start: None });
     }
 
     #[test]
-    fn a_text_is_continued_as_it_stands() {
-        let source = "text = \"{{ prompt }}\"\nprogram_start = \"{{ prompt }}\"\nmax_tokens = 9";
-        let statement = ProblemStatement::Continuation("def f(x):\n    '''One.'''\n".to_owned());
-        let rendered = render(source, &statement, Predicted::Output).expect("it renders");
-        assert_eq!(rendered.content, PromptContent::Text("def f(x):\n    '''One.'''\n".to_owned()));
-        assert_eq!(rendered.program_start.as_deref(), Some("def f(x):\n    '''One.'''\n"));
-        let template = parse(source).expect("it is read");
-        assert_eq!((template.max_tokens(), template.is_chat()), (Some(9), false));
-    }
-
-    /// EvalPlus strips a prompt and adds a line end.
-    #[test]
-    fn evalplus_base_prompt_is_stripped_and_ends_in_a_line_end() {
-        let source = "text = \"{{ prompt | trim }}\\n\"\nprogram_start = \"{{ prompt | trim }}\\n\"";
-        let statement = ProblemStatement::Continuation("\n\ndef f(x):\n    '''One.'''\n\n".to_owned());
-        let rendered = render(source, &statement, Predicted::Output).expect("it renders");
-        let asked = "def f(x):\n    '''One.'''\n";
-        assert_eq!(rendered.content, PromptContent::Text(asked.to_owned()));
-        assert_eq!(rendered.program_start.as_deref(), Some(asked));
+    fn a_text_is_continued_as_it_is_rendered() {
+        // As it stands; and as EvalPlus has its base prompt: stripped, with a line end.
+        for (text, source) in [("{{ prompt }}", ""), ("{{ prompt | trim }}\\n", "\n\n")] {
+            let template = format!("text = \"{text}\"\nprogram_start = \"{text}\"\nmax_tokens = 9");
+            let asked = "def f(x):\n    '''One.'''\n";
+            let statement = ProblemStatement::Continuation(format!("{source}{asked}{source}"));
+            let rendered = render(&template, &statement, Predicted::Output).expect("it renders");
+            assert_eq!(rendered.content, PromptContent::Text(asked.to_owned()));
+            assert_eq!(rendered.program_start.as_deref(), Some(asked));
+            let template = parse(&template).expect("it is read");
+            assert_eq!((template.max_tokens(), template.is_chat()), (Some(9), false));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `veriplay bench` of the sandbox: the named jobs beside the baselines, or a workload of one's own, and what is reported of them.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use veriplay_run::play_config::PlayConfig;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::ProposalGate;
 
-use super::{Arguments, OutputArguments, WorkloadArguments, failed_round};
+use super::{Arguments, OutputArguments, WorkloadArguments, failed_round, print};
 
 /// Default of `--seconds`.
 const SECONDS: f64 = 2.5;
@@ -44,22 +45,14 @@ pub(super) fn run(args: &Arguments) -> Result<(), Failure> {
     };
     let compared = earlier.map(|earlier| compare(&earlier, &measured, &context)).transpose();
     // What was measured is reported, whatever the baseline is.
-    let (comparison, incomparable) = match compared {
-        Ok(comparison) => (comparison, None),
-        Err(failure) => (None, Some(failure)),
-    };
-    context.comparison = comparison;
+    let incomparable = compared.map(|comparison| context.comparison = comparison);
     let report = BenchReport::new(&measured, context);
-    if args.json {
-        progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
-    } else {
-        progress::data(report.text(&measured).trim_end());
-    }
+    print(&report, args.json, || report.text(&measured).trim_end().to_owned())?;
     if let Some(warning) = report.noise_warning() {
         progress::say(warning);
     }
     write_files(&args.output, &measured, &report.caption())?;
-    incomparable.map_or(Ok(()), Err)?;
+    incomparable?;
     conclude(&report, &measured, args.output.fail_on_regression)
 }
 
@@ -70,20 +63,17 @@ pub(super) fn profile(args: &Arguments) -> Result<(), Failure> {
     let image = args.open_image()?;
     let machine = Machine::of(find_python().ok().as_ref()).with_image(&image);
     let report = ProfileReport::measure(image, quickstart_gate()?, &works, span, machine).map_err(failed_round)?;
-    progress::data(if args.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
-    Ok(())
+    print(&report, args.json, || report.text())
 }
 
 /// The numbers of threads to measure with, in ascending order.
 fn numbers_of_threads(asked: &[NonZeroUsize]) -> Vec<usize> {
-    let mut numbers: Vec<usize> = asked.iter().copied().map(NonZeroUsize::get).collect();
+    let mut numbers: BTreeSet<usize> = asked.iter().copied().map(NonZeroUsize::get).collect();
     if numbers.is_empty() {
-        numbers.push(processors());
+        numbers.insert(processors());
     }
-    numbers.push(1);
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
+    numbers.insert(1);
+    numbers.into_iter().collect()
 }
 
 fn workload_files(args: &WorkloadArguments) -> Result<Option<WorkloadFiles<'_>>, Failure> {
@@ -215,11 +205,8 @@ fn conclude(report: &BenchReport, measured: &[MeasuredJob], fail_on_regression: 
     }
     let (slower, unknown) = (report.slower(), report.unknown());
     if fail_on_regression && slower.is_empty() && !unknown.is_empty() {
-        let text = format!(
-            "the noise is that of one round or above 50 %, so that nobody knows what became slower: {}",
-            unknown.join(", ")
-        );
-        return Err(Failure::message(ExitCode::Input, text)
+        let what = "the noise is that of one round or above 50 %, so that nobody knows what became slower";
+        return Err(Failure::message(ExitCode::Input, format!("{what}: {}", unknown.join(", ")))
             .hint("measure two rounds or more, then and now, on an idle machine and with longer `--seconds`"));
     }
     if !fail_on_regression || slower.is_empty() {

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::exit::{ExitCode, Failure};
 use veriplay_console::json_file::read_text;
 use veriplay_console::progress;
 use veriplay_lab::bench::serve::{self, LoadPlan, Protocol};
 use veriplay_lab::http::Target;
 
-use super::parse_seconds;
+use super::{parse_seconds, print};
 
 /// Defaults of the options.
 const REQUESTS: u64 = 2000;
@@ -65,15 +65,14 @@ pub(super) fn run(args: &LoadArguments, json: bool) -> Result<(), Failure> {
     let bar = progress::bar(plan.requests, "requests");
     let report = serve::run(&plan, &bar);
     bar.finish_and_clear();
-    progress::data(if json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
+    print(&report, json, || report.text())?;
     if report.all_right() {
         return Ok(());
     }
-    let failure = Failure::message(ExitCode::Host, format!("not all answers were right: {}", report.failures()));
-    Err(if report.is_silent() { failure.hint(NO_ANSWER) } else { failure })
+    let no_answer = "the service answered nothing: check that it runs, `--url`, and `--patience`";
+    Err(Failure::message(ExitCode::Host, format!("not all answers were right: {}", report.failures()))
+        .maybe_hint(report.is_silent().then_some(no_answer)))
 }
-
-const NO_ANSWER: &str = "the service answered nothing: check that it runs, `--url`, and `--patience`";
 
 fn load_plan(args: &LoadArguments) -> Result<LoadPlan, Failure> {
     let Some(mut target) = args.url.clone() else {

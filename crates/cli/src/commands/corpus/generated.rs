@@ -13,10 +13,9 @@ use veriplay_core::Language;
 use veriplay_corpus::{GeneratedProgram, Grammar, ProgramStream, Split};
 use veriplay_python::Python;
 use veriplay_repository::BASELINE_LIMITS;
-use veriplay_selfplay::randomness::generator;
-
 use veriplay_run::executor::GameExecutor;
 use veriplay_run::programs::{ExecutedProgram, ProgramFilter};
+use veriplay_selfplay::randomness::generator;
 
 /// Tests of a function.
 const CASES: usize = 8;

@@ -12,9 +12,6 @@ use veriplay_selfplay::task_pool::Source;
 
 use super::process::{Plugin, read_weight};
 
-/// The program that weighs.
-pub(super) struct ExecCurriculum(pub(super) Plugin);
-
 /// Answered by `{"weights": […]}`: for each task a number that is not negative, one of them above 0.
 #[derive(Serialize)]
 struct Question<'a> {
@@ -34,7 +31,7 @@ struct TaskMessage<'a> {
     task: Value,
 }
 
-impl Curriculum for ExecCurriculum {
+impl Curriculum for Plugin {
     fn name(&self) -> &'static str {
         "exec"
     }
@@ -50,12 +47,12 @@ impl Curriculum for ExecCurriculum {
             return Ok(Vec::new());
         }
         let messages = tasks.iter().map(TaskMessage::new).collect::<serde_json::Result<Vec<_>>>();
-        let messages = messages.map_err(|error| self.0.error(step, &format!("a task is no JSON: {error}")))?;
+        let messages = messages.map_err(|error| self.error(step, &format!("a task is no JSON: {error}")))?;
         let question = Question { learnable_weight, tasks: messages };
-        let weights = self.0.ask_step(step, &question, ("weights", tasks.len()), read_weight)?;
+        let weights = self.ask_step(step, &question, ("weights", tasks.len()), read_weight)?;
         if weights.iter().all(|weight| *weight == 0.0) {
             let why = format!("all {} weights are 0, and one at least has to be above 0", weights.len());
-            return Err(self.0.error(step, &why));
+            return Err(self.error(step, &why));
         }
         Ok(weights)
     }

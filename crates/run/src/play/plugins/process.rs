@@ -50,7 +50,6 @@ enum Request<'a, Q> {
     },
 }
 
-/// A plug-in whose program runs.
 pub(super) struct Plugin {
     /// The key of `[game]` that names it.
     key: &'static str,
@@ -98,7 +97,6 @@ impl Plugin {
         self.ask(&request, Some(step), name).and_then(read).map_err(|why| self.error(step, &why))
     }
 
-    /// An error about an answer.
     pub(super) fn error(&self, step: u64, why: &str) -> ExternalError {
         ExternalError(format!("the plug-in `exec:{}` of `game.{}` at step {step}: {why}", self.command, self.key))
     }
@@ -140,12 +138,10 @@ fn show(answer: &[u8]) -> String {
     String::from_utf8_lossy(answer).trim().chars().take(SHOWN).collect()
 }
 
-/// The beginning of a value.
 pub(super) fn shorten(value: &Value) -> String {
     value.to_string().chars().take(SHOWN).collect()
 }
 
-/// A finite number.
 fn read_finite(value: &Value) -> Result<f64, String> {
     let number = value.as_f64().filter(|number| number.is_finite());
     number.ok_or_else(|| format!("`{}` is no finite number", shorten(value)))
@@ -159,7 +155,6 @@ pub(super) fn read_reward_number(value: &Value) -> Result<f64, String> {
     }
 }
 
-/// A weight of a task.
 pub(super) fn read_weight(value: &Value) -> Result<f64, String> {
     match read_finite(value)? {
         number if number < 0.0 => Err(format!("`{number}` is negative")),
@@ -167,7 +162,6 @@ pub(super) fn read_weight(value: &Value) -> Result<f64, String> {
     }
 }
 
-/// A factor of a reward.
 pub(super) fn read_factor(value: &Value) -> Result<f64, String> {
     read_weight(value).and_then(|_| read_reward_number(value))
 }
@@ -183,7 +177,6 @@ struct PluginChild {
     errors: Option<Receiver<()>>,
 }
 
-/// What came back for a line.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer {
     /// A line, with its end.
@@ -226,10 +219,8 @@ impl PluginChild {
             }
             Err(RecvTimeoutError::Timeout) => {
                 self.kill().map_err(unwaited)?;
-                let seconds = timeout.as_secs();
-                return Err(format!(
-                    "it did not answer within {seconds} s, and was ended; `exec_timeout_s` sets the limit"
-                ));
+                let why = "and was ended; `exec_timeout_s` sets the limit";
+                return Err(format!("it did not answer within {} s, {why}", timeout.as_secs()));
             }
         };
         let ended = self.end().map_err(unwaited)?;
@@ -308,20 +299,19 @@ mod tests {
         let read = |line: &str, step| read_answer(line.as_bytes(), step, "weights").map(|list| list.to_string());
         assert_eq!(read("{\"step\": 3, \"weights\": [1]}\n", Some(3)), Ok("[1]".to_owned()));
         assert_eq!(read("{\"weights\": [1]}\n", None), Ok("[1]".to_owned()));
-        let refused = [
+        let others = "no object with the keys `step` and `weights` alone";
+        for (line, said) in [
             ("hello", "it answered `hello`"),
             ("[1]", "it answered `[1]`"),
-            ("{\"step\": 3, \"weights\": [NaN]}", "it answered `{\"step\": 3, \"weights\": [NaN]}`"),
-            ("{}", "no object with the keys `step` and `weights` alone"),
-            ("{\"weights\": [1]}", "no object with the keys `step` and `weights` alone"),
-            ("{\"step\": 3, \"rewards\": [1]}", "no object with the keys `step` and `weights` alone"),
-            ("{\"step\": 3, \"weights\": [1], \"more\": 1}", "no object with the keys `step` and `weights` alone"),
+            ("{}", others),
+            ("{\"weights\": [1]}", others),
+            ("{\"step\": 3, \"rewards\": [1]}", others),
+            ("{\"step\": 3, \"weights\": [1], \"more\": 1}", others),
+            ("{\"step\": 3, \"error\": 5}", others),
             ("{\"step\": 2, \"weights\": [1]}", "it answered the question of step `2`"),
             ("{\"step\": \"3\", \"weights\": [1]}", "it answered the question of step `\"3\"`"),
             ("{\"error\": \"out of luck\"}", "out of luck"),
-            ("{\"step\": 3, \"error\": 5}", "no object with the keys `step` and `weights` alone"),
-        ];
-        for (line, said) in refused {
+        ] {
             let error = read(line, Some(3)).expect_err(line);
             assert!(error.contains(said), "{error}");
         }
@@ -330,27 +320,19 @@ mod tests {
 
     #[test]
     fn numbers_are_finite_and_of_a_size_that_can_be_learned_from() {
-        let parse = |text: &str| serde_json::from_str(text).expect("it is JSON");
-        let (weight, factor, reward) = (
-            |text: &str| read_weight(&parse(text)),
-            |text: &str| read_factor(&parse(text)),
-            |text: &str| read_reward_number(&parse(text)),
-        );
-        assert_eq!(
-            [weight("0"), weight("2.5"), weight("-0.0"), weight("1e300")],
-            [Ok(0.0), Ok(2.5), Ok(0.0), Ok(1e300)]
-        );
-        assert_eq!([factor("0"), factor("1e6")], [Ok(0.0), Ok(1e6)]);
-        assert_eq!([reward("-1e6"), reward("0.5")], [Ok(-1e6), Ok(0.5)]);
-        for wrong in ["1e999", "-1e999", "null", "\"1\"", "true", "[1]"] {
-            weight(wrong).expect_err(wrong);
-            factor(wrong).expect_err(wrong);
-            reward(wrong).expect_err(wrong);
+        let read = |text: &str| {
+            let value = serde_json::from_str(text).expect("it is JSON");
+            [read_weight(&value), read_factor(&value), read_reward_number(&value)].map(Result::ok)
+        };
+        for (text, number) in [("0", 0.0), ("2.5", 2.5), ("-0.0", 0.0), ("1e6", 1e6)] {
+            assert_eq!(read(text), [Some(number); 3], "{text}");
         }
-        weight("-1").expect_err("a weight is not negative");
-        factor("-1").expect_err("a factor is not negative");
-        factor("1e7").expect_err("its product with a reward has to be finite");
-        assert_eq!(reward("-1e7"), Err("`-10000000` is not from -1000000 to 1000000".to_owned()));
+        // A weight has no sum; the product of a factor with a reward has to be finite.
+        assert_eq!(read("1e300"), [Some(1e300), None, None]);
+        assert_eq!((read("-1e6"), read("-1e7")), ([None, None, Some(-1e6)], [None; 3]));
+        for wrong in ["1e999", "-1e999", "null", "\"1\"", "true", "[1]"] {
+            assert_eq!(read(wrong), [None; 3], "{wrong}");
+        }
     }
 
     #[test]

@@ -1,20 +1,13 @@
 //! `game.proposer_factor = "exec:COMMAND"`: a factor of each proposer's reward of a step.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use veriplay_selfplay::external::ExternalError;
 use veriplay_selfplay::proposer_factor::{ProposerFactor, RewardedProposal};
 
 use super::messages::EpisodeMessage;
 use super::process::{Plugin, read_factor};
-
-/// The program that gives factors.
-pub(super) struct ExecFactor(pub(super) Plugin);
-
-/// Answered by `{"factors": […]}`: for each proposal a number that is not negative.
-#[derive(Serialize)]
-struct Question<'a> {
-    proposals: Vec<ProposalMessage<'a>>,
-}
 
 #[derive(Serialize)]
 struct ProposalMessage<'a> {
@@ -30,9 +23,10 @@ impl<'a> ProposalMessage<'a> {
     }
 }
 
-impl ProposerFactor for ExecFactor {
+impl ProposerFactor for Plugin {
+    /// Answered by `{"factors": […]}`: for each proposal a number that is not negative.
     fn factors(&self, step: u64, proposals: &[RewardedProposal<'_>]) -> Result<Vec<f64>, ExternalError> {
-        let question = Question { proposals: proposals.iter().map(ProposalMessage::new).collect() };
-        self.0.ask_step(step, &question, ("factors", proposals.len()), read_factor)
+        let messages: Vec<_> = proposals.iter().map(ProposalMessage::new).collect();
+        self.ask_step(step, &BTreeMap::from([("proposals", messages)]), ("factors", proposals.len()), read_factor)
     }
 }

@@ -1,6 +1,7 @@
 //! `game.reward = "exec:COMMAND"`: the rewards of all episodes of a step.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 use veriplay_core::Reward;
 use veriplay_selfplay::external::ExternalError;
@@ -9,16 +10,7 @@ use veriplay_selfplay::rewards::{EpisodeFacts, ProposalOutcome, RewardScheme};
 use super::messages::EpisodeMessage;
 use super::process::{Plugin, read_reward_number};
 
-/// The program that rewards.
-pub(super) struct ExecReward(pub(super) Plugin);
-
-/// Answered by `{"rewards": […]}`: for each episode a number, numbers by name whose sum is the reward, or null.
-#[derive(Serialize)]
-struct Question<'a> {
-    episodes: Vec<EpisodeMessage<'a>>,
-}
-
-impl RewardScheme for ExecReward {
+impl RewardScheme for Plugin {
     fn name(&self) -> &'static str {
         "exec"
     }
@@ -27,13 +19,13 @@ impl RewardScheme for ExecReward {
         None
     }
 
+    /// Answered by `{"rewards": […]}`: for each episode a number, numbers by name whose sum is the reward, or null.
     fn rewards(&self, step: u64, episodes: &[EpisodeFacts<'_>]) -> Result<Vec<Option<Reward>>, ExternalError> {
-        let question = Question { episodes: episodes.iter().map(EpisodeMessage::new).collect() };
-        self.0.ask_step(step, &question, ("rewards", episodes.len()), read_reward)
+        let messages: Vec<_> = episodes.iter().map(EpisodeMessage::new).collect();
+        self.ask_step(step, &BTreeMap::from([("episodes", messages)]), ("rewards", episodes.len()), read_reward)
     }
 }
 
-/// The reward that an answer stands for.
 fn read_reward(answer: &Value) -> Result<Option<Reward>, String> {
     let part = |name: &str, value: &Value| read_reward_number(value).map(|score| (name.to_owned(), score, 1.0));
     let parts = match answer {

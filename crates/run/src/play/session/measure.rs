@@ -9,8 +9,7 @@ use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::StepContext;
 
 use super::Session;
-use crate::game_setup::EvalKeys;
-use crate::game_setup::GameSetup;
+use crate::game_setup::{EvalKeys, GameSetup};
 use crate::play::evaluation::evaluate_with_bar;
 use crate::play::trainer::Purpose;
 use crate::suites::{MeasuredModel, SuiteScores};
@@ -35,11 +34,6 @@ impl<S: GameSetup> Session<S> {
         let table = self.evaluate("the start model")?;
         write_json(&path, &table).or_fail(ExitCode::Input)?;
         Ok(table)
-    }
-
-    /// Measures the suites of the start checkpoint, or what an earlier process has left of that.
-    pub(super) fn measure_suites_before(&self) -> Result<(), Failure> {
-        if self.step == 0 { self.measure_suites(0).map(drop) } else { Ok(()) }
     }
 
     /// Measures the suites, where that is due after `step` steps.
@@ -75,9 +69,8 @@ impl<S: GameSetup> Session<S> {
         self.actor.set_purpose(step, Purpose::Evaluate);
         let table = validation.game(&self.game).evaluate(&self.eval_context())?;
         let (pass1, seconds) = (100.0 * table.mean.pass1, started.elapsed().as_secs_f64());
-        progress::say(format!(
-            "after step {step}: pass@1 {pass1:.1} % on the validation set, measured in {seconds:.0} s"
-        ));
+        let set = "on the validation set";
+        progress::say(format!("after step {step}: pass@1 {pass1:.1} % {set}, measured in {seconds:.0} s"));
         // Of each task there would be a curve.
         Ok(Some(EvalTable { counts: None, intervals: None, ..table }))
     }

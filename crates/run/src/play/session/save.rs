@@ -17,10 +17,10 @@ impl<S: GameSetup> Session<S> {
             events_bytes: self.events.sync().or_fail(ExitCode::Input)?,
             rollouts_bytes: self.rollouts.sync().or_fail(ExitCode::Input)?,
             totals: self.totals,
-            start_weights: self.start_model.as_ref().map(|start| start.digest().to_owned()),
+            start_weights: self.start_model.as_ref().map(|start| start.digest.clone()),
             game: &self.state,
         };
-        let code = if self.actor.is_external() { ExitCode::Model } else { ExitCode::Input };
+        let code = if self.is_external() { ExitCode::Model } else { ExitCode::Input };
         self.dir.save_checkpoint(|folder| self.actor.save(folder, self.step), &state).or_fail(code)?;
         tracing::info!(step = self.step, "checkpoint written");
         // What an interruption left beside the schedule goes too, so that a resumed run ends as an uninterrupted one.

@@ -16,7 +16,6 @@ use super::Session;
 use crate::config::OnAlarm;
 use crate::game_setup::GameSetup;
 use crate::numbers::named_numbers;
-use crate::play::kept_policies::RunPolicies;
 use crate::play::plugins;
 use crate::play::timing::Timing;
 use crate::play::trainer::Purpose;
@@ -54,16 +53,8 @@ struct Event<M> {
     #[serde(flatten)]
     numbers: BTreeMap<String, f64>,
     play: M,
-    /// What monitors have found wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     alarms: Vec<Alarm>,
-}
-
-/// What a step says of itself.
-struct Measured<M> {
-    monitors: BTreeMap<&'static str, Measurement>,
-    numbers: BTreeMap<String, f64>,
-    play: M,
 }
 
 impl<S: GameSetup> Session<S> {
@@ -77,8 +68,7 @@ impl<S: GameSetup> Session<S> {
         let (step, jobs, started) = (self.step, self.executor.jobs(), Instant::now());
         self.actor.set_purpose(step, Purpose::Play);
         self.kept.advance(&self.config.run, step, |step| self.dir.checkpoint_path(step));
-        let playing = self.other_proposer.beside(self.actor.policy());
-        let policy = RunPolicies { playing: &playing, kept: &self.kept };
+        let policy = self.other_proposer.beside(self.actor.policy(), Some(&self.kept));
         let context = StepContext { policy: &policy, execute: &self.executor, seed: self.config.run.seed };
         let output = match self.game.step_or_undo(&context, &mut self.state, step) {
             Ok(output) => output,
@@ -107,11 +97,10 @@ impl<S: GameSetup> Session<S> {
         let evaluated = self.measure_suites(step + 1).and_then(|suites| Ok((suites, self.validate(step + 1)?)));
         let evaluated = evaluated.map_err(|failure| failure.or_hint(self.resume_hint()))?;
         let numbers = output.numbers.into_iter().chain(behind).collect();
-        let measured = Measured { monitors: output.monitors, numbers, play: output.metrics };
-        let mut event = event(step, rate, &updates, evaluated, measured);
+        let mut event = event(step, rate, &updates, evaluated, output.monitors, numbers, output.metrics);
         let seen = named_numbers(&serde_json::to_value(&event).or_fail(ExitCode::Bug)?).into_iter().collect();
         event.alarms = self.game.watch(&mut self.state, step, &seen);
-        self.actor.report_step(&event)?;
+        self.actor.trainer().map_or(Ok(()), |trainer| trainer.report_step(&event))?;
         self.events.append(&[&event]).or_fail(ExitCode::Input)?;
         self.rollouts.append(&output.records).or_fail(ExitCode::Input)?;
         let timing = Timing { step, play_s, update_s, jobs };
@@ -141,7 +130,7 @@ impl<S: GameSetup> Session<S> {
     fn restart(&mut self) -> Result<(), Failure> {
         let Some(start) = &self.start_model else { return Ok(()) };
         let options = self.config.run.learn.learner_options();
-        self.actor.restart(&options, || start.open(&options))
+        self.actor.restart(&options, || start.found.open(&options))
     }
 
     /// A failed step, with what to do about a plug-in that failed.
@@ -174,9 +163,10 @@ fn event<M>(
     learning_rate: f64,
     updates: &[Update],
     (suites, validation): (SuiteScores, Option<EvalTable>),
-    measured: Measured<M>,
+    monitors: BTreeMap<&'static str, Measurement>,
+    numbers: BTreeMap<String, f64>,
+    play: M,
 ) -> Event<M> {
-    let Measured { monitors, numbers, play } = measured;
     let mean = |of: fn(&Update) -> f64| {
         (!updates.is_empty()).then(|| updates.iter().map(of).sum::<f64>() / updates.len() as f64)
     };

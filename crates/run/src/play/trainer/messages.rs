@@ -11,21 +11,32 @@ use veriplay_core::{FinishReason, Message, Prompt, PromptContent, Role, RolloutI
 use crate::config::LearnConfig;
 use crate::play::summary::Summary;
 
-/// Version of the messages.
-pub(super) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 1;
 
-/// A message of the run.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Request<'a> {
     /// The first one: where the run stands.
     Start(Start<'a>),
     /// Asks for rollouts.
-    Generate(Generate<'a>),
+    Generate {
+        step: u64,
+        purpose: Purpose,
+        /// Number of the first rollout; the others count on from it, prompt by prompt.
+        first_rollout: u64,
+        prompts: Vec<PromptMessage<'a>>,
+        sampling: SamplingMessage<'a>,
+    },
     /// Rollouts to learn from, in one optimizer step.
-    Update(UpdateSamples),
+    Update {
+        step: u64,
+        learning_rate: f64,
+        /// Divisor of the summed loss; `null` where the trainer does not tell tokens.
+        normalizer: Option<f64>,
+        samples: Vec<SampleMessage>,
+    },
     /// Pairs of rollouts to learn from, in one optimizer step.
-    Prefer(UpdatePairs),
+    Prefer { step: u64, learning_rate: f64, pairs: Vec<PairMessage> },
     /// Asks the trainer to save its state into a folder.
     Save { step: u64, folder: &'a Path },
     /// What `events.jsonl` says of a step. It has no answer.
@@ -35,13 +46,12 @@ pub(super) enum Request<'a> {
 }
 
 impl Request<'_> {
-    /// Its kind.
     pub(super) const fn name(&self) -> &'static str {
         match self {
             Self::Start(_) => "start",
-            Self::Generate(_) => "generate",
-            Self::Update(_) => "update",
-            Self::Prefer(_) => "prefer",
+            Self::Generate { .. } => "generate",
+            Self::Update { .. } => "update",
+            Self::Prefer { .. } => "prefer",
             Self::Save { .. } => "save",
             Self::Step { .. } => "step",
             Self::End { .. } => "end",
@@ -52,28 +62,29 @@ impl Request<'_> {
     pub(super) const fn answer(&self) -> &'static str {
         match self {
             Self::Start(_) => "started",
-            Self::Generate(_) => "rollouts",
-            Self::Update(_) | Self::Prefer(_) => "updated",
+            Self::Generate { .. } => "rollouts",
+            Self::Update { .. } | Self::Prefer { .. } => "updated",
             Self::Save { .. } => "saved",
             Self::Step { .. } | Self::End { .. } => "",
         }
     }
 }
 
+/// Where a run stands when its trainer starts.
 #[derive(Debug, Serialize)]
-pub(super) struct Start<'a> {
-    pub(super) protocol: u32,
-    pub(super) version: &'static str,
-    pub(super) game: &'static str,
-    pub(super) run: &'a Path,
+pub(crate) struct Start<'a> {
+    pub(crate) protocol: u32,
+    pub(crate) version: &'static str,
+    pub(crate) game: &'static str,
+    pub(crate) run: &'a Path,
     /// Steps done.
-    pub(super) step: u64,
-    pub(super) steps: u64,
-    pub(super) seed: u64,
-    /// The folder that the trainer's state of this step was saved into; `null` at the start.
-    pub(super) checkpoint: Option<&'a Path>,
+    pub(crate) step: u64,
+    pub(crate) steps: u64,
+    pub(crate) seed: u64,
+    /// The checkpoint that the run continues from; as it is sent, the folder in it that the trainer's state was saved into. `null` at the start.
+    pub(crate) checkpoint: Option<&'a Path>,
     /// The table `[learn]`, which describes what is the trainer's to do.
-    pub(super) learn: &'a LearnConfig,
+    pub(crate) learn: &'a LearnConfig,
 }
 
 /// What rollouts are for.
@@ -87,16 +98,6 @@ pub(crate) enum Purpose {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Generate<'a> {
-    pub(super) step: u64,
-    pub(super) purpose: Purpose,
-    /// Number of the first rollout; the others count on from it, prompt by prompt.
-    pub(super) first_rollout: u64,
-    pub(super) prompts: Vec<PromptMessage<'a>>,
-    pub(super) sampling: SamplingMessage<'a>,
-}
-
-#[derive(Debug, Serialize)]
 pub(super) struct PromptMessage<'a> {
     role: Role,
     task_type: Option<TaskType>,
@@ -104,7 +105,6 @@ pub(super) struct PromptMessage<'a> {
     text: String,
     /// The conversation, where the prompt format has one.
     messages: Option<&'a [Message]>,
-    /// Text that ends the response.
     stop: &'a [String],
 }
 
@@ -140,22 +140,12 @@ impl<'a> From<&'a Sampling> for SamplingMessage<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct UpdateSamples {
-    pub(super) step: u64,
-    pub(super) learning_rate: f64,
-    /// Divisor of the summed loss; `null` where the trainer does not tell tokens.
-    pub(super) normalizer: Option<f64>,
-    pub(super) samples: Vec<SampleMessage>,
-}
-
-#[derive(Debug, Serialize)]
 pub(super) struct SampleMessage {
     pub(super) rollout: RolloutId,
     /// What −log p of its tokens is multiplied with: the advantage times the weight of its role, or a constant in imitation.
     pub(super) weight: f32,
     /// Factor of every token's loss beside the normalizer; `null` where the trainer does not tell tokens.
     pub(super) scale: Option<f32>,
-    /// Whether it is imitated.
     pub(super) imitate: bool,
     /// `null` under an objective of preferences, which has no rewards.
     #[serde(flatten)]
@@ -177,13 +167,6 @@ pub(super) struct RewardMessage {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct UpdatePairs {
-    pub(super) step: u64,
-    pub(super) learning_rate: f64,
-    pub(super) pairs: Vec<PairMessage>,
-}
-
-#[derive(Debug, Serialize)]
 pub(super) struct PairMessage {
     pub(super) chosen: RolloutId,
     pub(super) rejected: RolloutId,
@@ -192,7 +175,6 @@ pub(super) struct PairMessage {
     pub(super) reference: Option<[f64; 2]>,
 }
 
-/// The kind of an answer.
 #[derive(Debug, Deserialize)]
 pub(super) struct AnswerKind {
     #[serde(rename = "type")]
