@@ -91,6 +91,21 @@ pub struct Verdict {
     pub evidence: Evidence,
 }
 
+impl Verdict {
+    /// Whether it counts, for pass@k and for rewards: 1 where the status is [`Status::Accepted`], else 0. A task without a usable reference
+    /// says nothing about its attempts.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.evidence.counts(self.status)
+    }
+}
+
+impl Evidence {
+    fn counts(&self, status: Status) -> bool {
+        status != Status::Unjudgeable || self.rule != REFERENCE_RULE
+    }
+}
+
 /// A verdict on a proposal, and the task it became.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProposalVerdict {
@@ -180,8 +195,7 @@ impl VerdictRow {
     /// reference. Any other that is unjudgeable counts as not accepted: what the attempt contains may have made it so.
     pub fn counts(&self) -> bool {
         match self.status {
-            RowStatus::Judged(Status::Unjudgeable) => self.has_task() && self.evidence.rule != REFERENCE_RULE,
-            RowStatus::Judged(_) => true,
+            RowStatus::Judged(status) => self.has_task() && self.evidence.counts(status),
             RowStatus::Dropped(_) => false,
         }
     }

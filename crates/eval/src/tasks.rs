@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress::counted;
-use veriplay_core::ProblemRow;
 use veriplay_corpus::{InvalidRow, ProblemFormat, ReadOptions, RowFault, matching_formats, read_problems};
-use veriplay_verifier::{LoadedTask, TaskOverrides, UselessOverride, check_row};
+use veriplay_verifier::{LoadedTask, TaskOverrides, UselessOverride};
 
 use super::faults::RowFaults;
 
@@ -79,8 +78,9 @@ impl TaskSet {
             let is_left_out = is_judge_of_some && !overrides.has_judge_for(&mut row);
             let overrides = if is_left_out { &without_judge } else { overrides };
             overrides.apply(&mut row).map_err(|useless| refuse_override(&useless))?;
-            match check_row(&row) {
-                Ok(()) => set.push(row),
+            let row = Arc::new(row);
+            match LoadedTask::new(Arc::clone(&row)) {
+                Ok(task) => set.push(task),
                 Err(error) => {
                     let fault = RowFault { field: String::new(), reason: error.to_string() };
                     let task_id = Some(row.task_id().to_owned());
@@ -115,9 +115,9 @@ impl TaskSet {
         self.faults_by_id.get(task_id).map(String::as_str)
     }
 
-    fn push(&mut self, row: ProblemRow) {
-        self.by_id.insert(row.task_id().to_owned(), self.tasks.len());
-        self.tasks.push(Arc::new(LoadedTask::new(row)));
+    fn push(&mut self, task: LoadedTask) {
+        self.by_id.insert(task.row().task_id().to_owned(), self.tasks.len());
+        self.tasks.push(Arc::new(task));
     }
 
     /// What is said where the first `count` attempts, and the attempt at `wanted` among them, are at none of the tasks.

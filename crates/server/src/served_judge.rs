@@ -131,9 +131,8 @@ impl ServedJudge {
             overrides.apply(Arc::make_mut(&mut row)).map_err(|useless| unfit("limits", useless.to_string()))?;
         }
         // The row alone was fit when it was read; the judge that the request chose need not be.
-        check_row(&row).map_err(|error| unfit("judge", error.to_string()))?;
-        let task = Arc::new(LoadedTask::new(row));
-        Ok((lock(&self.tasks).insert(&key, task, kept.bytes), key))
+        let task = LoadedTask::new(row).map_err(|error| unfit("judge", error.to_string()))?;
+        Ok((lock(&self.tasks).insert(&key, Arc::new(task), kept.bytes), key))
     }
 
     fn check_options(&self, options: &JudgeOptions) -> Result<(), TaskError> {
@@ -264,15 +263,6 @@ impl ServedTask {
         task
     }
 
-    /// A reference that met a fault of the host keeps it. The next attempt runs it again.
-    fn forget_fault(&self, failed: &Arc<LoadedTask>) {
-        lock(&self.judge.tasks).remove_this(&self.key, failed);
-        let mut current = lock(&self.current);
-        if std::ptr::eq(current.as_ptr(), Arc::as_ptr(failed)) {
-            *current = Weak::new();
-        }
-    }
-
     /// Counts the task as used, with what its reference returned.
     fn charge(&self, task: &Arc<LoadedTask>) {
         // Of a row with its expected values there is nothing to add, but that it was used.
@@ -308,10 +298,6 @@ impl OpenTask for ServedTask {
         };
         let judge = AttemptJudge { context, cache, stop: || false };
         let judged = judge.judge(attempt);
-        // Also where this attempt was cancelled meanwhile: another one would get the fault as its own.
-        if task.met_host_fault() {
-            self.forget_fault(&task);
-        }
         self.charge(&task);
         judged
     }

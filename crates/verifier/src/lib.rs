@@ -25,6 +25,7 @@ mod runner;
 mod spaces;
 pub mod tasks;
 pub mod triplets;
+mod verifier;
 
 pub use formats::{FORMATS, Format, ProposalShape, format_by_name};
 pub use judges::{JUDGES, Judge, judge_by_name};
@@ -36,3 +37,4 @@ pub use triplets::{
     AnswerRequest, InductionRules, ProbeRules, ProposalGate, ProposalGateError, ProposalRequest, judge_answer,
     judge_answers, judge_proposal, judge_proposals,
 };
+pub use verifier::Verifier;

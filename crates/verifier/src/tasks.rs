@@ -89,10 +89,13 @@ pub struct LoadedTask {
 
 impl LoadedTask {
     /// The task of a row with overrides applied.
-    #[must_use]
-    pub fn new(row: impl Into<Arc<ProblemRow>>) -> Self {
+    ///
+    /// # Errors
+    /// Why attempts at it cannot be judged ([`check_row`]).
+    pub fn new(row: impl Into<Arc<ProblemRow>>) -> Result<Self, ProblemError> {
         let row = row.into();
-        Self { digest: content_hash(&*row), row, reference: ReferenceRun::default() }
+        check_row(&row)?;
+        Ok(Self { digest: content_hash(&*row), row, reference: ReferenceRun::default() })
     }
 
     /// The same task, whose reference has not run yet.
@@ -121,21 +124,15 @@ impl LoadedTask {
         }
     }
 
-    /// Whether its reference met a fault of the host, which it keeps.
-    pub fn met_host_fault(&self) -> bool {
-        matches!(self.reference.result.get(), Some(Err(ReferenceFailure::Host(_))))
-    }
-
     /// Judges a program, after the reference where the row has one. The first call runs the reference; others wait for it until they are
     /// cancelled. A reference that gives no expected values makes every attempt [`Unjudgeable`](veriplay_core::Status::Unjudgeable).
     ///
     /// # Errors
-    /// A fault of the host, which drops the attempt, or a call that is cancelled.
+    /// A fault of the host, which drops the attempt, or a call that is cancelled. The task keeps neither: the same call may succeed later.
     pub fn judge(&self, context: &TaskContext<'_>, program: &str) -> Result<Verdict, Dropped> {
         let problem = match self.problem(context) {
             Ok(problem) => problem,
             Err(ReferenceFailure::Task(verdict)) => return Ok(*verdict),
-            // All attempts at the task are dropped, and nothing is cached.
             Err(ReferenceFailure::Host(dropped)) => return Err(dropped),
         };
         let JudgeConditions { limits, seed, early_stop, .. } = *context.conditions;
@@ -156,10 +153,11 @@ impl LoadedTask {
 /// How often a thread that waits for a reference checks whether it is cancelled.
 const CANCELLATION_CHECK: Duration = Duration::from_millis(20);
 
-/// The run of a reference, for all attempts at its task. The first who asks for its result runs it; where that one is cancelled, the next.
+/// The run of a reference, for all attempts at its task. The first who asks for its result runs it; where that one is cancelled or meets a
+/// fault of the host, the next.
 #[derive(Debug, Default)]
 struct ReferenceRun {
-    result: OnceLock<Result<Problem, ReferenceFailure>>,
+    result: OnceLock<Result<Problem, Box<Verdict>>>,
     weight: OnceLock<u64>,
     is_running: Mutex<bool>,
     ended: Condvar,
@@ -178,15 +176,19 @@ impl ReferenceRun {
             Some(_) => None,
             None => self.take_turn(cancellation)?,
         };
-        if let Some(found) = self.result.get() {
-            return found.as_ref().map_err(Clone::clone);
-        }
-        match run() {
-            Err(error @ ReferenceFailure::Host(_)) if cancellation.is_some_and(CancellationToken::is_cancelled) => {
-                Err(error)
+        let found = match self.result.get() {
+            Some(found) => found,
+            None => {
+                let found = match run() {
+                    Ok(problem) => Ok(problem),
+                    Err(ReferenceFailure::Task(verdict)) => Err(verdict),
+                    // It is of this moment, and not of the task.
+                    Err(fault @ ReferenceFailure::Host(_)) => return Err(fault),
+                };
+                self.result.get_or_init(|| found)
             }
-            found => self.result.get_or_init(|| found).as_ref().map_err(Clone::clone),
-        }
+        };
+        found.as_ref().map_err(|verdict| ReferenceFailure::Task(verdict.clone()))
     }
 
     /// Waits for the result, or for the turn to run the reference.
@@ -269,8 +271,10 @@ mod tests {
             (first.join().expect("it does not panic"), second)
         });
         assert_eq!((first, second), (Err(fault("its own")), Err(fault("the job was cancelled"))));
-        // A result that is there is no wait.
-        assert_eq!(run.result(Some(&cancelled()), || panic!("it has run")), Err(fault("its own")));
+        // A fault is not kept, and a result that is there is no wait.
+        let problem = Problem::calls("f", [(vec![1.into()], 1.into())]);
+        assert_eq!(run.result(None, || Ok(problem.clone())), Ok(&problem));
+        assert_eq!(run.result(Some(&cancelled()), || panic!("it has run")), Ok(&problem));
     }
 
     #[test]
