@@ -1,6 +1,7 @@
 //! Fixtures of the tests and benches that need more than one crate: the Python image, the program, and what comes from outside the
 //! repository.
 
+use std::fmt::Debug;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -58,6 +59,27 @@ pub fn veriplay_program() -> PathBuf {
         program.display()
     );
     program
+}
+
+/// Fails with all faults that a test has found.
+///
+/// # Panics
+/// There are any.
+#[track_caller]
+pub fn assert_none(faults: Vec<String>) {
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n\n"));
+}
+
+/// Asserts what an iterator gives.
+///
+/// # Panics
+/// It gives something else.
+#[track_caller]
+pub fn assert_each<T: Debug + PartialEq<U>, U: Debug>(
+    found: impl IntoIterator<Item = T>,
+    expected: impl IntoIterator<Item = U>,
+) {
+    assert_eq!(Vec::from_iter(found), Vec::from_iter(expected));
 }
 
 /// Runs the Rust code of the README as a test.

@@ -4,8 +4,10 @@ mod bugs;
 mod command_line; // the command line as its users meet it
 mod environments;
 mod exercise;
+mod hosts;
 mod house;
 mod isolation;
 mod learning;
+mod played;
 mod sol_ver;
 mod verifier;

@@ -1,14 +1,17 @@
-//! Each check rejects a bug that every other check lets through.
+//! Each check rejects a bug that every other check lets through; and what a verdict's runs of tests may burn.
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 
-use veriplay_core::{Patch, REFERENCE_RULE, Status, TextFiles, Trust};
+use veriplay_core::{Execute, Fuzz, Job, Patch, REFERENCE_RULE, Status, TextFiles, Trust};
 use veriplay_verifier::bugs::{
-    BugArtifact, BugProposal, BugRules, CHECKS, RepoContext, TestCommand, check_each, validate_bug,
+    BugArtifact, BugProposal, BugRules, CHECKS, RepairRequest, RepoContext, TestCommand, check_each, grade_repair,
+    validate_bug,
 };
 use veriplay_verifier::repository::FileBaseline;
 
-use super::{Bed, CODE, TESTS, bed, ending, replaced};
+use super::{Bed, CODE, LIMITS, TESTS, bed, ending, replaced};
+use crate::hosts::Host;
 
 /// The names of all checks that a bug fails.
 pub(super) fn failed_checks(bed: &Bed, bug: &BugProposal, rules: &BugRules) -> Vec<&'static str> {
@@ -49,36 +52,30 @@ fn each_check_rejects_a_bug_that_no_other_does() {
     let plural = ("    return unit + \"s\"\n", "    return f\"{unit}s\"\n");
     let useless = replaced(&buggy, "src/tally/names.py", plural.0, plural.1);
     let uncollected = vec![TESTS.to_owned(), "tests/test_broken.py".to_owned()];
-    let cases = [
-        ("characters", code("    result = 1  # \u{200b}\n"), least),
-        ("characters", code("    r\u{435}sult = 0\n    result = 1\n"), least),
-        ("characters", code("    result = 1\r\n"), least),
-        ("test_files", with_weakening(bed, &unlisted), least),
-        ("records", BugProposal { test_files: uncollected, ..bug.clone() }, least),
-        ("passing", bug.clone(), BugRules { min_passing: 12, ..least }),
-        ("changed_files", bug.clone(), BugRules { min_changed_files: 2, ..least }),
-        ("machinery", code("    result = min(1, id(numbers))\n"), least),
-        ("failing", bug.clone(), BugRules { min_failing: 11, ..least }),
-        ("hidden", with_weakening(bed, &hides_nothing), least),
-        ("hidden", with_weakening(bed, &breaks_another), least),
-        ("inverse", with_code(bed, &useless), least),
+    let cases: [(&[&str], BugProposal, BugRules); 13] = [
+        (&["characters"], code("    result = 1  # \u{200b}\n"), least),
+        (&["characters"], code("    r\u{435}sult = 0\n    result = 1\n"), least),
+        (&["characters"], code("    result = 1\r\n"), least),
+        (&["test_files"], with_weakening(bed, &unlisted), least),
+        (&["records"], BugProposal { test_files: uncollected, ..bug.clone() }, least),
+        (&["passing"], bug.clone(), BugRules { min_passing: 12, ..least }),
+        (&["changed_files"], bug.clone(), BugRules { min_changed_files: 2, ..least }),
+        (&["machinery"], code("    result = min(1, id(numbers))\n"), least),
+        (&["failing"], bug.clone(), BugRules { min_failing: 11, ..least }),
+        (&["hidden"], with_weakening(bed, &hides_nothing), least),
+        (&["hidden"], with_weakening(bed, &breaks_another), least),
+        (&["inverse"], with_code(bed, &useless), least),
+        // Tests are the original's again where a repair is graded, so that nothing is left to repair.
+        (&["paths", "empty_repair"], with_code(bed, &bed.with("tests/helper.py", "[1, 2, 3]", "[1, 2, 4]")), least),
     ];
-    for (name, bug, rules) in &cases {
-        assert_eq!(failed_checks(bed, bug, rules), [*name]);
+    for (names, bug, rules) in &cases {
+        assert_eq!(failed_checks(bed, bug, rules), *names);
         let validated = validate_bug(&bed.sandbox, &bed.repo(), bug, rules).unwrap();
-        assert_eq!((ending(&validated.verdict), validated.artifact), ((Status::Invalid, *name), None));
+        assert_eq!((ending(&validated.verdict), validated.artifact), ((Status::Invalid, names[0]), None));
     }
-    let elsewhere = ["paths", "judgeable", "repeated", "empty_repair"];
-    let found: BTreeSet<&str> = cases.iter().map(|(name, ..)| *name).chain(elsewhere).collect();
+    let elsewhere = ["judgeable", "repeated"];
+    let found: BTreeSet<&str> = cases.iter().flat_map(|(names, ..)| *names).copied().chain(elsewhere).collect();
     assert_eq!(found, CHECKS.iter().map(|check| check.name).collect());
-}
-
-#[test]
-fn a_bug_in_what_belongs_to_the_tests_fails_paths() {
-    let Some(bed) = bed() else { return };
-    let bug = with_code(bed, &bed.with("tests/helper.py", "[1, 2, 3]", "[1, 2, 4]"));
-    // Tests are the original's again where a repair is graded, so that nothing is left to repair.
-    assert_eq!(failed_checks(bed, &bug, &BugRules::LEAST), ["paths", "empty_repair"]);
 }
 
 #[test]
@@ -175,4 +172,28 @@ fn a_failed_repair_makes_a_second_order_bug_that_its_reverse_repairs() {
     for (patch, status) in [(repair.as_str(), Status::Accepted), ("", Status::WrongAnswer)] {
         assert_eq!(bed.graded_text(Trust::Shared, &artifact, patch).status, status);
     }
+}
+
+/// A few slow tests can be most of a file: a share of its fuel by their number refused a right repair.
+#[test]
+fn tests_asked_for_by_name_may_burn_what_their_whole_file_does() {
+    let Some(bed) = bed() else { return };
+    let (mut baseline, mut map, slow) = (bed.baseline.clone(), bed.map.clone(), LIMITS.fuel / 2);
+    for file in &mut baseline.files {
+        file.fuel = slow;
+        file.passed.extend((0..100).map(|i| format!("{}::test_quick_{i}", file.path)));
+    }
+    map.files.iter_mut().for_each(|file| file.split_fuel = slow);
+    let asked = Mutex::new(Vec::new());
+    let host = Host(|job: &Job| {
+        asked.lock().unwrap().push(job.limits.fuel);
+        bed.sandbox.execute(job)
+    });
+    let patch = bed.artifact().bug.bug_inject.reverse().to_string();
+    let request = RepairRequest { artifact: bed.artifact(), patch: &patch, fuzz: Fuzz::NONE, seed: 0 };
+    let repo = RepoContext { baseline: &baseline, map: &map, ..bed.repo() };
+    let verdict = grade_repair(&host, &repo, &request).unwrap();
+    assert_eq!(verdict.status, Status::Accepted, "{verdict:?}");
+    let asked = asked.into_inner().unwrap();
+    assert!(!asked.is_empty() && asked.iter().all(|fuel| (slow..=LIMITS.fuel).contains(fuel)), "{asked:?} for {slow}");
 }

@@ -1,11 +1,12 @@
 //! Files made and deleted: bugs that take a module away, repairs that make it again, and the tools that do either.
 
-use veriplay_core::{FileChange, Patch, Status, TextFiles, Trust};
-use veriplay_verifier::bugs::tool_env::{CallEnd, RepoToolCall, ViewRequest, repair_of, solver_view};
+use serde_json::json;
+use veriplay_core::{FileChange, Status, TextFiles, Trust};
+use veriplay_verifier::bugs::tool_env::{CallEnd, repair_of};
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, TreeRequest, Weakening, propose_tree};
 
 use super::checks::failed_checks;
-use super::episodes::{refused, served};
+use super::episodes::{served, viewed};
 use super::{Bed, CODE, bed, replaced};
 
 const NAMES: &str = "src/tally/names.py";
@@ -16,24 +17,21 @@ const TRACE: &str = "src/tally/trace.py";
 
 /// The original without the module `names`, and without what imports it where `compatible`.
 fn without_names(bed: &Bed, compatible: bool) -> TextFiles {
-    let mut now = match compatible {
-        true => bed.with(INIT, "from tally.names import label\n", ""),
-        false => bed.texts.clone(),
-    };
-    now.remove(NAMES);
+    match compatible {
+        true => without(&bed.with(INIT, "from tally.names import label\n", ""), NAMES),
+        false => without(&bed.texts, NAMES),
+    }
+}
+
+fn without(texts: &TextFiles, path: &str) -> TextFiles {
+    let mut now = texts.clone();
+    now.remove(path);
     now
 }
 
 fn proposed(bed: &Bed, now: &TextFiles) -> Result<BugProposal, &'static str> {
-    let repo = bed.repo();
-    let request = TreeRequest {
-        repo: &repo,
-        now,
-        injector: "by hand",
-        weakening: Weakening::Derived,
-        seeds: (0, 1),
-        test_command: None,
-    };
+    let (repo, injector, weakening) = (bed.repo(), "by hand", Weakening::Derived);
+    let request = TreeRequest { repo: &repo, now, injector, weakening, seeds: (0, 1), test_command: None };
     propose_tree(&bed.sandbox, &request).unwrap().map_err(|rejection| rejection.check)
 }
 
@@ -54,9 +52,7 @@ fn a_bug_that_takes_a_module_away_is_valid_and_a_repair_makes_the_module_again()
     assert_eq!(failed_checks(bed, &bug, &BugRules::LEAST), [""; 0]);
     let artifact = bed.valid(Trust::Shared, &bug);
     assert!(artifact.fail_to_pass.iter().all(|id| id.starts_with(NAMES_TESTS)), "{:?}", artifact.fail_to_pass);
-    let (repo, hidden) = (bed.repo(), Default::default());
-    let request = ViewRequest { repo: &repo, artifact: &artifact, hidden: &hidden, with_function: true };
-    let view = solver_view(&bed.sandbox, &request).unwrap();
+    let view = viewed(&bed.sandbox, bed, &artifact, &[]);
     assert!(view.function.is_none() && !view.tree.contains_key(NAMES) && !view.tree.contains_key(NAMES_TESTS));
     assert_eq!(view.spec.touched().collect::<Vec<_>>(), [(NAMES_TESTS, FileChange::Created)]);
     let handed = bed.weakened(&artifact);
@@ -95,9 +91,7 @@ fn a_bug_that_takes_a_module_away_must_need_each_of_its_changes() {
     assert_eq!(proposed(bed, &exits).err(), Some("records"));
     let broken = bed.with(CODE, "    result = 0\n", "    result = (\n");
     assert_eq!(proposed(bed, &broken).err(), Some("records"));
-    let mut package = without_names(bed, true);
-    package.remove(INIT);
-    let bug_inject = Patch::make(&bed.texts, &package).unwrap();
+    let bug_inject = bed.patch(&without(&without_names(bed, true), INIT));
     let bug = BugProposal { bug_inject, ..proposed(bed, &without_names(bed, true)).unwrap() };
     assert_eq!(refused_by(bed, &bug).0, "paths");
 }
@@ -125,16 +119,13 @@ fn a_deleted_module_excuses_no_test_file_that_another_change_keeps_from_being_co
 #[test]
 fn a_deleted_module_excuses_no_test_file_that_did_not_need_it() {
     let Some(bed) = bed() else { return };
-    let bare = |now: &TextFiles| {
-        let mut now = now.clone();
-        now.remove(TRACE);
-        now
+    let importing = |now: &TextFiles, line: &str| {
+        replaced(&without(now, TRACE), STEPS, "import contextlib\n", &format!("import contextlib\n\n{line}\n"))
     };
-    let importing = |now: &TextFiles, line: &str| replaced(now, STEPS, "import contextlib\n", line);
-    let direct = importing(&bare(&bed.texts), "import contextlib\n\nfrom tally import trace\n");
+    let direct = importing(&bed.texts, "from tally import trace");
     // No test file can be collected in the original without `names`, and so that module excuses all of them.
-    let beside_another = importing(&bare(&without_names(bed, true)), "import contextlib\n\nimport tally.trace\n");
-    let mut by_a_new_module = importing(&bare(&bed.texts), "import contextlib\n\nfrom tally import made\n");
+    let beside_another = importing(&without_names(bed, true), "import tally.trace");
+    let mut by_a_new_module = importing(&bed.texts, "from tally import made");
     by_a_new_module.insert("src/tally/made.py".to_owned(), "from tally import trace\n".to_owned());
     for (name, now) in [("direct", direct), ("beside another", beside_another), ("new module", by_a_new_module)] {
         let (rule, why) = refused_by(bed, &proposed(bed, &now).unwrap());
@@ -146,8 +137,7 @@ fn a_deleted_module_excuses_no_test_file_that_did_not_need_it() {
 #[test]
 fn two_deleted_modules_excuse_the_test_files_that_need_one_of_them() {
     let Some(bed) = bed() else { return };
-    let mut both = without_names(bed, true);
-    both.remove(TRACE);
+    let both = without(&without_names(bed, true), TRACE);
     assert_eq!(failed_checks(bed, &proposed(bed, &both).unwrap(), &BugRules::LEAST), [""; 0]);
 }
 
@@ -159,38 +149,22 @@ fn changes_beside_a_deleted_module_that_need_only_each_other_are_refused() {
     assert!(failed_checks(bed, &proposed(bed, &pair).unwrap(), &BugRules::LEAST).contains(&"inverse"));
 }
 
+/// `refused_calls.jsonl` has what they do not make and delete.
 #[test]
-fn tools_make_and_delete_what_a_patch_may_and_say_why_not() {
+fn tools_make_and_delete_what_a_patch_may() {
     let Some(bed) = bed() else { return };
-    let create = |path: &str| RepoToolCall::Create { path: path.to_owned(), text: "x = 1\n".to_owned() };
-    let delete = |path: &str| RepoToolCall::Delete { path: path.to_owned() };
-    let made = served(bed, &bed.texts, &create("src/tally/made/new.py"));
+    let create = |path: &str| json!({"create": {"path": path, "text": "x = 1\n"}});
+    let delete = |path: &str| json!({"delete": {"path": path}});
+    let made = served(bed, &bed.texts, create("src/tally/made/new.py"));
     assert_eq!((made.end, made.shown.as_str()), (CallEnd::Done, "`src/tally/made/new.py` is made."));
     assert_eq!(made.edited, Some(("src/tally/made/new.py".to_owned(), Some("x = 1\n".to_owned()))));
-    let gone = served(bed, &bed.texts, &delete(NAMES));
+    let gone = served(bed, &bed.texts, delete(NAMES));
     assert_eq!((gone.end, gone.edited), (CallEnd::Done, Some((NAMES.to_owned(), None))));
-    let mut tree = bed.texts.clone();
-    tree.remove(NAMES_TESTS);
+    let mut tree = without(&bed.texts, NAMES_TESTS);
     tree.insert("src/tally/own.py".to_owned(), String::new());
     for call in [create(NAMES_TESTS), delete("src/tally/own.py"), delete("tests/test_core.py")] {
-        assert_eq!(served(bed, &tree, &call).end, CallEnd::Done, "{call:?}");
+        assert_eq!(served(bed, &tree, call).end, CallEnd::Done);
     }
-    for (call, why) in [
-        (create(CODE), "is there already; edit it"),
-        (create("src/tally"), "is a directory"),
-        (create("src/tally/core.py/new.py"), "`src/tally/core.py` is a file"),
-        (create("../new.py"), "no path in the repository"),
-        (create(""), "no path in the repository"),
-        (create("src/json.py"), "is new, and not a module of a package that is there"),
-        (create("src/tally/new.txt"), "is new, and not a module of a package that is there"),
-        (create("tests/test_new.py"), "is new, and no tests can be added"),
-        (create("conftest.py"), "without being asked for"),
-        (delete("src/tally/nothing.py"), "there is no text file"),
-        (delete(INIT), "makes a package of its directory"),
-    ] {
-        refused(&served(bed, &tree, &call), why);
-    }
-    let run = RepoToolCall::Run { tests: vec![NAMES_TESTS.to_owned()] };
-    let shown = served(bed, &tree, &run).shown;
+    let shown = served(bed, &tree, json!({"run": {"tests": [NAMES_TESTS]}})).shown;
     assert_eq!(shown, format!("0 passed, 0 did not.\n`{NAMES_TESTS}` is no test that runs here."));
 }

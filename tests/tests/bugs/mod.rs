@@ -9,27 +9,21 @@ mod cheats;
 mod checks;
 mod episodes;
 mod files;
-mod fuel;
 mod modes;
 mod operators;
 mod play;
-mod split;
+mod runs;
 mod trust;
-mod warm;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use veriplay_core::{
-    Digest, Execute, ExecuteError, Fuzz, Job, Layer, Limits, Outcome, Patch, SCHEMA_VERSION, Status, TextFiles, Trust,
-    Verdict,
-};
+use veriplay_core::{Digest, Fuzz, Layer, Limits, Patch, SCHEMA_VERSION, Status, TextFiles, Trust, Verdict};
 use veriplay_corpus::repository::{PYTEST_WHEELS, PytestWheel, RepositoryLayout, wheel_layer};
-use veriplay_sandbox::OutcomeCache;
-use veriplay_sandbox::{Layers, Sandbox, SandboxOptions, default_cache_dir};
+use veriplay_sandbox::{Layers, OutcomeCache, Sandbox, SandboxOptions, SandboxSet, default_cache_dir};
 use veriplay_tests::external::report_without_pip;
 use veriplay_tests::python_image;
 use veriplay_verifier::bugs::{
@@ -53,19 +47,10 @@ const TESTS: &str = "tests/test_core.py";
 /// repository was compiled.
 const TOOL_ENV: &str = "tool_env";
 
-/// Sandboxes on both images.
-struct Images([Sandbox; 2]);
-
-impl Execute for Images {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        self.0[usize::from(job.image == TOOL_ENV)].execute(job)
-    }
-}
-
 /// The repository, measured once for all tests.
 struct Bed {
     /// It remembers: the tests share most of their runs.
-    sandbox: OutcomeCache<Images>,
+    sandbox: OutcomeCache<SandboxSet>,
     artifact: OnceLock<BugArtifact>,
     pytest: Digest,
     texts: TextFiles,
@@ -165,15 +150,6 @@ impl Bed {
     }
 }
 
-/// A host that fails the jobs that `F` names.
-pub(crate) struct FaultyHost<'a, F: Fn(&Job) -> bool>(pub(crate) &'a dyn Execute, pub(crate) F);
-
-impl<F: Fn(&Job) -> bool + Send + Sync> Execute for FaultyHost<'_, F> {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        if self.1(job) { Err(ExecuteError::Host("the machine is on fire".to_owned())) } else { self.0.execute(job) }
-    }
-}
-
 fn ending(verdict: &Verdict) -> (Status, &str) {
     (verdict.status, verdict.evidence.rule.as_str())
 }
@@ -190,10 +166,22 @@ fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../task-corpus/bug_cheats")
 }
 
-/// The shared repository, or nothing where there is no pytest.
+/// The texts of a folder, by their names without endings.
+pub(crate) fn texts_in(folder: &Path) -> BTreeMap<String, String> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    paths.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect()
+}
+
+/// The repository that most tests share, or nothing where there is no pytest.
 fn bed() -> Option<&'static Bed> {
     static BED: OnceLock<Option<Bed>> = OnceLock::new();
-    let bed = BED.get_or_init(|| Some(measured(pytest()?, "tally", &corpus().join("repository")))).as_ref();
+    measured_once(&BED, "tally", "repository")
+}
+
+/// A repository of the corpus, measured where that is the first to ask for it.
+fn measured_once(kept: &'static OnceLock<Option<Bed>>, name: &str, folder: &str) -> Option<&'static Bed> {
+    let bed = kept.get_or_init(|| Some(measured(pytest()?, name, &corpus().join(folder)))).as_ref();
     if bed.is_none() {
         report_without_pip("pytest's wheels are not in the cache, and pip does not bring them");
     }
@@ -252,7 +240,7 @@ fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {
         notes: Vec::new(),
         files: Vec::new(),
     };
-    let (sandbox, artifact) = (OutcomeCache::new(Images(images), 4096), OnceLock::new());
+    let (sandbox, artifact) = (OutcomeCache::new(SandboxSet::new(Vec::from(images)), 4096), OnceLock::new());
     let map = TestMap::unmeasured(package_digest);
     let mut bed = Bed { sandbox, artifact, pytest: pytest_digest, texts, binaries, baseline, map };
     let run = |file: &str, seed| {

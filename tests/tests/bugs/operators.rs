@@ -6,7 +6,7 @@ use veriplay_core::{Status, Trust};
 use veriplay_verifier::bugs::tool_env::list_functions;
 use veriplay_verifier::bugs::{INJECTORS, RepoContext, make_mutants, propose_mutant, weaken_tests};
 
-use super::{CODE, bed};
+use super::{CODE, bed, texts_in};
 
 /// Something for each operator.
 const TEXT: &str = include_str!("sample.py.txt");
@@ -87,12 +87,7 @@ fn mutants_become_bugs_that_their_reverse_repairs_and_nothing_does_not() {
 #[test]
 fn each_operator_is_a_file_and_a_line() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../sandboxes/python/programs/bugs/injectors");
-    let mut files: Vec<String> = std::fs::read_dir(dir)
-        .unwrap()
-        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
-        .collect();
-    files.sort();
-    let mut names: Vec<&str> = INJECTORS.iter().map(|injector| injector.name).collect();
-    names.sort_unstable();
-    assert_eq!(files, names);
+    let names: BTreeSet<String> = INJECTORS.iter().map(|injector| injector.name.to_owned()).collect();
+    assert_eq!(texts_in(&dir).into_keys().collect::<BTreeSet<_>>(), names);
+    assert_eq!(names.len(), INJECTORS.len());
 }

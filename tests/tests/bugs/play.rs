@@ -14,14 +14,17 @@ use veriplay_core::{Digest, Execute, Job, PromptContent, Role, ScriptedPolicy, S
 use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::game_state::GameState;
-use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
-use veriplay_selfplay::records::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
+use veriplay_selfplay::play::{PlayError, StepContext};
+use veriplay_selfplay::records::{self, AttemptRecord, LogRecord};
 use veriplay_selfplay::settings::{Aggregation, SharedSettings};
 use veriplay_selfplay::task_pool::{PoolEntry, Source};
+use veriplay_tests::assert_each;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, Commit, PastChange, weaken_tests};
 
-use super::{Bed, CODE, FaultyHost, LIMITS, TESTS, TOOL_ENV, bed};
+use super::{Bed, CODE, LIMITS, TESTS, TOOL_ENV, bed};
 use crate::exercise;
+use crate::hosts::faulty;
+use crate::played::{assert_same_again, proposals, reward, sample_batches, statuses, tasks};
 
 fn config(format: &str) -> BugRepairConfig {
     BugRepairConfig {
@@ -65,20 +68,22 @@ type Game = SelfPlay<BugRepair>;
 type State = GameState<BugTask>;
 type Record = records::Record<BugRepair>;
 type Steps = Output<BugRepair>;
-type Repair = AttemptRecord<RepairDetail>;
 /// What a policy writes in the turns of an episode before it submits.
 type Plan = Vec<String>;
 
 fn game(bed: &Bed, config: BugRepairConfig, training: &[BugArtifact]) -> Game {
-    let repositories = Repositories { training: vec![repository(bed)], ..Repositories::default() };
-    SelfPlay::new(BugRepair::new(config, repositories, training, &[]).unwrap())
+    SelfPlay::new(BugRepair::new(config, training_on(repository(bed)), training, &[]).unwrap())
+}
+
+fn training_on(repository: Repository) -> Repositories {
+    Repositories { training: vec![repository], ..Repositories::default() }
 }
 
 /// The state before step 0 of a game that makes no supervised examples.
 fn begun(game: &Game) -> State {
     let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| panic!("nobody is asked: {}", turn.prompt.text()));
-    game.init(&StepContext { policy: &policy, execute: &FaultyHost(crate::sol_ver::python(), |_: &Job| true), seed: 7 })
-        .unwrap()
+    let nothing = faulty(crate::sol_ver::python(), |_| true);
+    game.init(&StepContext { policy: &policy, execute: &nothing, seed: 7 }).unwrap()
 }
 
 /// The bugs that were made in play, as the pool has them.
@@ -92,8 +97,7 @@ fn measuring(bed: &Bed, config: BugRepairConfig, heldout: &[BugArtifact]) -> Gam
     (other.baseline.package, other.map.package) = (Digest::of(b"other"), Digest::of(b"other"));
     let code = |path: &str| path.starts_with("src/");
     other.texts.iter_mut().filter(|(path, _)| code(path)).for_each(|(_, text)| text.clear());
-    let repositories =
-        Repositories { training: vec![other], held_out: vec![repository(bed)], ..Repositories::default() };
+    let repositories = Repositories { held_out: vec![repository(bed)], ..training_on(other) };
     SelfPlay::new(BugRepair::new(config, repositories, &[], heldout).unwrap())
 }
 
@@ -108,9 +112,9 @@ fn first_step(bed: &Bed, game: &Game, policy: &ScriptedPolicy) -> (Steps, State)
 }
 
 /// Asserts that what was logged is judged again to the same.
-fn same_again(bed: &Bed, game: &Game, played: &Steps) {
-    let again = game.replay(&bed.sandbox, &played.records).unwrap();
-    assert!(again.verdicts > 0 && again.same == again.verdicts, "{again:?}");
+#[track_caller]
+fn same_again(bed: &Bed, game: &Game, played: &Steps) -> u64 {
+    assert_same_again(game, &bed.sandbox, &played.records)
 }
 
 /// An edit of whole lines, as the fenced format writes it.
@@ -129,29 +133,37 @@ fn planned(prompt: &str, first: usize, plans: &[Plan]) -> String {
     format!("My plan is number {plan}.\n{block}")
 }
 
+/// All by plans, each by its sample.
 fn solver(plans: Vec<Plan>) -> ScriptedPolicy {
     ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| planned(&turn.prompt.text(), turn.sample, &plans))
 }
 
-/// Solvers and injectors by plans, a solver's by its sample and an injector's by its place.
-fn players(solvers: Vec<Plan>, injectors: Vec<Plan>) -> ScriptedPolicy {
+/// Solvers by plans, and injectors by what they say to a prompt in their place.
+fn solvers_and(solvers: Vec<Plan>, injector: impl Fn(&str, usize) -> String + Send + Sync + 'static) -> ScriptedPolicy {
     ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
         Role::SOLVER => planned(&turn.prompt.text(), turn.sample, &solvers),
-        _ => planned(&turn.prompt.text(), turn.index, &injectors),
+        _ => injector(&turn.prompt.text(), turn.index),
     })
+}
+
+/// Solvers and injectors by plans, a solver's by its sample and an injector's by its place.
+fn players(solvers: Vec<Plan>, injectors: Vec<Plan>) -> ScriptedPolicy {
+    solvers_and(solvers, move |prompt, place| planned(prompt, place, &injectors))
 }
 
 /// Solvers by plans, and injectors that keep to their mode.
 fn with_injectors(solvers: Vec<Plan>) -> ScriptedPolicy {
-    ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
-        Role::SOLVER => planned(&turn.prompt.text(), turn.sample, &solvers),
-        _ => injected(&turn.prompt.text()),
-    })
+    solvers_and(solvers, |prompt, _| injected(prompt))
+}
+
+/// An edit of what `total` begins at.
+fn begins(old: &str, new: &str) -> String {
+    edit(CODE, &format!("    result = {old}\n"), &format!("    result = {new}\n"))
 }
 
 /// The repair of the bed's bug.
 fn right() -> Plan {
-    vec![edit(CODE, "    result = 1\n", "    result = 0\n")]
+    vec![begins("1", "0")]
 }
 
 /// A bug, and its repair.
@@ -163,58 +175,37 @@ fn mends() -> Plan {
     vec![edit(CODE, "        result -= number\n", "        result += number\n")]
 }
 
-fn tasks(played: &Steps) -> Vec<&TaskRecord<BugTask, RepairDetail>> {
-    let mut tasks = Vec::new();
-    for record in &played.records {
-        if let LogRecord::Task(task) = record {
-            tasks.push(&**task);
-        }
-    }
-    tasks
-}
-
-fn repairs(played: &Steps) -> Vec<&Repair> {
+fn repairs(played: &Steps) -> Vec<&AttemptRecord<RepairDetail>> {
     tasks(played).into_iter().flat_map(|task| &task.attempts).collect()
 }
 
-fn statuses(played: &Steps) -> Vec<Status> {
-    repairs(played).iter().map(|repair| repair.judged.verdict.as_ref().unwrap().status).collect()
-}
-
-fn total_reward(record: &EpisodeRecord) -> f64 {
-    record.reward.as_ref().unwrap().total()
+/// The statuses of all repairs.
+fn repaired(played: &Steps) -> Vec<Status> {
+    tasks(played).into_iter().flat_map(statuses).collect()
 }
 
 /// The first proposal of a step.
 fn injection(played: &Steps) -> &records::ProposalRecord<InjectionRequest, BugTask, ()> {
-    let LogRecord::Proposal(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
-    record
+    proposals(played)[0]
 }
 
 #[test]
 fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     let Some(bed) = bed() else { return };
     let plans = vec![
-        vec![
-            "```read src/tally/core.py\n20-26\n```".to_owned(),
-            edit(CODE, "    result = 1\n", "    result = 0\n"),
-            "```run\n```".to_owned(),
-        ],
+        vec!["```read src/tally/core.py\n20-26\n```".to_owned(), begins("1", "0"), "```run\n```".to_owned()],
         vec!["I see nothing.".to_owned(), edit(TESTS, "import unittest\n", "import unittest  # mine\n")],
-        vec![edit(CODE, "    result = 1\n", "    result = 2\n")],
+        vec![begins("1", "2")],
         vec!["```search src\ndef total\n```".to_owned(); 9],
     ];
-    let config = config("think").with(|c| {
-        c.own.higher_order_per_step = 4;
-        c.own.higher_order_share = 1.0;
-    });
+    let config = config("think").with(|c| (c.own.higher_order_per_step, c.own.higher_order_share) = (4, 1.0));
     let game = game(bed, config, &[bed.artifact().clone()]);
     let (played, mut state) = first_step(bed, &game, &solver(plans));
-    assert_eq!(statuses(&played), [Status::Accepted, Status::WrongAnswer, Status::WrongAnswer, Status::WrongAnswer]);
-    let ends: Vec<&str> = repairs(&played).iter().filter_map(|repair| repair.episode.end.as_deref()).collect();
-    assert_eq!(ends, ["submitted", "submitted", "submitted", "out_of_turns"]);
-    let rewards: Vec<f64> = repairs(&played).iter().map(|repair| total_reward(&repair.episode)).collect();
-    assert_eq!(rewards, [1.0, -1.0, -1.0, -1.0]);
+    assert_eq!(repaired(&played), [Status::Accepted, Status::WrongAnswer, Status::WrongAnswer, Status::WrongAnswer]);
+    let ends = repairs(&played).into_iter().filter_map(|repair| repair.episode.end.as_deref());
+    assert_each(ends, ["submitted", "submitted", "submitted", "out_of_turns"]);
+    let rewards = repairs(&played).into_iter().map(|repair| reward(&repair.episode));
+    assert_each(rewards, [1.0, -1.0, -1.0, -1.0]);
     assert_eq!(repairs(&played)[1].judged.detail.patch, "", "what it did to a test is no part of its patch");
     let metrics = &played.metrics.solver;
     let tool_use = metrics.tool_use.as_ref().unwrap();
@@ -223,32 +214,32 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     assert_eq!((tool_use.tools["run"].calls, tool_use.tools["edit"].calls, tool_use.tools["read"].refused), (1, 3, 0));
     assert_eq!((played.counts.attempts, played.counts.accepted, played.counts.dropped), (4, 1, 0));
     // One sample for each turn; a token weighs the same in all turns of an episode, and each episode once.
-    let [Batch::Samples(batch)] = played.batches.as_slice() else { panic!("{:?}", played.batches) };
+    let [batch] = sample_batches(&played)[..] else { panic!("{:?}", played.batches) };
     assert_eq!((batch.samples.len(), batch.normalizer), (4 + 3 + 2 + 4, 4.0));
     let mut of_weight: BTreeMap<String, f64> = BTreeMap::new();
     for sample in &batch.samples {
-        *of_weight.entry(format!("{:.4}", sample.weight)).or_default() +=
-            f64::from(sample.scale) * sample.response.len() as f64;
+        let weight = f64::from(sample.scale) * sample.response.len() as f64;
+        *of_weight.entry(format!("{:.4}", sample.weight)).or_default() += weight;
     }
-    let sums: Vec<f64> = of_weight.values().map(|sum| (sum * 1e4).round() / 1e4).collect();
-    assert_eq!(sums, [3.0, 1.0], "three failed episodes and a right one: {of_weight:?}");
+    let sums = of_weight.values().map(|sum| (sum * 1e4).round() / 1e4);
+    assert_each(sums, [3.0, 1.0]); // three failed episodes and a right one
     // The failed repair that changed code is a bug of the second order, asked in the next step.
     let yields = &played.metrics.higher_order;
     assert_eq!((yields.tried, yields.valid), (1, 1), "{yields:?}");
     assert_eq!(made(&state)[0].task.bug.order(), 2);
     let mut again = state.clone();
-    let repairs_it = solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 0\n")]]);
+    let repairs_it = solver(vec![vec![begins("2", "0")]]);
     let second = step(&game, &repairs_it, &bed.sandbox, &mut state, 1);
-    assert_eq!((second.metrics.tasks[&BugOrigin::HigherOrder], statuses(&second)), (1, vec![Status::Accepted; 4]));
+    assert_eq!((second.metrics.tasks[&BugOrigin::HigherOrder], repaired(&second)), (1, vec![Status::Accepted; 4]));
     assert!(second.batches.is_empty(), "a bug that everybody repairs teaches nothing");
     assert_eq!(second.metrics.higher_order.tried, 0);
     // A state that was saved plays on as if it had not been.
     again = serde_json::from_str(&serde_json::to_string(&again).unwrap()).unwrap();
     assert_eq!((step(&game, &repairs_it, &bed.sandbox, &mut again, 1), &again), (second, &state));
     // And no bug of the third order is made of that.
-    let fails = solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 3\n")]]);
+    let fails = solver(vec![vec![begins("2", "3")]]);
     let last = step(&game, &fails, &bed.sandbox, &mut state, 2);
-    assert_eq!((statuses(&last), last.metrics.higher_order.tried), (vec![Status::WrongAnswer; 4], 0));
+    assert_eq!((repaired(&last), last.metrics.higher_order.tried), (vec![Status::WrongAnswer; 4], 0));
 }
 
 #[test]
@@ -260,15 +251,13 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
         c.own.injection_share = 0.0;
     });
     let game = game(bed, config, &[bed.artifact().clone()]);
-    let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
-    let policy = with_injectors(vec![right(), wrong]);
+    let policy = with_injectors(vec![right(), vec![begins("1", "2")]]);
     let played = step(&game, &policy, &bed.sandbox, &mut begun(&game), 3);
     let text = serde_json::to_string(&played.records).unwrap();
     let mut records: Vec<Record> = serde_json::from_str(&text).unwrap();
     assert_eq!(records, played.records);
-    let again = game.replay(&bed.sandbox, &records).unwrap();
-    assert_eq!(again, ReplayReport { verdicts: again.verdicts, same: again.verdicts, ..ReplayReport::default() });
-    let (mut count, mut altered) = (0, 0);
+    let verdicts = assert_same_again(&game, &bed.sandbox, &records);
+    let (mut altered, mut derived) = (0, 0);
     for record in &mut records {
         match record {
             LogRecord::Task(task) => {
@@ -279,19 +268,17 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
                 injection.episode.turns[0].text = SUBMIT.to_owned();
                 altered += 1;
             }
-            LogRecord::Derived(_) => count += 1,
+            LogRecord::Derived(_) => derived += 1,
         }
     }
-    count += altered;
-    assert_eq!(again.verdicts, count);
+    assert_eq!(verdicts, altered + derived);
     let other = game.replay(&bed.sandbox, &records).unwrap();
-    assert_eq!((other.verdicts, other.same), (count, count - altered));
+    assert_eq!((other.verdicts, other.same), (verdicts, derived));
 }
 
 fn injecting(count: usize, modes: &[InjectionMode]) -> BugRepairConfig {
     config("think").with(|c| {
-        c.own.injections_per_step = count;
-        c.own.injection_share = 1.0;
+        (c.own.injections_per_step, c.own.injection_share) = (count, 1.0);
         c.own.modes = modes.to_vec();
     })
 }
@@ -334,33 +321,29 @@ fn unfinished_work_is_graded_or_not_as_the_config_says() {
     ] {
         for (grade_unfinished, status) in [(true, Status::Accepted), (false, Status::Malformed)] {
             let played = played(budget, grade_unfinished);
-            let first = repairs(&played)[0];
-            let ended = first.episode.end.as_deref();
-            assert_eq!((ended, statuses(&played)[0]), (Some(end), status), "{}", first.episode.turns.len());
+            let ended = repairs(&played)[0].episode.end.as_deref();
+            assert_eq!((ended, repaired(&played)[0]), (Some(end), status));
         }
     }
 }
 
 /// Fails the jobs of an image. Tests with the package in another instance run in the image of tools, too.
 fn without_image<'a>(bed: &'a Bed, image: &'static str) -> impl Execute + 'a {
-    FaultyHost(&bed.sandbox, move |job: &Job| job.image == image && job.callee.is_none())
+    faulty(&bed.sandbox, move |job: &Job| job.image == image && job.callee.is_none())
 }
 
 #[test]
 fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
     let Some(bed) = bed() else { return };
-    let config = config("think").with(|c| {
-        c.own.injections_per_step = 1;
-        c.own.modes = vec![InjectionMode::Direct];
-    });
+    let modes = vec![InjectionMode::Direct];
+    let config = config("think").with(|c| (c.own.injections_per_step, c.own.modes) = (1, modes));
     let measured = measuring(bed, config.clone(), &[bed_second(bed)]);
     let game = game(bed, config, &[bed.artifact().clone()]);
     let policy = solver(vec![right(), vec!["```list\n```".to_owned()]]);
     let mut state = begun(&game);
     let played = step(&game, &policy, &without_image(bed, TOOL_ENV), &mut state, 0);
     // An edit needs no job, so the right repairs go on; what looked is gone.
-    let judged: Vec<bool> = repairs(&played).iter().map(|repair| repair.judged.verdict.is_ok()).collect();
-    assert_eq!(judged, [true, false, true, false]);
+    assert_each(repairs(&played).iter().map(|repair| repair.judged.verdict.is_ok()), [true, false, true, false]);
     assert_eq!((played.counts.attempts, played.counts.accepted), (2, 2));
     assert!(repairs(&played)[1].episode.reward.is_none() && repairs(&played)[1].episode.end.is_none());
     assert_eq!(game.replay(&bed.sandbox, &played.records).unwrap().dropped, played.counts.dropped);
@@ -417,18 +400,15 @@ fn the_compact_format_plays_whole_functions_and_is_taught_by_what_it_would_say()
     assert_eq!(state.sft_examples.len(), 2, "one of two repaired the training bug, and the injector made a bug");
     let played = game.step(&context, &mut state, 0).unwrap();
     let given = tasks(&played).into_iter().filter(|task| task.source == Source::Seed);
-    let by_training: Vec<Status> =
-        given.flat_map(|task| &task.attempts).map(|repair| repair.judged.verdict.as_ref().unwrap().status).collect();
+    let by_training: Vec<Status> = given.flat_map(statuses).collect();
     assert_eq!(by_training, [Status::Accepted, Status::WrongAnswer], "{:?}", played.metrics);
-    let imitates =
-        |batch: &Batch| matches!(batch, Batch::Samples(batch) if batch.samples.iter().any(|one| one.imitate));
-    assert!(played.batches.iter().any(imitates));
+    assert!(sample_batches(&played).iter().any(|batch| batch.samples.iter().any(|one| one.imitate)));
     let held = measured.evaluate(&context).unwrap();
     let row = EvalRow { row: "swe_smith".to_owned(), tasks: 1, pass1: 7.0 / 8.0, greedy: 1.0, pass8: 1.0 };
     assert_eq!(held.rows, [row]);
     assert_eq!(held.mean, EvalNumbers { pass1: 7.0 / 8.0, greedy: 1.0, pass8: 1.0 });
-    let examples: Vec<String> = game.preview(&bed.sandbox).unwrap().into_iter().map(|(what, _)| what).collect();
-    assert_eq!(examples, ["injector, direct", "solver"]);
+    let examples = game.preview(&bed.sandbox).unwrap().into_iter().map(|(what, _)| what);
+    assert_each(examples, ["injector, direct", "solver"]);
 }
 
 #[test]
@@ -443,8 +423,7 @@ fn a_direct_prompt_shows_another_bug_and_its_repair_is_judged_again_the_same() {
     });
     let training = [bed.artifact().clone(), bed_second(bed)];
     let new = |training: &[BugArtifact]| {
-        let repositories = Repositories { training: vec![repository(bed)], ..Repositories::default() };
-        BugRepair::new(config.clone(), repositories, training, &[]).unwrap().with_examples(&bed.sandbox)
+        BugRepair::new(config.clone(), training_on(repository(bed)), training, &[]).unwrap().with_examples(&bed.sandbox)
     };
     let refused = new(&training[..1]).err().unwrap().to_string();
     assert!(refused.contains("`examples` is `1`") && refused.contains("which is `1`"), "{refused}");
@@ -463,10 +442,9 @@ fn a_direct_prompt_shows_another_bug_and_its_repair_is_judged_again_the_same() {
         }
     });
     let (played, _) = first_step(bed, &game, &policy);
-    let mut found = statuses(&played);
+    let mut found = repaired(&played);
     found.sort_by_key(|status| *status == Status::Malformed);
     assert_eq!(found, [[Status::Accepted; 4], [Status::Malformed; 4]].concat());
     assert_eq!(played.metrics.injections["direct"].refused["unfinished"], 1);
-    let again = game.replay(&bed.sandbox, &played.records).unwrap();
-    assert_eq!(again, ReplayReport { verdicts: 9, same: 9, ..ReplayReport::default() });
+    assert_eq!(same_again(bed, &game, &played), 9);
 }

@@ -6,11 +6,12 @@ use std::sync::{LazyLock, OnceLock};
 
 use serde::Deserialize;
 use veriplay_core::{Status, Trust};
+use veriplay_tests::assert_none;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal};
 use veriplay_verifier::repository::{TestResult, run_split};
 
 use super::cheats::cheats_of;
-use super::{Bed, corpus, measured, pytest, replaced};
+use super::{Bed, corpus, measured_once, replaced};
 
 const FORMULAS: &str = "src/parcel/formulas.py";
 const WEIGHTS: &str = "src/parcel/weights.py";
@@ -66,9 +67,7 @@ static CASES: LazyLock<Cases> = LazyLock::new(|| toml::from_str(include_str!("tr
 
 fn apart() -> Option<&'static Bed> {
     static BED: OnceLock<Option<Bed>> = OnceLock::new();
-    // Reports the test as skipped where there is no pytest.
-    super::bed()?;
-    BED.get_or_init(|| Some(measured(pytest()?, "parcel", &corpus().join("apart/repository")))).as_ref()
+    measured_once(&BED, "parcel", "apart/repository")
 }
 
 fn bug(bed: &Bed, name: &str) -> BugProposal {
@@ -137,27 +136,22 @@ fn a_file_that_reads_values_where_it_is_collected_is_split() {
     assert!(run.tests.len() == 3 && run.tests.iter().all(|test| test.result == TestResult::Passed), "{run:?}");
 }
 
-fn faults_of_the_corpus(directory: &str, is_honest: bool) -> Vec<String> {
-    let Some(bed) = apart() else { return Vec::new() };
-    let files = cheats_of(&corpus().join("apart").join(directory));
-    assert!(files.len() > 5, "{directory}");
-    let mut artifacts: BTreeMap<&str, BugArtifact> = BTreeMap::new();
-    let faults = files.iter().filter_map(|cheat| {
-        let name = cheat.bug.as_deref().unwrap();
-        let artifact = artifacts.entry(name).or_insert_with(|| bed.valid(Trust::Split, &bug(bed, name)));
-        cheat.fault(bed, Trust::Split, artifact, is_honest)
-    });
-    faults.collect()
-}
-
+/// Repairs that are right beside the tests alone are refused, and honest ones of plain values are accepted however they are written.
 #[test]
-fn a_repair_that_is_right_beside_the_tests_alone_is_refused() {
-    assert_eq!(faults_of_the_corpus("repairs", false), [""; 0]);
-}
-
-#[test]
-fn an_honest_repair_of_plain_values_is_accepted_however_it_is_written() {
-    assert_eq!(faults_of_the_corpus("honest", true), [""; 0]);
+fn repairs_of_the_corpus_end_as_their_files_say() {
+    let Some(bed) = apart() else { return };
+    let mut artifacts: BTreeMap<String, BugArtifact> = BTreeMap::new();
+    for (directory, is_honest) in [("repairs", false), ("honest", true)] {
+        let files = cheats_of(&corpus().join("apart").join(directory));
+        assert!(files.len() > 5, "{directory}");
+        let faults = files.iter().filter_map(|cheat| {
+            let name = cheat.bug.clone().unwrap();
+            let bug = bug(bed, &name);
+            let artifact = artifacts.entry(name).or_insert_with(|| bed.valid(Trust::Split, &bug));
+            cheat.fault(bed, Trust::Split, artifact, is_honest)
+        });
+        assert_none(faults.collect());
+    }
 }
 
 #[test]

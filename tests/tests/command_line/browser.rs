@@ -2,10 +2,12 @@
 //! has become true.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 use veriplay_tests::external::report_skipped;
+
+use super::Helper;
 
 /// Chromium reads its third descriptor and writes its fourth; a child gets only its standard ones.
 const START: &str = r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null"#;
@@ -15,7 +17,7 @@ const PATIENCE_MS: u32 = 120_000;
 
 /// A browser with one page.
 pub(super) struct Browser {
-    child: Child,
+    _process: Helper,
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
     sent: u64,
@@ -45,7 +47,8 @@ impl Browser {
         let requests = child.stdin.take().expect("a pipe");
         let answers = BufReader::new(child.stdout.take().expect("a pipe"));
         let (errors, documents, session) = (Vec::new(), Vec::new(), None);
-        let mut browser = Self { child, requests, answers, sent: 0, session, errors, documents, _profile: profile };
+        let mut browser =
+            Self { _process: Helper(child), requests, answers, sent: 0, session, errors, documents, _profile: profile };
         browser.attach();
         Some(browser)
     }
@@ -71,10 +74,7 @@ impl Browser {
     /// The value of an expression in the page.
     #[track_caller]
     pub(super) fn value(&mut self, expression: &str) -> Value {
-        match self.evaluate(expression) {
-            Ok(value) => value,
-            Err(gone) => panic!("`{expression}`: {gone}"),
-        }
+        self.evaluate(expression).unwrap_or_else(|gone| panic!("`{expression}`: {gone}"))
     }
 
     /// The text of the element that a selector finds.
@@ -87,10 +87,8 @@ impl Browser {
     /// Clicks on the element that a selector finds.
     #[track_caller]
     pub(super) fn click(&mut self, selector: &str) {
-        let clicked = self.value(&format!(
-            "(() => {{ const found = document.querySelector({}); found?.click(); return Boolean(found); }})()",
-            json!(selector)
-        ));
+        let find = format!("const found = document.querySelector({});", json!(selector));
+        let clicked = self.value(&format!("(() => {{ {find} found?.click(); return Boolean(found); }})()"));
         assert_eq!(clicked, json!(true), "no element is `{selector}`");
     }
 
@@ -149,10 +147,8 @@ impl Browser {
         loop {
             let message = self.receive();
             if message["id"] == json!(self.sent) {
-                return match message.get("error") {
-                    Some(error) => Err(error.to_string()),
-                    None => Ok(message["result"].clone()),
-                };
+                let error = message.get("error").map(Value::to_string);
+                return error.map_or_else(|| Ok(message["result"].clone()), Err);
             }
         }
     }
@@ -174,12 +170,5 @@ impl Browser {
             _ => {}
         }
         message
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

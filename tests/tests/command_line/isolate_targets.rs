@@ -1,15 +1,16 @@
 //! `veriplay isolate` on images of Docker, by a program of that name that runs Python itself, and on servers over HTTPS.
 
-use std::io::{BufRead, BufReader};
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use serde_json::json;
 use veriplay_tests::external::report_skipped;
 use veriplay_tests::veriplay_program;
 
-use super::{finished, last_json, root, stderr, veriplay};
+use super::isolate::{NOT_CONTAINED, allowed};
+use super::{Helper, ended, finished, last_json, root, says, script, veriplay};
 
 /// A `docker` that has the image `python:test`, writes its arguments to a file, and runs the mounted program without a container.
 const DOCKER: &str = r#"#!/bin/sh
@@ -28,13 +29,18 @@ case "$1 $2" in
 esac
 "#;
 
+/// `PATH` with a folder in front.
+fn path_with(folder: &Path) -> String {
+    format!("{}:{}", folder.display(), std::env::var("PATH").expect("there is a PATH"))
+}
+
 /// A folder with that program, and `PATH` with it in front.
 fn fake_docker() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let program = folder.path().join("docker");
     std::fs::write(&program, DOCKER).expect("the program is written");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it can be run");
-    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").expect("there is a PATH"));
+    let path = path_with(folder.path());
     (folder, path)
 }
 
@@ -44,9 +50,7 @@ fn each_program_runs_in_a_container_of_its_own() {
     let mut command = veriplay();
     command.env("PATH", path).args(["isolate", "--json", "--target", "docker:--read-only --cap-drop ALL python:test"]);
     let probes = ["--probe", "secrets/planted_variable", "--probe", "network/loopback"];
-    let output = finished(command.args(probes));
-    let report = last_json(&output);
-    assert_eq!(output.status.code(), Some(8), "{report}{}", stderr(&output));
+    let report = last_json(&ended(command.args(probes), NOT_CONTAINED, &[]));
     // The program of the test cuts off no network, and hands on no variable.
     assert_eq!((&report["contained"], &report["escaped"]), (&json!(1), &json!(1)), "{report}");
     let log = std::fs::read_to_string(folder.path().join("log")).expect("it was called");
@@ -59,7 +63,7 @@ fn each_program_runs_in_a_container_of_its_own() {
         let rest = ",target=/probe.py,readonly --read-only --cap-drop ALL python:test python3 /probe.py";
         assert!(run.starts_with(limits) && run.contains(memory) && run.ends_with(rest), "{run}");
     }
-    let names: std::collections::BTreeSet<&str> = runs.iter().filter_map(|run| run.split(' ').nth(6)).collect();
+    let names: BTreeSet<&str> = runs.iter().filter_map(|run| run.split(' ').nth(6)).collect();
     assert_eq!(names.len(), runs.len(), "{log}");
 }
 
@@ -67,94 +71,44 @@ fn each_program_runs_in_a_container_of_its_own() {
 fn an_image_that_cannot_be_had_is_one_error_and_is_not_attacked() {
     let (_folder, path) = fake_docker();
     let arguments = ["isolate", "--json", "--target", "docker:no/such:image"];
-    let output = finished(veriplay().env("PATH", &path).args(arguments));
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), &b""[..]), "{}", stderr(&output));
-    assert!(stderr(&output).contains("no such image: no/such:image"), "{}", stderr(&output));
-    let output = finished(veriplay().env("PATH", "/nowhere").args(arguments));
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("`docker` cannot be run"), "{}", stderr(&output));
+    let output = ended(veriplay().env("PATH", &path).args(arguments), 3, &["no such image: no/such:image"]);
+    assert_eq!(output.stdout, b"");
+    ended(veriplay().env("PATH", "/nowhere").args(arguments), 3, &["`docker` cannot be run"]);
 }
 
 #[test]
 fn the_step_of_the_action_writes_reports_outputs_and_a_summary() {
     let folder = tempfile::tempdir().expect("a temporary directory");
-    let program = veriplay_program();
-    let path = format!(
-        "{}:{}",
-        program.parent().expect("a folder").display(),
-        std::env::var("PATH").expect("there is a PATH")
-    );
-    let allow = "[[allow]]\nprobe = \"host_files/password_file\"\nreason = \"ours to read\"\n";
+    let path = path_with(veriplay_program().parent().expect("a folder"));
+    let allow = allowed("host_files/password_file", "");
     std::fs::write(folder.path().join("allow.toml"), allow).expect("the list is written");
     // With the line ends of another system, and blanks that nobody sees.
     let one_probe = " --probe=host_files/password_file\r\n\r\n--jobs=1 \n";
-    let run_with = |arguments: &str, allow: &str, target: &str| {
+    let run = |arguments: &str, allow: &str, target: &str, code: i32| {
         let mut command = Command::new("bash");
         command.arg(root().join(".github/actions/isolate/isolate.sh")).current_dir(folder.path()).env("PATH", &path);
         command.env("RUNNER_TEMP", folder.path()).env("TARGET", target).env("ALLOW", allow);
         command.env("ARGUMENTS", arguments);
-        for name in ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"] {
-            let file = folder.path().join(name);
-            std::fs::write(&file, "").expect("a file is written");
+        let files = ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"].map(|name| (name, folder.path().join(name)));
+        for (name, file) in &files {
+            std::fs::write(file, "").expect("a file is written");
             command.env(name, file);
         }
-        let code = finished(&mut command).status.code();
-        let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it is there");
-        (code, text("GITHUB_OUTPUT"), text("GITHUB_STEP_SUMMARY"))
+        ended(&mut command, code, &[]);
+        files.map(|(_, file)| std::fs::read_to_string(file).expect("it is there"))
     };
-    let run = |allow: &str, target: &str| run_with(one_probe, allow, target);
     // An option and its value are one argument.
-    assert_eq!(run_with("--class host_files", "", "cmd:python3 {file}").0, Some(2));
-    let (code, outputs, _) = run("", "cmd:no-such-program {file}");
-    assert_eq!((code, outputs.as_str()), (Some(3), "exit-code=3\n"));
-    let (code, outputs, summary) = run("", "cmd:python3 {file}");
-    assert_eq!(code, Some(8), "{outputs}{summary}");
-    assert!(
-        outputs.contains("exit-code=8\nreports=/") && summary.contains("| host_files | 0 | 1 |"),
-        "{outputs}{summary}"
-    );
+    run("--class host_files", "", "cmd:python3 {file}", 2);
+    let [outputs, _] = run(one_probe, "", "cmd:no-such-program {file}", 3);
+    assert_eq!(outputs, "exit-code=3\n");
+    let [outputs, summary] = run(one_probe, "", "cmd:python3 {file}", NOT_CONTAINED);
+    says(&outputs, &["exit-code=8\nreports=/"]);
+    says(&summary, &["| host_files | 0 | 1 |"]);
     let reports = Path::new(outputs.trim().rsplit('=').next().expect("the folder"));
     for report in ["isolation.xml", "isolation.sarif", "isolation.json", "isolation.md"] {
         assert!(reports.join(report).is_file(), "{report}");
     }
-    assert_eq!(run("allow.toml", "cmd:python3 {file}").0, Some(0));
-}
-
-/// A SandboxFusion server over TLS, which asks for a token.
-const SERVER: &str = r#"
-import http.server, json, ssl, subprocess, sys
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.headers["Authorization"] != "Bearer a-token-of-the-test":
-            return self.send_error(401)
-        done = subprocess.run([sys.executable, "-c", request["code"]], input=request["stdin"], capture_output=True, text=True)
-        result = {"status": "Finished", "return_code": done.returncode, "stdout": done.stdout, "stderr": done.stderr}
-        body = json.dumps({"status": "Success", "message": "", "run_result": result}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain(sys.argv[1], sys.argv[2])
-server.socket = context.wrap_socket(server.socket, server_side=True)
-print(server.server_address[1], flush=True)
-server.serve_forever()
-"#;
-
-struct TlsServer(Child, String);
-
-impl Drop for TlsServer {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    run(one_probe, "allow.toml", "cmd:python3 {file}", 0);
 }
 
 /// A certificate for `localhost` by an authority of the test, and that authority's; or why there is none.
@@ -173,18 +127,6 @@ fn make_certificates(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-impl TlsServer {
-    fn start(folder: &Path) -> Self {
-        let mut command = Command::new("python3");
-        command.args(["-c", SERVER, "own.pem", "own.key"]).current_dir(folder).stdout(Stdio::piped());
-        let mut child = command.stderr(Stdio::null()).spawn().expect("python3 starts");
-        let mut port = String::new();
-        let stdout = child.stdout.take().expect("stdout is a pipe");
-        BufReader::new(stdout).read_line(&mut port).expect("its first line is its port");
-        Self(child, format!("sandboxfusion:https://localhost:{}", port.trim()))
-    }
-}
-
 #[test]
 fn a_server_over_https_is_attacked_where_its_certificate_is_trusted() {
     let folder = tempfile::tempdir().expect("a temporary directory");
@@ -192,22 +134,20 @@ fn a_server_over_https_is_attacked_where_its_certificate_is_trusted() {
         return report_skipped(&format!("no certificate can be made: {why}"));
     }
     std::fs::write(folder.path().join("token"), "a-token-of-the-test\n").expect("the token is written");
-    let server = TlsServer::start(folder.path());
-    let attack = |options: &[&str]| {
-        let probe = ["isolate", "--json", "--probe", "host_files/password_file", "--target", &server.1];
-        finished(veriplay().current_dir(folder.path()).args(probe).args(options))
+    let (_server, address) = Helper::start(script("fusion_server.py").arg("tls").current_dir(folder.path()));
+    let attack = |options: &[&str], code: i32, words: &[&str]| {
+        let probe = ["isolate", "--json", "--probe", "host_files/password_file", "--target"];
+        let target = format!("sandboxfusion:{address}");
+        ended(veriplay().current_dir(folder.path()).args(probe).arg(target).args(options), code, words)
     };
-    let output = attack(&["--ca-file", "ca.pem", "--token-file", "token"]);
-    let report = last_json(&output);
-    assert_eq!((output.status.code(), &report["escaped"]), (Some(8), &json!(1)), "{report}{}", stderr(&output));
+    let report = last_json(&attack(&["--ca-file", "ca.pem", "--token-file", "token"], NOT_CONTAINED, &[]));
+    assert_eq!(report["escaped"], 1, "{report}");
     for (options, said) in [
         (&["--token-file", "token"][..], "does not run a plain program"),
         (&["--ca-file", "ca.pem"], "does not run a plain program"),
         (&["--ca-file", "token"], "has no certificate in PEM"),
     ] {
-        let output = attack(options);
-        assert_eq!(output.status.code(), Some(3), "{options:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(said), "{options:?}: {}", stderr(&output));
+        attack(options, 3, &[said]);
     }
 }
 

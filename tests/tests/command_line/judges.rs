@@ -77,38 +77,44 @@ fn the_command_line_judges_by_an_interactor() {
     assert_eq!(column(&rows(&bench.out()), "status"), ["accepted", "wrong_answer", "wrong_answer"]);
 }
 
+/// A request of NeMo Gym's endpoint.
+pub(super) fn gym(response: &str, row: &Value) -> Value {
+    let output = json!([{"type": "message", "content": [{"type": "output_text", "text": response}]}]);
+    json!({"responses_create_params": {}, "response": {"output": output}, "verifier_metadata": row})
+}
+
+fn submission(response: &str, test: &Value) -> Value {
+    let data = json!({"test": test});
+    let config = json!({"dataset_type": "CommonOJDataset", "language": "python", "provided_data": data, "extra": {}});
+    json!({"dataset": "d", "id": 1, "completion": response, "config": config})
+}
+
 /// Asks an endpoint for the reward of a program, by a row and a judge.
-type Door<'a> = &'a dyn Fn(Value, Value, &str) -> Value;
+fn ask(service: &Service, door: &str, row: &Value, judge: &Value, program: &str) -> Value {
+    let response = fenced(program);
+    let test = json!([{"input": {"stdin": "1\n"}, "output": {"stdout": "Yes\n1 2\n"}}]);
+    let tasks = json!([{"format": "auto", "row": row, "task_id": "one"}]);
+    let attempts = json!([{"task_id": "one", "program": program}]);
+    let (path, mut body, place) = match door {
+        "native" => ("/v1/verify", json!({"tasks": tasks, "attempts": attempts}), "/verdicts/0/reward"),
+        "openrlhf" => ("/get_reward", json!({"query": [response], "prompts": [""], "labels": [row]}), "/rewards"),
+        "slime" => ("/get_reward", json!({"prompt": "", "response": response, "label": row}), ""),
+        "gym" => ("/verify", gym(&response, row), "/reward"),
+        _ => ("/submit", submission(&response, &test), "/accepted"),
+    };
+    let settings = if door == "submit" { &mut body["config"]["extra"] } else { &mut body };
+    settings["judge"] = judge.clone();
+    match service.ask(path, &body).pointer(place).expect("an answer") {
+        Value::Bool(is_accepted) => json!(f64::from(u8::from(*is_accepted))),
+        reward => reward.clone(),
+    }
+}
 
 #[test]
 fn a_request_chooses_the_judge_of_rows_that_name_none() {
     let service = Service::start(&[]).ready();
-    let native = |row: Value, judge: Value, program: &str| {
-        let tasks = json!([{"format": "auto", "row": row, "task_id": "one"}]);
-        let attempts = json!([{"task_id": "one", "program": program}]);
-        service.ask("/v1/verify", &json!({"tasks": tasks, "attempts": attempts, "judge": judge}))["verdicts"][0]["reward"].clone()
-    };
-    let openrlhf = |row: Value, judge: Value, program: &str| {
-        let body = json!({"query": [fenced(program)], "prompts": [""], "labels": [row], "judge": judge});
-        service.ask("/get_reward", &body)["rewards"].clone()
-    };
-    let slime = |row: Value, judge: Value, program: &str| {
-        service.ask("/get_reward", &json!({"prompt": "", "response": fenced(program), "label": row, "judge": judge}))
-    };
-    let gym = |row: Value, judge: Value, program: &str| {
-        let output = json!([{"type": "message", "content": [{"type": "output_text", "text": fenced(program)}]}]);
-        let body = json!({"responses_create_params": {}, "response": {"output": output}, "verifier_metadata": row, "judge": judge});
-        service.ask("/verify", &body)["reward"].clone()
-    };
-    let submit = |_: Value, judge: Value, program: &str| {
-        let test = json!([{"input": {"stdin": "1\n"}, "output": {"stdout": "Yes\n1 2\n"}}]);
-        let config = json!({"dataset_type": "CommonOJDataset", "language": "python", "provided_data": {"test": test}, "extra": {"judge": judge}});
-        let body = json!({"dataset": "d", "id": 1, "completion": fenced(program), "config": config});
-        json!(f64::from(u8::from(service.ask("/submit", &body)["accepted"] == json!(true))))
-    };
-    let doors: [(&str, Door<'_>); 5] =
-        [("native", &native), ("openrlhf", &openrlhf), ("slime", &slime), ("gym", &gym), ("submit", &submit)];
-    for (name, door) in doors {
+    for name in ["native", "openrlhf", "slime", "gym", "submit"] {
+        let door = |row: Value, judge: Value, program: &str| ask(&service, name, &row, &judge, program);
         for (judge, right, wrong) in CHOICES {
             assert_eq!(door(row(None), json!(judge), right), json!(1.0), "{name}: {judge}");
             assert_eq!(door(row(None), json!(judge), wrong), json!(0.0), "{name}: {judge}");
@@ -135,13 +141,14 @@ fn a_request_chooses_the_judge_of_rows_that_name_none() {
 #[test]
 fn an_unknown_judge_is_an_error_that_lists_the_names() {
     let service = Service::start(&[]).ready();
-    let gym = json!({"responses_create_params": {}, "response": {"output": []}, "verifier_metadata": row(None), "judge": "diff"});
-    let config = json!({"dataset_type": "CommonOJDataset", "language": "python", "provided_data": {"test": []}, "extra": {"judge": "diff"}});
+    let [mut gym, mut submission] = [gym("", &row(None)), submission("", &json!([]))];
+    gym["judge"] = json!("diff");
+    submission["config"]["extra"] = json!({"judge": "diff"});
     for (path, body, status) in [
         ("/v1/verify", json!({"tasks": [], "attempts": [], "judge": "diff"}), 422),
         ("/get_reward", json!({"query": [], "prompts": [], "labels": [], "judge": "diff"}), 422),
         ("/verify", gym, 422),
-        ("/submit", json!({"dataset": "d", "id": 1, "completion": "", "config": config}), 400),
+        ("/submit", submission, 400),
     ] {
         let (found, text) = service.post(path, &body);
         assert_eq!(found, status, "{path}: {text}");
@@ -168,8 +175,7 @@ fn rows_of_nemo_gym_are_judged_by_its_rule() {
     ] {
         let tests = json!({"inputs": ["1\n"], "outputs": [format!("{expected}\n")], "fn_name": null});
         let program = fenced(&format!("print('{actual}')"));
-        let output = json!([{"type": "message", "content": [{"type": "output_text", "text": program}]}]);
-        let body = json!({"responses_create_params": {}, "response": {"output": output}, "verifier_metadata": {"unit_tests": tests}});
+        let body = gym(&program, &json!({"unit_tests": tests}));
         assert_eq!(service.ask("/verify", &body)["reward"], json!(reward), "{actual} for {expected}");
     }
 }

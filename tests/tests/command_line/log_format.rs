@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use super::{finished, last_json, small_config, stderr, succeeded, veriplay, write_config};
+use super::{ended, last_json, played, small_config, stderr, succeeded, veriplay, with, write_config};
 
 /// The lines of stderr, each of which must be an event.
 fn events(output: &Output) -> Vec<Value> {
@@ -84,9 +84,9 @@ fn an_interrupted_phase_is_not_complete() {
     // One signal: a second would end the process at once.
     let sent = sent.display();
     let target = format!("cmd:python3 {{file}}; [ -e {sent} ] || {{ touch {sent}; kill -TERM $PPID; }}");
-    let output =
-        finished(veriplay().args(["isolate", "--log-format", "json", "--jobs", "1", "--json", "--target", &target]));
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let mut isolate = veriplay();
+    isolate.args(["isolate", "--log-format", "json", "--jobs", "1", "--json", "--target", &target]);
+    let output = ended(&mut isolate, 130, &[]);
     let events = events(&output);
     let end = last_of(&events, "probes");
     let tried = last_json(&output)["probes"].as_array().map(Vec::len);
@@ -96,15 +96,8 @@ fn an_interrupted_phase_is_not_complete() {
 
 #[test]
 fn a_plug_in_writes_into_the_log() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let mut config = small_config();
-    let reward = "exec:echo 'error: not today' >&2; exit 3";
-    config["game"].as_table_mut().expect("a section").insert("reward".to_owned(), reward.into());
-    let config = write_config(dir.path(), &config);
-    let mut command = veriplay();
-    command.args(["--log-format", "json", "play", "--config"]).arg(&config).arg("--out").arg(dir.path().join("run"));
-    let output = finished(&mut command);
-    assert!(!output.status.success());
+    let config = with(small_config(), "game.reward = \"exec:echo 'error: not today' >&2; exit 3\"");
+    let output = played(&config, &["--log-format", "json"], 3, &[]);
     let events = events(&output);
     let said = events.iter().find(|event| event["message"] == "error: not today");
     assert_eq!(said.map(|event| (&event["level"], &event["stream"])), Some((&"INFO".into(), &"stderr".into())));
@@ -134,22 +127,20 @@ fn verbose_logs_what_is_done_and_nothing_of_libraries() {
 
 #[test]
 fn errors_have_their_hint_as_a_field_and_wrong_usage_is_one_of_them() {
-    let output = finished(veriplay().args(["run", "-", "--memory-mib", "1", "--log-format", "json"]));
-    assert_eq!(output.status.code(), Some(2));
-    let refused = events(&output);
-    assert_eq!((refused.len(), &refused[0]["level"]), (1, &"ERROR".into()));
-    assert_eq!(refused[0]["message"], "`--memory-mib 1` is out of range");
-    assert!(refused[0]["hint"].as_str().is_some_and(|hint| hint.starts_with("give a number from ")), "{refused:?}");
-
-    for form in [&["--log-format", "json"][..], &["--log-format=json"][..]] {
-        let output = finished(veriplay().args(["play", "--no-such-option"]).args(form));
-        assert_eq!(output.status.code(), Some(2));
-        let refused = events(&output);
+    let is_usage =
+        |event: &Value| event["message"].as_str().is_some_and(|message| message.contains("--no-such-option"));
+    let refused = |arguments: &[&str]| {
+        let refused = events(&ended(veriplay().args(arguments), 2, &[]));
         assert_eq!((refused.len(), &refused[0]["level"]), (1, &"ERROR".into()));
-        assert!(refused[0]["message"].as_str().is_some_and(|message| message.contains("--no-such-option")));
-    }
-    let output = finished(veriplay().args(["play", "--no-such-option"]));
-    assert!(output.status.code() == Some(2) && stderr(&output).starts_with("error: "), "{}", stderr(&output));
+        refused[0].clone()
+    };
+    let event = refused(&["run", "-", "--memory-mib", "1", "--log-format", "json"]);
+    assert_eq!(event["message"], "`--memory-mib 1` is out of range");
+    assert!(event["hint"].as_str().is_some_and(|hint| hint.starts_with("give a number from ")), "{event:?}");
+    assert!(is_usage(&refused(&["play", "--no-such-option", "--log-format", "json"])));
+    assert!(is_usage(&refused(&["play", "--no-such-option", "--log-format=json"])));
+    let said = stderr(&ended(veriplay().args(["play", "--no-such-option"]), 2, &[]));
+    assert!(said.starts_with("error: "), "{said}");
     let help = succeeded(veriplay().args(["--log-format", "json", "--help"]));
     assert!(stderr(&help).is_empty() && help.stdout.starts_with(b"Self-play"));
 }

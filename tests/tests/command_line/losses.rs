@@ -1,8 +1,8 @@
 //! The keys that may be left out: a run with all of them, stopped and resumed, and what they may not be.
 
-use std::path::Path;
-
-use super::{finished, small_config, stderr, succeeded, veriplay, write_config};
+use super::commands::{fails, play, read, small_with};
+use super::resume::survives;
+use super::{says, small_config};
 
 /// The quickstart's configuration made small, with everything that stands in it as a comment, and values other than the defaults.
 fn everything() -> toml::Table {
@@ -40,33 +40,16 @@ pub(super) fn merge(into: &mut toml::Table, from: toml::Table) {
     }
 }
 
-fn play(config: &Path, out: &Path) {
-    succeeded(veriplay().arg("play").arg("--config").arg(config).arg("--out").arg(out));
-}
-
 #[test]
 fn a_run_with_every_optional_key_resumes_to_the_same_bytes() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let config = write_config(dir.path(), &everything());
-    let (whole, broken) = (dir.path().join("whole"), dir.path().join("broken"));
-    play(&config, &whole);
-    play(&config, &broken);
-    // As a process that died between the checkpoint of step 2 and that of step 4 left it.
-    for lost in ["checkpoints/step_4", "checkpoints/step_5"] {
-        std::fs::remove_dir_all(broken.join(lost)).expect("it was there");
-    }
-    std::fs::remove_file(broken.join("after.json")).expect("it was there");
-    succeeded(veriplay().arg("play").arg("--resume").arg(&broken));
-    super::resume::assert_same(&whole, &broken);
-
-    let events = std::fs::read_to_string(whole.join("events.jsonl")).expect("readable");
-    for term in ["actor/pg_clipfrac", "actor/ppo_kl", "actor/kl_loss"] {
-        assert!(events.lines().all(|line| line.contains(term)), "{term}");
+    // It dies behind the checkpoint of step 2.
+    let (dir, _) = survives(&everything(), &[4]);
+    let whole = dir.path().join("whole");
+    for line in read(whole.join("events.jsonl")).lines() {
+        says(line, &["actor/pg_clipfrac", "actor/ppo_kl", "actor/kl_loss"]);
     }
     assert!(whole.join("checkpoints/step_5/adapter_model.safetensors").is_file());
-    assert!(
-        std::fs::read_to_string(whole.join("checkpoints/step_5/play.json")).expect("readable").contains("baselines")
-    );
+    says(&read(whole.join("checkpoints/step_5/play.json")), &["baselines"]);
 }
 
 #[test]
@@ -87,14 +70,8 @@ fn optional_keys_that_make_no_sense_are_told() {
         ("[game]\nmin_p = 0.1\n[learn.kl]\ncoefficient = 0.1\nestimator = \"k1\"\nplace = \"reward\"", "game.min_p"),
         ("[game]\naggregation = \"mean\"", "aggregation"),
     ];
-    for (text, word) in cases {
+    for (keys, wanted) in cases {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let mut config = small_config();
-        merge(&mut config, text.parse().expect("TOML"));
-        let path = write_config(dir.path(), &config);
-        let output =
-            finished(veriplay().arg("play").arg("--config").arg(&path).arg("--out").arg(dir.path().join("run")));
-        assert_eq!(output.status.code(), Some(3), "{text}: {}", stderr(&output));
-        assert!(stderr(&output).contains(word), "{text}: {}", stderr(&output));
+        fails(&mut play(&small_with(keys), dir.path()), 3, &[wanted]);
     }
 }

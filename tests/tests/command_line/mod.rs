@@ -2,6 +2,7 @@
 
 mod bench;
 mod browser;
+mod commands;
 mod compare;
 #[path = "../../../crates/learner/tests/main/completions_server.rs"]
 #[expect(dead_code, reason = "the learner's tests use the rest of it")]
@@ -18,7 +19,6 @@ mod images;
 mod inputs;
 mod isolate;
 mod isolate_service;
-mod isolate_signals;
 mod isolate_targets;
 mod judges;
 mod log_format;
@@ -27,6 +27,7 @@ mod models;
 mod plugins;
 mod policies;
 mod public_sets;
+mod refusals;
 mod reports;
 mod repositories;
 mod resume;
@@ -35,6 +36,7 @@ mod row_formats;
 mod run;
 mod serve;
 mod shells;
+mod signals;
 mod suites;
 mod tensorboard;
 mod trackio;
@@ -45,9 +47,11 @@ mod verify_cat;
 mod watch;
 mod workers;
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
+use serde_json::Value;
 use veriplay_tests::{python_image, veriplay_program};
 
 /// The root of the project, which paths in configurations are relative to.
@@ -69,17 +73,52 @@ fn veriplay() -> Command {
     command
 }
 
+/// The same as the `$0` of a shell's script.
+fn in_shell(script: &str) -> Command {
+    let own = veriplay();
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(own.get_program());
+    for (name, value) in own.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+}
+
 /// Runs a command to its end.
 fn finished(command: &mut Command) -> Output {
     command.output().expect("the binary starts")
 }
 
-/// The same, which must succeed.
+/// Runs a command, which must end with this exit code and say these words on stderr.
+#[track_caller]
+fn ended(command: &mut Command, code: i32, words: &[&str]) -> Output {
+    let output = finished(command);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(code), "{command:?}: {said}");
+    for word in words {
+        assert!(said.contains(word), "{command:?}: `{word}` is not in\n{said}");
+    }
+    output
+}
+
+/// Runs a command, which must succeed.
 #[track_caller]
 fn succeeded(command: &mut Command) -> Output {
-    let output = finished(command);
-    assert!(output.status.success(), "{}", stderr(&output));
-    output
+    ended(command, 0, &[])
+}
+
+#[track_caller]
+fn says(said: &str, words: &[&str]) {
+    for word in words {
+        assert!(said.contains(word), "`{word}` is not in\n{said}");
+    }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 fn stderr(output: &Output) -> String {
@@ -87,33 +126,89 @@ fn stderr(output: &Output) -> String {
 }
 
 /// The object on the last line of stdout.
-fn last_json(output: &Output) -> serde_json::Value {
-    let text = String::from_utf8_lossy(&output.stdout);
+#[track_caller]
+fn last_json(output: &Output) -> Value {
+    let text = stdout(output);
     let line = text.lines().last().unwrap_or_else(|| panic!("no stdout; stderr: {}", stderr(output)));
     serde_json::from_str(line).unwrap_or_else(|error| panic!("`{line}` is no JSON: {error}"))
 }
 
+/// A key of each row of a list.
+fn column<'a>(rows: &'a Value, key: &str) -> Vec<&'a Value> {
+    rows.as_array().expect("a list").iter().map(|row| &row[key]).collect()
+}
+
+/// A program of a test that runs beside it, and ends with it.
+struct Helper(Child);
+
+impl Helper {
+    /// Starts it, and waits for its first line.
+    fn start(command: &mut Command) -> (Self, String) {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("stdout is a pipe");
+        BufReader::new(stdout).read_line(&mut line).expect("stdout can be read");
+        (Self(child), line.trim().to_owned())
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A script beside the tests.
+fn script(name: &str) -> Command {
+    let mut command = Command::new("python3");
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/command_line").join(name));
+    command
+}
+
+/// A configuration of the folder `configs`.
+fn configuration(name: &str) -> toml::Table {
+    let path = root().join("configs").join(name);
+    std::fs::read_to_string(path).expect("the configuration is there").parse().expect("it is TOML")
+}
+
+/// A configuration with other keys, which are TOML.
+fn with(mut config: toml::Table, keys: &str) -> toml::Table {
+    losses::merge(&mut config, keys.parse().unwrap_or_else(|error| panic!("`{keys}` is no TOML: {error}")));
+    config
+}
+
 /// The quickstart's configuration, made small: it plays in seconds and goes through every stage.
 fn small_config() -> toml::Table {
-    let text = include_str!("../../../configs/quickstart.toml");
-    let mut config: toml::Table = text.parse().expect("the quickstart's configuration is TOML");
-    let mut set = |section: &str, key: &str, value: toml::Value| {
-        let table = if section.is_empty() { &mut config } else { config[section].as_table_mut().expect("a section") };
-        assert!(table.insert(key.to_owned(), value).is_some(), "`{section}.{key}` is no key of the quickstart");
-    };
-    set("", "steps", 5.into());
-    set("", "checkpoint_every", 2.into());
-    set("game", "proposals_per_type", 4.into());
-    set("game", "tasks_per_type", 3.into());
-    set("game", "sft_samples", 4.into());
-    set("tasks", "seeds_per_type", 12.into());
-    set("tasks", "sft_per_type", 8.into());
-    set("eval", "tasks_per_type", 4.into());
-    config
+    let small = "
+        steps = 5
+        checkpoint_every = 2
+        game = {proposals_per_type = 4, tasks_per_type = 3, sft_samples = 4}
+        tasks = {seeds_per_type = 12, sft_per_type = 8}
+        eval.tasks_per_type = 4
+    ";
+    with(configuration("quickstart.toml"), small)
 }
 
 fn write_config(dir: &Path, config: &toml::Table) -> PathBuf {
     let path = dir.join("config.toml");
     std::fs::write(&path, config.to_string()).expect("the temporary directory can be written");
     path
+}
+
+/// Plays a configuration into a folder of its own, as [`ended`].
+#[track_caller]
+fn played(config: &toml::Table, options: &[&str], code: i32, words: &[&str]) -> Output {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut command = veriplay();
+    command.current_dir(root()).arg("play").args(options).arg("--config").arg(write_config(dir.path(), config));
+    ended(command.arg("--out").arg(dir.path().join("run")), code, words)
+}
+
+/// A copy of a built-in model, in a folder.
+fn copy_model(name: &str, dir: &Path) {
+    for file in std::fs::read_dir(root().join("models").join(name)).expect("the model is there") {
+        let file = file.expect("a file");
+        std::fs::copy(file.path(), dir.join(file.file_name())).expect("it is copied");
+    }
 }

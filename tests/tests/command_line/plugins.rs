@@ -4,84 +4,27 @@
 mod environment;
 mod faults;
 
-use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
+use rustix::process::{Signal, kill_process_group};
 use serde_json::Value;
 
+use super::commands::{fails, play, read_log, section, small_with};
 use super::games::{small_bug_repair, small_self_challenge, small_sol_ver};
-use super::resume::{bytes_of, survives};
-use super::{finished, root, small_config, stderr, succeeded, veriplay, write_config};
+use super::losses::merge;
+use super::resume::{ENDLESS, assert_same_but, interrupted, survives};
+use super::verify::rows;
+use super::{root, says, small_config, stdout, succeeded};
 
 /// `quickstart`, as a program.
-const QUICKSTART: &str = r#"
-import json, sys
-
-def reward(episode):
-    if episode["role"] != "proposer":
-        return {"accuracy": float(episode["status"] == "accepted")}
-    outcome = episode["outcome"]
-    if outcome == "unrated":
-        return None
-    if outcome in ("malformed", "invalid"):
-        return {"validity": -0.5}
-    if outcome == "duplicate":
-        return {"novelty": -0.25}
-    rate = episode["solve_rate"]
-    return {"learnability": 1.0 - rate if rate > 0.0 else 0.0}
-
-for line in sys.stdin:
-    request = json.loads(line)
-    if request["type"] == "start":
-        assert request["protocol"] == 1 and request["game"] == "absolute_zero" and request["plugin"] == "reward"
-        answer = {"ready": True}
-    else:
-        for episode in request["episodes"]:
-            assert episode["turns"] and all(turn["prompt"] and turn["tokens"] for turn in episode["turns"])
-            assert episode["role"] == "proposer" or episode["total"] is not None
-        answer = {"step": request["step"], "rewards": [reward(episode) for episode in request["episodes"]]}
-    print(json.dumps(answer), flush=True)
-"#;
+const QUICKSTART: &str = include_str!("plugins/quickstart.py");
 
 /// `frontier`, as a program without the package.
-const FRONTIER: &str = r#"
-import json, sys
-
-def weight(task):
-    assert task["source"] in ("seed", "pool") and task["task"] and len(task["id"]) > 8
-    assert task["kind"] in ("deduction", "abduction", "induction") and task["step"] >= 0
-    last = task["last"]
-    if not last or not last["judged"]:
-        return 1.0
-    rate = last["solved"] / last["judged"]
-    return max(4.0 * rate * (1.0 - rate), 0.05)
-
-seen = set()
-for line in sys.stdin:
-    request = json.loads(line)
-    if request["type"] == "start":
-        assert request["plugin"] == "curriculum"
-        answer = {"ready": True}
-    else:
-        assert request["learnable_weight"] > 0 and 0 <= request["seed"] < 2**64 and request["seed"] not in seen
-        seen.add(request["seed"])
-        answer = {"step": request["step"], "weights": [weight(task) for task in request["tasks"]]}
-    print(json.dumps(answer), flush=True)
-"#;
+const FRONTIER: &str = include_str!("plugins/frontier.py");
 
 /// A curriculum by the seed of each step alone.
-const BY_SEED: &str = "
-import random
-from veriplay.own_curriculum import serve_steps
-
-def weights(step):
-    draw = random.Random(step.seed)
-    return [draw.random() for _ in step.tasks]
-
-serve_steps(weights)
-";
+const BY_SEED: &str = include_str!("plugins/by_seed.py");
 
 /// The configuration with `exec:python3 FILE` under a key of `[game]`, where the file has this source.
 fn with_plugin(mut config: toml::Table, dir: &Path, key: &str, source: &str) -> toml::Table {
@@ -89,7 +32,7 @@ fn with_plugin(mut config: toml::Table, dir: &Path, key: &str, source: &str) -> 
     std::fs::write(&file, source).expect("the program is written");
     let path = root().join("python");
     let command = format!("exec:env PYTHONPATH={} python3 {}", path.display(), file.display());
-    config["game"].as_table_mut().expect("a table").insert(key.to_owned(), command.into());
+    section(&mut config, "game").insert(key.to_owned(), command.into());
     config
 }
 
@@ -101,38 +44,36 @@ fn example(name: &str) -> &'static str {
     wanted.next().unwrap_or_else(|| panic!("docs/plugins.md has no example `{name}`"))
 }
 
-fn play(config: &toml::Table, dir: &Path) -> Command {
-    let path = write_config(dir, config);
-    let mut command = veriplay();
-    command.current_dir(root()).arg("play").arg("--config").arg(path).arg("--out").arg(dir.join("run"));
-    command
-}
-
 /// The records of a run's rollouts.
 fn records(run: &Path) -> Vec<Value> {
-    let log = std::fs::File::open(run.join("rollouts.jsonl.zst")).expect("the log opens");
-    let text = String::from_utf8(zstd::decode_all(log).expect("the log is zstd")).expect("the log is text");
-    text.lines().map(|line| serde_json::from_str(line).expect("a record is JSON")).collect()
+    rows(&read_log(run))
 }
 
-/// Compares two runs in all but their configurations.
-fn assert_same_but_config(one: &Path, two: &Path) {
-    let [mut one, mut two] = [one, two].map(bytes_of);
-    assert_ne!(one.remove("config.toml"), two.remove("config.toml"));
-    assert!(one.keys().eq(two.keys()));
-    for (name, bytes) in &one {
-        assert!(bytes == &two[name], "`{name}` differs");
-    }
+/// The attempts at a record's task.
+fn attempts(record: &Value) -> impl Iterator<Item = &Value> {
+    record["task"]["attempts"].as_array().into_iter().flatten().map(|attempt| &attempt["episode"])
+}
+
+/// A part of an episode's reward.
+struct Part {
+    name: String,
+    score: f64,
+    weight: f64,
+}
+
+fn parts(episode: &Value) -> Vec<Part> {
+    let parts = episode["reward"]["parts"].as_array().into_iter().flatten();
+    let part = |part: &Value| serde_json::from_value(part.clone()).expect("a name, a score and a weight");
+    parts.map(part).map(|(name, score, weight)| Part { name, score, weight }).collect()
 }
 
 /// A run with a plug-in survives a kill, and is the run of the same method built in.
 fn assert_as_built_in(key: &str, source: &str, built_in: &str) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (outside, _) = survives(&with_plugin(small_config(), dir.path(), key, source), &[2]);
-    let mut config = small_config();
-    config["game"].as_table_mut().expect("a table").insert(key.to_owned(), built_in.into());
-    succeeded(&mut play(&config, dir.path()));
-    assert_same_but_config(&outside.path().join("whole"), &dir.path().join("run"));
+    let built_in = small_with(&format!("[game]\n{key} = {built_in:?}"));
+    succeeded(&mut play(&built_in, dir.path()));
+    assert_same_but(&["config.toml"], &outside.path().join("whole"), &dir.path().join("run"));
 }
 
 #[test]
@@ -150,8 +91,7 @@ fn a_curriculum_that_draws_by_the_seed_of_a_step_survives_kills_and_changes_the_
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (drawn, _) = survives(&with_plugin(small_config(), dir.path(), "curriculum", BY_SEED), &[1, 3]);
     succeeded(&mut play(&small_config(), dir.path()));
-    let rollouts = |run: PathBuf| std::fs::read(run.join("rollouts.jsonl.zst")).expect("the log can be read");
-    assert_ne!(rollouts(drawn.path().join("whole")), rollouts(dir.path().join("run")));
+    assert_ne!(read_log(&drawn.path().join("whole")), read_log(&dir.path().join("run")));
 }
 
 /// The three programs of the page at once.
@@ -167,15 +107,12 @@ fn the_examples_of_the_page_play_a_run_that_survives_kills() {
     let (runs, _) = survives(&config, &[2]);
     let mut lengths = 0;
     for record in records(&runs.path().join("whole")) {
-        let attempts = record["task"]["attempts"].as_array().into_iter().flatten();
-        let parts = attempts.flat_map(|one| one["episode"]["reward"]["parts"].as_array().expect("parts"));
-        lengths += parts.filter(|part| part[0] == "length" && part[1].as_f64().expect("a score") < 0.0).count();
-        let parts = record["proposal"]["episode"]["reward"]["parts"].as_array().into_iter().flatten();
-        for part in parts {
-            let (score, weight) = (part[1].as_f64().expect("a score"), part[2].as_f64().expect("a weight"));
+        let is_cost = |part: &Part| part.name == "length" && part.score < 0.0;
+        lengths += attempts(&record).flat_map(parts).filter(is_cost).count();
+        for Part { name, score, weight } in parts(&record["proposal"]["episode"]) {
             let share = 1.0 / weight;
             let is_share = share >= 1.0 && (share - share.round()).abs() < 1e-9;
-            assert!(if score > 0.0 { is_share } else { weight == 1.0 }, "{part}");
+            assert!(if score > 0.0 { is_share } else { weight == 1.0 }, "{name}: {score}, {weight}");
         }
     }
     assert!(lengths > 0, "no response cost anything");
@@ -187,22 +124,12 @@ fn a_factor_multiplies_the_rewards_of_proposers_alone() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let config = with_plugin(small_config(), dir.path(), "proposer_factor", HALF);
     succeeded(play(&config, dir.path()).args(["--set", "game.discount_guesses=false"]));
-    let (mut proposals, mut attempts) = (0, 0);
-    let weights = |episode: &Value| -> Vec<f64> {
-        let parts = episode["reward"]["parts"].as_array().into_iter().flatten();
-        parts.map(|part| part[2].as_f64().expect("a weight")).collect()
-    };
-    for record in records(&dir.path().join("run")) {
-        let found = weights(&record["proposal"]["episode"]);
-        assert!(found.iter().all(|weight| *weight == 0.5), "{found:?}");
-        proposals += found.len();
-        for attempt in record["task"]["attempts"].as_array().into_iter().flatten() {
-            let found = weights(&attempt["episode"]);
-            assert!(found.iter().all(|weight| *weight == 1.0), "{found:?}");
-            attempts += found.len();
-        }
-    }
-    assert!(proposals > 0 && attempts > 0, "{proposals} proposals and {attempts} attempts");
+    let records = records(&dir.path().join("run"));
+    let weights = |parts: Vec<Part>| -> Vec<f64> { parts.iter().map(|part| part.weight).collect() };
+    let proposals = weights(records.iter().flat_map(|record| parts(&record["proposal"]["episode"])).collect());
+    let attempts = weights(records.iter().flat_map(attempts).flat_map(parts).collect());
+    assert!(!proposals.is_empty() && proposals.iter().all(|weight| *weight == 0.5), "{proposals:?}");
+    assert!(!attempts.is_empty() && attempts.iter().all(|weight| *weight == 1.0), "{attempts:?}");
 }
 
 /// A factor of 1 changes nothing but the configuration.
@@ -212,13 +139,13 @@ fn a_factor_of_one_is_no_factor() {
     let [with, without] = [(); 2].map(|()| tempfile::tempdir().expect("a temporary directory"));
     succeeded(&mut play(&with_plugin(small_config(), with.path(), "proposer_factor", ONE), with.path()));
     succeeded(&mut play(&small_config(), without.path()));
-    assert_same_but_config(&with.path().join("run"), &without.path().join("run"));
+    assert_same_but(&["config.toml"], &with.path().join("run"), &without.path().join("run"));
 }
 
 #[test]
 fn a_curriculum_and_a_factor_serve_every_game() {
     let mut sol_ver = small_sol_ver();
-    sol_ver["game"].as_table_mut().expect("a table").insert("earlier_problems".to_owned(), 2.into());
+    section(&mut sol_ver, "game").insert("earlier_problems".to_owned(), 2.into());
     for (mut config, rewarded) in [(small_self_challenge(), true), (small_bug_repair(), true), (sol_ver, false)] {
         let dir = tempfile::tempdir().expect("a temporary directory");
         config.insert("steps".to_owned(), 2.into());
@@ -228,9 +155,7 @@ fn a_curriculum_and_a_factor_serve_every_game() {
             succeeded(&mut play(&refused, dir.path()));
             continue;
         }
-        let output = finished(&mut play(&refused, dir.path()));
-        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-        assert!(stderr(&output).contains("this objective uses no rewards"), "{}", stderr(&output));
+        fails(&mut play(&refused, dir.path()), 3, &["this objective uses no rewards"]);
         succeeded(&mut play(&config, dir.path()));
     }
 }
@@ -240,51 +165,28 @@ fn a_curriculum_and_a_factor_serve_every_game() {
 fn ctrl_c_in_a_terminal_reaches_the_run_and_not_its_program() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut config = with_plugin(small_config(), dir.path(), "curriculum", FRONTIER);
-    config.insert("steps".into(), 100_000.into());
-    config.insert("checkpoint_every".into(), 100_000.into());
+    merge(&mut config, ENDLESS.parse().expect("TOML"));
     let mut command = play(&config, dir.path());
-    command.env("VERIPLAY_LOG", "veriplay=info").stderr(Stdio::piped()).process_group(0);
-    let mut child = command.spawn().expect("it starts");
-    let mut lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.contains("step done")), "it ended before its first step");
-    let group = format!("-{}", child.id());
-    assert!(Command::new("kill").args(["-INT", "--", &group]).status().expect("kill runs").success());
-    let rest: Vec<String> = lines.collect();
-    assert_eq!(child.wait().expect("it ended").code(), Some(130), "{rest:#?}");
+    let code = interrupted(command.process_group(0), &["step done"], 1, |group| kill_process_group(group, Signal::INT));
+    assert_eq!(code, Some(130));
     assert_eq!(std::fs::read_dir(dir.path().join("run/checkpoints")).expect("it can be listed").count(), 1);
 }
 
 /// What needs a shell: a folder to be in, a variable, a second program.
-const LENGTH: &str = r#"
-import json, os, sys
-
-scale = float(os.environ["SCALE"])
-for line in sys.stdin:
-    request = json.loads(line)
-    if request["type"] == "start":
-        answer = {"ready": True}
-    else:
-        rewards = [-scale * sum(turn["tokens"] for turn in one["turns"]) for one in request["episodes"]]
-        answer = {"step": request["step"], "rewards": rewards}
-    print(json.dumps(answer), flush=True)
-"#;
+const LENGTH: &str = include_str!("plugins/length.py");
 
 #[test]
 fn a_command_is_one_of_a_shell_and_a_dry_run_says_it_without_starting_it() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     std::fs::write(dir.path().join("length.py"), LENGTH).expect("the program is written");
     let command = format!("cd '{}' && touch started && SCALE=0.5 python3 length.py", dir.path().display());
-    let mut config = small_config();
-    config.insert("steps".to_owned(), 1.into());
-    config["game"].as_table_mut().expect("a table").insert("reward".to_owned(), format!("exec:{command}").into());
-    let output = succeeded(play(&config, dir.path()).arg("--dry-run"));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains(&format!("plug-in `game.reward`: `{command}`")), "{said}");
+    let config = small_with(&format!("steps = 1\n[game]\nreward = \"exec:{command}\""));
+    let said = stdout(&succeeded(play(&config, dir.path()).arg("--dry-run")));
+    says(&said, &[&format!("plug-in `game.reward`: `{command}`")]);
     assert!(!dir.path().join("started").exists());
     succeeded(&mut play(&config, dir.path()));
     let records = records(&dir.path().join("run"));
-    let attempts = records.iter().flat_map(|record| record["task"]["attempts"].as_array().into_iter().flatten());
-    let rewards: Vec<f64> =
-        attempts.filter_map(|attempt| attempt["episode"]["reward"]["parts"][0][1].as_f64()).collect();
+    let first = |episode: &Value| parts(episode).first().map(|part| part.score);
+    let rewards: Vec<f64> = records.iter().flat_map(attempts).filter_map(first).collect();
     assert!(!rewards.is_empty() && rewards.iter().all(|reward| *reward <= -0.5), "{rewards:?}");
 }

@@ -1,17 +1,17 @@
 //! Models that are not ours, by name: what takes them, and what refuses them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::commands::{ended, fails, play, small_with};
 use super::completions_server::{Act, Server, ServerKind, model, request};
-use super::{finished, last_json, small_config, stderr, succeeded, veriplay, write_config};
+use super::{finished, last_json, small_config, succeeded, veriplay, write_config};
 
 fn fixture(file: &str) -> String {
     format!("{}/../crates/learner/tests/gguf/{file}", env!("CARGO_MANIFEST_DIR"))
 }
 
 fn generated(name: &str, options: &[&str]) -> Value {
-    let output = succeeded(veriplay().args(["generate", "--json", "--model", name]).args(options));
-    last_json(&output)
+    last_json(&succeeded(veriplay().args(["generate", "--json", "--model", name]).args(options)))
 }
 
 #[test]
@@ -29,35 +29,26 @@ fn a_served_model_generates_what_its_server_says() {
     let name = format!("openai:{}#tiny", server.url);
     let object = generated(&name, &["--prompt", "<D>def f(x):", "--max-tokens", "20", "--seed", "8"]);
     let want = model().complete(&[request(&server.seen()[0].body)]).expect("samples").remove(0).remove(0);
-    assert_eq!(
-        (&object["tokens"], &object["logprobs"]),
-        (&serde_json::json!(want.tokens), &serde_json::json!(want.logprobs))
-    );
+    assert_eq!((&object["tokens"], &object["logprobs"]), (&json!(want.tokens), &json!(want.logprobs)));
     assert_eq!(object["text"], model().text(&want));
     let server = Server::start(ServerKind::Plain, |_, _| Act::Answer);
     let name = format!("openai:{}#tiny", server.url);
-    let plain = finished(veriplay().args(["generate", "--model", &name, "--prompt", "<D>def f(x):"]));
-    assert!(plain.status.success() && stderr(&plain).contains("tokens: not reported"), "{}", stderr(&plain));
+    let plain = ["generate", "--model", &name, "--prompt", "<D>def f(x):"];
+    fails(veriplay().args(plain), 0, &["tokens: not reported"]);
 }
 
 #[test]
 fn the_key_of_a_server_comes_from_the_environment() {
     let server = Server::start(ServerKind::Plain, |_, _| Act::Answer);
     let name = format!("openai:{}#tiny", server.url);
-    let with_key = |key: &str| {
-        let options = ["generate", "--model", &name, "--prompt", "<D>def f(x):"];
-        finished(veriplay().env("VERIPLAY_OPENAI_KEY", key).env("VERIPLAY_LOG", "trace").args(options))
-    };
-    let output = with_key("sk-secret");
-    assert!(output.status.success(), "{}", stderr(&output));
+    let options = ["generate", "--model", &name, "--prompt", "<D>def f(x):"];
+    let with_key =
+        |key: &str| finished(veriplay().env("VERIPLAY_OPENAI_KEY", key).env("VERIPLAY_LOG", "trace").args(options));
+    let log = ended(&with_key("sk-secret"), 0, &[]);
     assert_eq!(server.seen()[0].authorization.as_deref(), Some("Bearer sk-secret"));
-    assert!(!stderr(&output).contains("sk-secret"), "it is not logged");
-    let output = with_key("two words");
-    assert_eq!(output.status.code(), Some(3));
-    assert!(
-        stderr(&output).contains("`VERIPLAY_OPENAI_KEY` is not a valid access key")
-            && !stderr(&output).contains("two words")
-    );
+    assert!(!log.contains("sk-secret"), "it is not logged");
+    let said = ended(&with_key("two words"), 3, &["`VERIPLAY_OPENAI_KEY` is not a valid access key"]);
+    assert!(!said.contains("two words"), "{said}");
 }
 
 #[test]
@@ -66,8 +57,7 @@ fn eval_of_a_served_model_is_eval_of_the_model() {
     let dir = tempfile::tempdir().expect("a directory");
     let config = write_config(dir.path(), &small_config());
     let eval = |name: &str| {
-        let output = succeeded(veriplay().args(["eval", "--json", "--model", name, "--config"]).arg(&config));
-        last_json(&output)
+        last_json(&succeeded(veriplay().args(["eval", "--json", "--model", name, "--config"]).arg(&config)))
     };
     let (served, ours) = (eval(&format!("openai:{}#tiny", server.url)), eval("builtin:tiny"));
     assert!(ours["mean"]["greedy"].is_number() && ours["intervals"]["rows"][0]["pass1"][0].is_number(), "{ours}");
@@ -80,14 +70,10 @@ fn eval_of_a_served_model_is_eval_of_the_model() {
 fn self_play_of_a_frozen_model_is_refused_before_anything_is_made() {
     let dir = tempfile::tempdir().expect("a directory");
     for name in [format!("gguf:{}", fixture("qwen2/f16.gguf")), "openai:http://127.0.0.1:1#m".to_owned()] {
-        let mut config = small_config();
-        config.insert("model".to_owned(), name.clone().into());
-        let (config, out) = (write_config(dir.path(), &config), dir.path().join("run"));
-        let output = finished(veriplay().args(["play", "--config"]).arg(&config).arg("--out").arg(&out));
-        assert_eq!(output.status.code(), Some(3));
-        let told = stderr(&output);
-        assert!(told.contains(&format!("`{name}` is frozen")) && told.contains("hint: train a checkpoint"), "{told}");
-        assert!(!out.exists(), "no run directory");
+        let config = small_with(&format!("model = {name:?}"));
+        let frozen = format!("`{name}` is frozen");
+        fails(&mut play(&config, dir.path()), 3, &[&frozen, "hint: train a checkpoint"]);
+        assert!(!dir.path().join("run").exists(), "no run directory");
     }
 }
 
@@ -103,8 +89,6 @@ fn misuse_of_frozen_models_is_told_with_a_hint() {
         ("openai:http://127.0.0.1:1#m", &["--prompt", "x", "--ignore-eos"], 2, "without `--prompt-ids`"),
     ];
     for (name, options, code, want) in cases {
-        let output = finished(veriplay().args(["generate", "--model", name]).args(options));
-        assert_eq!(output.status.code(), Some(code), "{name} {options:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(want) && stderr(&output).contains("hint:"), "{}", stderr(&output));
+        fails(veriplay().args(["generate", "--model", name]).args(options), code, &[want, "hint:"]);
     }
 }

@@ -1,12 +1,11 @@
 //! Tasks with a reference program, in EvalPlus' format: rows of our own, and MBPP+ as published where it is there.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 use veriplay_tests::external::published_file;
 
+use super::commands::{ended, read};
 use super::verify::{Bench, FUEL, column, rows};
-use super::{stderr, veriplay};
+use super::{succeeded, veriplay};
 
 /// A task whose function is `f`, in the published columns.
 fn task(task_id: &str, reference: &str, inputs: Value) -> Value {
@@ -47,7 +46,7 @@ fn values_of_known_classes_go_in_and_are_judged() {
     let summary = bench.summary(0);
     let (right, wrong) = ("accepted", "wrong_answer");
     let wanted = [right, wrong, right, right, wrong, right, right, wrong, wrong];
-    assert_eq!(column(&rows(&bench.out()), "status"), wanted, "{}", bench.out());
+    assert_eq!(column(&bench.rows(), "status"), wanted, "{}", bench.out());
     assert_eq!((&summary["dropped"], &summary["unjudgeable"]), (&json!(0), &json!(0)));
 }
 
@@ -64,15 +63,11 @@ fn an_attempt_gets_four_times_the_fuel_and_twice_the_output_of_its_reference() {
         program("Mbpp/3", "def f(n): return 'x' * 5 * n"),
     ];
     let bench = Bench::new(&tasks, &attempts, &["--format", "evalplus"]);
-    bench.summary(0);
-    let out = rows(&bench.out());
-    let wanted = ["accepted", "wrong_answer", "output_exceeded"];
-    assert_eq!(column(&out, "status"), wanted, "{}", bench.out());
+    assert_eq!(bench.statuses(), ["accepted", "wrong_answer", "output_exceeded"], "{}", bench.out());
     // Fuel of the command line is fuel of every attempt.
     let short = [program("Mbpp/1", COUNTS), program("Mbpp/1", "def f(n):\n    return n * (n - 1) // 2")];
     let fixed = Bench::new(&tasks[..1], &short, &["--format", "evalplus", "--fuel", "4000000000"]);
-    fixed.summary(0);
-    assert_eq!(column(&rows(&fixed.out()), "status"), ["fuel_exceeded", "accepted"]);
+    assert_eq!(fixed.statuses(), ["fuel_exceeded", "accepted"]);
 }
 
 #[test]
@@ -94,7 +89,7 @@ fn a_task_whose_reference_fails_judges_nothing_and_says_why() {
     let options = [&["--format", "evalplus"], &FUEL[..]].concat();
     let bench = Bench::new(&[tasks, vec![good]].concat(), &attempts, &options);
     let summary = bench.summary(9);
-    let out = rows(&bench.out());
+    let out = bench.rows();
     assert_eq!(column(&out, "status"), [vec!["unjudgeable"; references.len()], vec!["accepted"]].concat());
     for (row, (name, _, why)) in out.iter().zip(references) {
         let evidence = &row["evidence"];
@@ -105,16 +100,8 @@ fn a_task_whose_reference_fails_judges_nothing_and_says_why() {
     assert_eq!((&summary["unjudgeable"], &summary["dropped"]), (&json!(6), &json!(0)));
     // An unjudgeable attempt is no evidence about a model.
     assert_eq!(summary["pass_at_k"], json!({"1": 1.0}));
-    let told = bench.run(&["--out", "out.jsonl"]);
-    assert_eq!(told.status.code(), Some(9), "a continued file keeps the code");
-    assert!(stderr(&told).contains("attempts that their tasks cannot judge: 6"), "{}", stderr(&told));
-}
-
-/// MBPP+ as EvalPlus published it, if it is there.
-fn mbpp_plus() -> Option<(PathBuf, Vec<Value>)> {
-    let path = published_file("MbppPlus.jsonl")?;
-    let text = std::fs::read_to_string(&path).expect("the file can be read");
-    Some((path, rows(&text)))
+    // A continued file keeps the code.
+    ended(&bench.run(&["--out", "out.jsonl"]), 9, &["attempts that their tasks cannot judge: 6"]);
 }
 
 /// Two attempts at a task: its own solution, and a program that returns None.
@@ -127,14 +114,14 @@ fn solution_and_none(row: &Value) -> [Value; 2] {
 
 #[test]
 fn every_task_of_mbpp_plus_accepts_its_solution_and_judges_a_program_that_returns_none() {
-    let Some((path, tasks)) = mbpp_plus() else { return };
+    let Some(path) = published_file("MbppPlus.jsonl") else { return };
+    let tasks = rows(&read(&path));
     let attempts: Vec<Value> = tasks.iter().flat_map(solution_and_none).collect();
     let bench = Bench::new(&[], &attempts, &[]);
     let mut command = veriplay();
     command.current_dir(bench.dir.path()).args(["verify", "--format", "evalplus", "--no-cache", "--tasks"]).arg(path);
-    let output = super::finished(command.args(["--attempts", "attempts.jsonl", "--out", "out.jsonl"]));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let statuses = column(&rows(&bench.out()), "status");
+    succeeded(command.args(["--attempts", "attempts.jsonl", "--out", "out.jsonl"]));
+    let statuses = column(&bench.rows(), "status");
     assert_eq!((tasks.len(), statuses.len()), (399, 798));
     let with = |attempt: usize, wanted: fn(&str) -> bool| -> Vec<&str> {
         let found = tasks.iter().zip(statuses.chunks(2)).filter(|(_, pair)| wanted(&pair[attempt]));

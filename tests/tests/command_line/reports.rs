@@ -5,30 +5,30 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::browser::Browser;
-use super::{finished, root, small_config, stderr, succeeded, veriplay, write_config};
+use super::commands::{fails, play_file, read, read_json, write_log};
+use super::{says, small_config, stderr, stdout, succeeded, veriplay, write_config};
 
 /// The page of these runs.
 fn page_of(dir: &Path, runs: &[&Path]) -> String {
     let out = dir.join("report.html");
     succeeded(veriplay().arg("report").args(runs).arg("--out").arg(&out));
-    let page = std::fs::read_to_string(out).expect("the page can be read");
+    let page = read(out);
     let printed = succeeded(veriplay().arg("report").args(runs).args(["--out", "-"]));
-    assert_eq!(String::from_utf8_lossy(&printed.stdout).trim_end(), page.trim_end());
+    assert_eq!(stdout(&printed).trim_end(), page.trim_end());
     page
 }
 
 /// A run directory whose log has one attempt with this text.
 fn run_with_response(run: &Path, text: &str) {
     std::fs::create_dir_all(run).expect("a folder");
-    let write = |name: &str, bytes: &[u8]| std::fs::write(run.join(name), bytes).expect("the file is written");
-    write("config.toml", small_config().to_string().as_bytes());
+    write_config(run, &small_config());
     // The last line is still being written.
-    write("events.jsonl", b"{\"step\":0,\"actor/loss\":1.0}\n{\"step\":1,\"actor/loss\":0.5}\n{\"step\":2,\"act");
+    let events = "{\"step\":0,\"actor/loss\":1.0}\n{\"step\":1,\"actor/loss\":0.5}\n{\"step\":2,\"act";
+    std::fs::write(run.join("events.jsonl"), events).expect("the events are written");
     let verdict = json!({"Ok": {"status": "wrong_answer", "evidence": {"detail": text}}});
     let episode = json!({"turns": [{"prompt": text, "text": text}], "reward": {"parts": [["solved", 0.5, 2.0]]}});
     let record = json!({"task": {"step": 1, "attempts": [{"episode": episode, "judged": {"verdict": verdict}}]}});
-    let log = zstd::encode_all(format!("{record}\n").as_bytes(), 1).expect("it is compressed");
-    write("rollouts.jsonl.zst", &log);
+    write_log(run, &format!("{record}\n"));
 }
 
 /// An attempt at a task of this type that passed so many of four checks.
@@ -47,9 +47,7 @@ fn write_run(run: &Path, attempts: &[(&str, Vec<Value>)]) {
         let task = json!({"question": {*task_type: {}}});
         format!("{}\n", json!({"task": {"step": 1, "index": index, "task": task, "attempts": attempts}}))
     };
-    let lines: String = attempts.iter().enumerate().map(line).collect();
-    let log = zstd::encode_all(lines.as_bytes(), 1).expect("it is compressed");
-    std::fs::write(run.join("rollouts.jsonl.zst"), log).expect("the log is written");
+    write_log(run, &attempts.iter().enumerate().map(line).collect::<String>());
     let event = |step: u32| {
         let share = f64::from(step) / 40.0;
         let mut event = json!({"step": step, "actor/entropy": if step.is_multiple_of(2) { 1.0 } else { 2.0 }});
@@ -177,12 +175,10 @@ fn what_a_model_wrote_is_text_and_the_page_loads_nothing() {
     run_with_response(&run, "</pre><script>alert(1)</script>\" onclick='x'");
     let page = page_of(dir.path(), &[&run]);
     assert_eq!(page.matches("<script").count(), 1, "only the page's own script");
-    assert!(page.contains("&lt;script&gt;alert(1)"), "the response is shown");
-    assert!(page.contains("default-src 'none'") && page.contains("reward 1.00") && page.contains("Not measured yet."));
-    for attribute in ["src=", "href="] {
-        assert!(!page.contains(attribute), "`{attribute}`");
-    }
-    assert!(page.contains("<figcaption>actor&#x2f;loss</figcaption><svg"), "the curve is drawn");
+    // The response is shown, and the curve is drawn.
+    let (response, curve) = ("&lt;script&gt;alert(1)", "<figcaption>actor&#x2f;loss</figcaption><svg");
+    says(&page, &[response, curve, "default-src 'none'", "reward 1.00", "Not measured yet."]);
+    assert!(!page.contains("src=") && !page.contains("href="), "{page}");
 }
 
 #[test]
@@ -191,19 +187,23 @@ fn a_page_compares_runs_of_real_play() {
     let runs = [dir.path().join("learned"), dir.path().join("control")];
     let config = write_config(dir.path(), &small_config());
     for (run, reward) in runs.iter().zip(["quickstart", "random"]) {
-        let reward = format!("game.reward={reward}");
-        succeeded(veriplay().args(["play", "--set", &reward]).arg("--config").arg(&config).arg("--out").arg(run));
+        succeeded(play_file(&config, run).args(["--set", &format!("game.reward={reward}")]));
     }
     let page = page_of(dir.path(), &[&runs[0], &runs[1]]);
-    let after: Value =
-        serde_json::from_slice(&std::fs::read(runs[0].join("after.json")).expect("the table can be read"))
-            .expect("the table is JSON");
+    let after = read_json(runs[0].join("after.json"));
     let pass1 = format!("→ {:.1}", 100.0 * after["mean"]["pass1"].as_f64().expect("a number"));
-    assert!(page.contains(&pass1), "{pass1}");
-    assert!(page.contains("in points, with the 95 % interval") && page.contains("), task by task</li>"));
+    for wanted in [
+        &*pass1,
+        "in points, with the 95 % interval",
+        "), task by task</li>",
+        "solve_rate",
+        "data-role=\"proposer\"",
+        "id=\"tokens-1-1\"",
+        "<option value=\"near-misses\">",
+    ] {
+        assert!(page.contains(wanted), "no `{wanted}`");
+    }
     super::compare::assert_real_runs_are_compared(&runs);
-    assert!(page.contains("solve_rate") && page.contains("data-role=\"proposer\""));
-    assert!(page.contains("id=\"tokens-1-1\"") && page.contains("<option value=\"near-misses\">"));
     assert!(page.len() < 3 << 20, "{} bytes", page.len());
 }
 
@@ -215,32 +215,22 @@ fn chosen_curves_are_a_picture_of_their_own() {
     let draw = |curve: &str| {
         let mut command = veriplay();
         command.current_dir(dir.path()).arg("report").args(&runs).args(["--svg", "curve.svg", "--curve", curve]);
-        finished(&mut command)
+        command
     };
-    let drawn = draw("actor/loss");
-    assert_eq!(String::from_utf8_lossy(&drawn.stdout), "curve.svg\n", "{}", stderr(&drawn));
-    let picture = std::fs::read_to_string(dir.path().join("curve.svg")).expect("the picture is there");
+    assert_eq!(stdout(&succeeded(&mut draw("actor/loss"))), "curve.svg\n");
+    let picture = read(dir.path().join("curve.svg"));
     assert!(picture.starts_with("<svg"), "{picture}");
-    for text in ["actor/loss", "step", "learned", "control"] {
-        assert!(picture.contains(text), "no `{text}` in {picture}");
-    }
+    says(&picture, &["actor/loss", "step", "learned", "control"]);
     assert!(!dir.path().join("report.html").exists(), "nobody asked for a page");
-    let mut both = veriplay();
-    both.current_dir(dir.path()).arg("report").args(&runs).args(["--svg", "curve.svg", "--curve", "actor/loss"]);
-    let both = succeeded(both.args(["--out", "-"]));
-    assert!(String::from_utf8_lossy(&both.stdout).trim_end().ends_with("</html>"), "only the page is on stdout");
+    // A picture replaces a picture.
+    let both = succeeded(draw("actor/loss").args(["--out", "-"]));
+    assert!(stdout(&both).trim_end().ends_with("</html>"), "only the page is on stdout");
     assert_eq!(stderr(&both), "curve.svg\n");
-    let nowhere = finished(veriplay().current_dir(dir.path()).arg("report").args(&runs).args(["--out", "no/x.html"]));
-    assert_eq!(nowhere.status.code(), Some(3), "{}", stderr(&nowhere));
-    assert!(
-        stderr(&nowhere).starts_with("error: cannot write `no/x.html`: there is no directory `no`\n"),
-        "{}",
-        stderr(&nowhere)
-    );
-    assert!(draw("actor/loss").status.success(), "a picture replaces a picture");
-    let refused = draw("actor/no_such_number");
-    assert_eq!(refused.status.code(), Some(3));
-    assert!(stderr(&refused).contains("no run has a curve `actor/no_such_number`"), "{}", stderr(&refused));
+    let mut nowhere = veriplay();
+    nowhere.current_dir(dir.path()).arg("report").args(&runs).args(["--out", "no/x.html"]);
+    let said = fails(&mut nowhere, 3, &[]);
+    assert!(said.starts_with("error: cannot write `no/x.html`: there is no directory `no`\n"), "{said}");
+    fails(&mut draw("actor/no_such_number"), 3, &["no run has a curve `actor/no_such_number`"]);
 }
 
 #[test]
@@ -252,10 +242,8 @@ fn shares_of_the_log_are_drawn_too_and_the_second_run_has_dashes() {
     let mut command = veriplay();
     command.current_dir(dir.path()).arg("report").args(&runs).args(["--svg", "curve.svg"]);
     succeeded(command.args(shares.iter().flat_map(|curve| ["--curve", curve])));
-    let picture = std::fs::read_to_string(dir.path().join("curve.svg")).expect("the picture is there");
-    for name in ["learned: rollouts/solver induction/near_miss_share", "control: actor/entropy"] {
-        assert!(picture.contains(name), "no `{name}` in {picture}");
-    }
+    let picture = read(dir.path().join("curve.svg"));
+    says(&picture, &["learned: rollouts/solver induction/near_miss_share", "control: actor/entropy"]);
     // Two lines of the second curve's colour for the first run, and the dashes of the second.
     assert!(picture.matches("#D55E00").count() > 20, "{picture}");
 }
@@ -263,45 +251,33 @@ fn shares_of_the_log_are_drawn_too_and_the_second_run_has_dashes() {
 #[test]
 fn what_is_no_run_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let output = finished(veriplay().arg("report").arg(dir.path()));
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    fails(veriplay().arg("report").arg(dir.path()), 3, &[]);
     let run = dir.path().join("run");
     run_with_response(&run, "x");
     std::fs::write(run.join("events.jsonl"), "no event\n").expect("the file is written");
-    let output = finished(veriplay().arg("report").arg(&run));
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("line 1 is not an event"), "{}", stderr(&output));
+    fails(veriplay().arg("report").arg(&run), 3, &["line 1 is not an event"]);
 }
 
 #[test]
 fn damaged_files_of_a_run_are_named_with_a_hint() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let run = dir.path().join("run");
+    let (run, out) = (dir.path().join("run"), dir.path().join("report.html"));
     run_with_response(&run, "what is still there");
     let log = run.join("rollouts.jsonl.zst");
     let mut bytes = std::fs::read(&log).expect("the log can be read");
     bytes.extend_from_slice(b"no frame");
     std::fs::write(&log, bytes).expect("the log is written");
-    let mut command = veriplay();
-    let output = succeeded(command.arg("report").arg(&run).arg("--out").arg(dir.path().join("report.html")));
-    let said = stderr(&output);
-    assert!(said.contains("warning: `") && said.contains("rollouts.jsonl.zst` cannot be read at line 2: "), "{said}");
-    assert!(said.contains("hint: "), "{said}");
-    let page = std::fs::read_to_string(dir.path().join("report.html")).expect("the page can be read");
-    assert!(page.contains("what is still there"));
+    let wanted = ["warning: `", "rollouts.jsonl.zst` cannot be read at line 2: ", "hint: "];
+    fails(veriplay().arg("report").arg(&run).arg("--out").arg(&out), 0, &wanted);
+    assert!(read(out).contains("what is still there"));
 
     std::fs::write(&log, "no log\n").expect("the log is written");
-    let output = finished(veriplay().current_dir(root()).arg("replay").arg(&run));
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("rollouts.jsonl.zst` line 1 cannot be read: ") && said.contains("hint: "), "{said}");
+    let wanted = ["rollouts.jsonl.zst` line 1 cannot be read: ", "hint: "];
+    fails(veriplay().arg("replay").arg(&run), 3, &wanted);
 
     std::fs::write(run.join("config.toml"), "seed = [\n").expect("the configuration is written");
     for command in ["report", "replay"] {
-        let output = finished(veriplay().arg(command).arg(&run));
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(3), "{said}");
-        assert!(said.contains("config.toml` is not a valid configuration") && said.contains("hint: "), "{said}");
+        fails(veriplay().arg(command).arg(&run), 3, &["config.toml` is not a valid configuration", "hint: "]);
     }
 }
 
@@ -310,15 +286,14 @@ fn a_report_replaces_a_report_and_no_other_file() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let run = dir.path().join("run");
     run_with_response(&run, "x");
-    page_of(dir.path(), &[run.as_path()]);
-    page_of(dir.path(), &[run.as_path()]);
+    for _ in 0..2 {
+        page_of(dir.path(), &[&run]);
+    }
     let program = dir.path().join("keep.py");
     std::fs::write(&program, "print(1)\n").expect("a program");
-    let options = [vec!["--out"], vec!["--curve", "actor/loss", "--svg"]];
-    for options in options {
-        let output = finished(veriplay().arg("report").arg(&run).args(options).arg(&program));
-        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-        assert!(stderr(&output).contains("keep.py` is there already"), "{}", stderr(&output));
-        assert_eq!(std::fs::read_to_string(&program).expect("it is there"), "print(1)\n");
+    for options in [&["--out"][..], &["--curve", "actor/loss", "--svg"]] {
+        let mut command = veriplay();
+        fails(command.arg("report").arg(&run).args(options).arg(&program), 3, &["keep.py` is there already"]);
+        assert_eq!(read(&program), "print(1)\n");
     }
 }

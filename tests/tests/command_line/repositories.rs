@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use veriplay_tests::external::report_without_pip;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-use super::{finished, last_json, stderr, veriplay};
+use super::commands::{ended, parse, read, read_json};
+use super::{finished, last_json, says, stderr, veriplay};
 
 /// A folder with packages, where pip looks and nowhere else.
 struct Index {
@@ -32,12 +33,12 @@ impl Index {
         let mut command = veriplay();
         command.args(["corpus", "add-repo", "empty==1.0", "--sdist"]).arg(sdist).arg("--out").arg(index.path("empty"));
         let output = finished(&mut command);
-        let no_pip = stderr(&output).contains("pip download");
-        assert!(output.status.success() || no_pip, "{}", stderr(&output));
         if !output.status.success() {
+            says(&stderr(&output), &["pip download"]);
             report_without_pip(&stderr(&output));
+            return None;
         }
-        output.status.success().then_some(index)
+        Some(index)
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -75,66 +76,26 @@ impl Index {
         writer.finish().expect("a wheel is whole");
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = veriplay();
-        command.env("PIP_NO_INDEX", "1").env("PIP_FIND_LINKS", self.dir.path()).args(arguments);
-        command
-    }
-
     /// Adds the package of this source distribution, which lies in the folder.
     fn add(&self, name: &str, options: &[&str]) -> Output {
         let requirement = format!("{name}==1.0");
-        let mut command = self.command(&["corpus", "add-repo", &requirement, "--json", "--sdist"]);
+        let mut command = veriplay();
+        command.env("PIP_NO_INDEX", "1").env("PIP_FIND_LINKS", self.dir.path());
+        command.args(["corpus", "add-repo", &requirement, "--json", "--sdist"]);
         command.arg(self.path(&format!("{name}-1.0.tar.gz"))).arg("--out").arg(self.path(&format!("{name}-out")));
         finished(command.args(options))
     }
 
     fn added(&self, name: &str, options: &[&str]) -> Value {
         let output = self.add(name, options);
-        assert!(output.status.success(), "{}", stderr(&output));
+        ended(&output, 0, &[]);
         last_json(&output)
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).expect("a file is there")
     }
 }
 
 fn texts(list: &Value) -> Vec<&str> {
     list.as_array().expect("a list").iter().map(|text| text.as_str().expect("a text")).collect()
 }
-
-const TESTED: &str = r#"
-import colorsys
-import runtime_helper
-import test_helper
-import pytest
-import _pytest.python
-from importlib.metadata import version
-
-def test_both():
-    assert (runtime_helper.deep(), test_helper.VALUE) == (7, 1)
-
-def test_nothing_is_replaced():
-    assert colorsys.__file__.startswith("/usr/local/lib")
-    assert not hasattr(colorsys, "forged")
-
-def test_metadata():
-    assert (version("needs"), version("test-helper")) == ("1.0", "1.0")
-
-def test_compiled():
-    pytest.importorskip("compiled")
-"#;
-
-const PYPROJECT: &str = r#"
-[project]
-name = "needs"
-dependencies = ["runtime-helper>=1; python_version > '3'", "not-for-here; python_version < '3'", "gone"]
-[dependency-groups]
-tests = ["Test_Helper", "compiled", "never-imported", { include-group = "more" }]
-more = ["pytest"]
-old = ["test-helper==0.5"]
-"#;
 
 fn needing(index: &Index) {
     index.wheel(
@@ -158,8 +119,8 @@ fn needing(index: &Index) {
         "needs-1.0",
         &[
             ("needs/__init__.py", ""),
-            ("tests/test_needs.py", TESTED),
-            ("pyproject.toml", PYPROJECT),
+            ("tests/test_needs.py", include_str!("repositories/needs_tests.py")),
+            ("pyproject.toml", include_str!("repositories/needs.toml")),
             ("PKG-INFO", metadata),
         ],
     );
@@ -173,28 +134,26 @@ fn what_a_package_requires_and_its_tests_import_is_fetched_and_pinned() {
     assert_eq!(texts(&report["dependencies"]), ["deeper==1.0", "runtime-helper==1.0", "test-helper==1.0"], "{report}");
     assert_eq!((&report["passed"], &report["unsupported"]), (&3.into(), &1.into()), "{report}");
     let notes = texts(&report["notes"]).join("\n");
-    assert!(notes.contains("`gone` is left out") && notes.contains("tests import `compiled`"), "{notes}");
+    says(&notes, &["`gone` is left out", "tests import `compiled`"]);
     assert!(!notes.contains("not-for-here") && !notes.contains("never-imported"), "{notes}");
 
-    let baseline = index.read("needs-out/baseline.json");
-    let first: Value = serde_json::from_str(&baseline).expect("the record is JSON");
-    let pins = index.path("pins.json");
+    let path = index.path("needs-out/baseline.json");
+    let (baseline, pins) = (read(&path), index.path("pins.json"));
+    let first = parse(&baseline);
     // Of a record, the pins and the version of its format are enough.
     let least = json!({"schema_version": 1, "dependencies": {"wheels": first["dependencies"]["wheels"]}});
     std::fs::write(&pins, least.to_string()).expect("a file is written");
-    std::fs::remove_file(index.path("needs-out/baseline.json")).expect("a file is removed");
+    std::fs::remove_file(&path).expect("a file is removed");
     std::fs::remove_file(index.path("deeper-1.0-py3-none-any.whl")).expect("the cache has it");
     index.added("needs", &["--pins", pins.to_str().expect("a plain path")]);
-    let mut again: Value = serde_json::from_str(&index.read("needs-out/baseline.json")).unwrap();
+    let mut again = read_json(&path);
     assert_eq!(again["dependencies"], first["dependencies"]);
     again["notes"] = first["notes"].clone();
     assert_eq!(again, first, "the same pins make the same record");
 
     let other = baseline.replace(first["dependencies"]["wheels"][0]["sha256"].as_str().unwrap(), &"0".repeat(64));
     std::fs::write(&pins, other).expect("a file is written");
-    let output = index.add("needs", &["--pins", pins.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("deeper==1.0"), "{}", stderr(&output));
+    ended(&index.add("needs", &["--pins", pins.to_str().unwrap()]), 3, &["deeper==1.0"]);
 }
 
 #[test]
@@ -206,9 +165,7 @@ fn a_named_dependency_that_cannot_be_had_is_an_error() {
     for (with, told) in
         [("gone==1.0", "gone"), ("bad==1.0", "`_pytest`"), ("fine==2.0", "fine"), ("pytest==9.0", "pytest")]
     {
-        let output = index.add("asks", &["--with", with]);
-        assert_eq!(output.status.code(), Some(3), "{with}");
-        assert!(stderr(&output).contains(told) && stderr(&output).contains("hint:"), "{}", stderr(&output));
+        ended(&index.add("asks", &["--with", with]), 3, &[told, "hint:"]);
         assert!(!index.path("asks-out").exists());
     }
     let without = index.added("asks", &[]);
@@ -239,7 +196,7 @@ fn tests_are_those_that_the_packages_own_configuration_names() {
         ],
     );
     let report = index.added("named", &[]);
-    let baseline: Value = serde_json::from_str(&index.read("named-out/baseline.json")).unwrap();
+    let baseline = read_json(index.path("named-out/baseline.json"));
     let files = baseline["files"].as_array().unwrap();
     assert_eq!(files.len(), 1, "{files:?}");
     assert_eq!(
@@ -255,9 +212,7 @@ fn tests_are_those_that_the_packages_own_configuration_names() {
 fn tests_that_a_source_distribution_lacks_are_added() {
     let Some(index) = Index::new() else { return };
     index.sdist("bare-1.0", &[("bare.py", "VALUE = 1\n")]);
-    let output = index.add("bare", &[]);
-    assert_eq!(output.status.code(), Some(3));
-    assert!(stderr(&output).contains("no test files") && stderr(&output).contains("--tests"), "{}", stderr(&output));
+    ended(&index.add("bare", &[]), 3, &["no test files", "--tests"]);
     let files = [
         ("bare.py", "VALUE = 2\n"),
         ("tests/test_bare.py", "import bare\n\ndef test_x():\n    assert bare.VALUE == 1\n"),
@@ -268,9 +223,7 @@ fn tests_that_a_source_distribution_lacks_are_added() {
         assert_eq!((&report["passed"], &report["unsupported"]), (&1.into(), &0.into()), "what it has, it has as it is");
     }
     for tests in ["http://host/x@0123456789012345678901234567890123456789", "https://host/x", "https://host/x@main"] {
-        let output = index.add("bare", &["--tests", tests]);
-        assert_eq!(output.status.code(), Some(2), "{tests}: {}", stderr(&output));
+        ended(&index.add("bare", &["--tests", tests]), 2, &[]);
     }
-    let output = index.add("bare", &["--tests", index.path("gone").to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    ended(&index.add("bare", &["--tests", index.path("gone").to_str().unwrap()]), 3, &[]);
 }

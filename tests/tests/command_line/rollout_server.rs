@@ -6,20 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
+use super::commands::{events, fails, play, resume, section, small_with};
 use super::completions_server::{Act, Server, ServerKind};
 use super::losses::merge;
-use super::{finished, last_json, small_config, stderr, succeeded, veriplay, write_config};
+use super::{finished, last_json, says, stderr, stdout, succeeded};
 
 /// The small configuration with rollouts by `server`, and a rate at which each step changes the weights.
 fn config(server: &Server, protocol: &str, folder: &Path) -> toml::Table {
-    let mut config = small_config();
-    let changed = format!(
+    let mut config = small_with(&format!(
         "[rollout_server]\nurl = \"{}\"\nprotocol = \"{protocol}\"\nfolder = \"{}\"\n[learn]\nlearning_rate = 3e-3\n\
          warmup_steps = 0\n[learn.loss]\nkind = \"tis\"",
         server.url,
         folder.display()
-    );
-    merge(&mut config, changed.parse().expect("TOML"));
+    ));
     if protocol == "vllm" {
         let lora = "[learn.lora]\nrank = 4\nalpha = 8.0\ntarget_modules = [\"q_proj\", \"down_proj\"]\nseed = 1";
         merge(&mut config, lora.parse().expect("TOML"));
@@ -27,35 +26,25 @@ fn config(server: &Server, protocol: &str, folder: &Path) -> toml::Table {
     config
 }
 
-fn events(run: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(run.join("events.jsonl")).expect("the log can be read");
-    text.lines().map(|line| serde_json::from_str(line).expect("a step is JSON")).collect()
-}
-
 #[test]
 fn each_step_is_sampled_from_the_weights_of_the_one_before() {
     for (kind, protocol) in [(ServerKind::Vllm, "vllm"), (ServerKind::Sglang, "sglang")] {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let server = Server::start(kind, |_, _| Act::Answer);
-        let path = write_config(dir.path(), &config(&server, protocol, &dir.path().join("handed-over")));
-        let run = dir.path().join("run");
-        let summary = last_json(&succeeded(
-            veriplay().args(["play", "--json", "--steps", "3", "--config"]).arg(&path).arg("--out").arg(&run),
-        ));
+        let config = config(&server, protocol, &dir.path().join("handed-over"));
+        let summary = last_json(&succeeded(play(&config, dir.path()).args(["--json", "--steps", "3"])));
         assert_eq!((&summary["steps"], &summary["dropped"]), (&3.into(), &0.into()));
-        for event in events(&run) {
+        for event in events(&dir.path().join("run")) {
             let kl = event["loss_terms"]["actor/ppo_kl"].as_f64().unwrap_or_else(|| panic!("no divergence in {event}"));
             assert!(kl.abs() < 1e-4, "{protocol}: the server sampled from other weights: {kl}");
         }
         // The start's, and each step's.
-        let seen = server.seen();
-        let loads =
-            seen.iter().filter(|one| one.path == "/v1/load_lora_adapter" || one.path == "/update_weights_from_disk");
-        assert_eq!(loads.count(), 4);
+        let loads = ["/v1/load_lora_adapter", "/update_weights_from_disk"];
+        assert_eq!(server.seen().iter().filter(|one| loads.contains(&&*one.path)).count(), 4);
         assert_eq!(std::fs::read_dir(dir.path().join("handed-over")).expect("a folder").count(), 0);
-        let dry = succeeded(veriplay().args(["play", "--dry-run", "--config"]).arg(&path));
-        let told = String::from_utf8_lossy(&dry.stdout).into_owned();
-        assert!(told.contains(&format!("sampled by the server at `{}` ({protocol})", server.url)), "{told}");
+        let dry = tempfile::tempdir().expect("a temporary directory");
+        let told = stdout(&succeeded(play(&config, dry.path()).arg("--dry-run")));
+        says(&told, &[&format!("sampled by the server at `{}` ({protocol})", server.url)]);
     }
 }
 
@@ -76,14 +65,13 @@ fn a_server_that_fails_in_a_step_costs_that_step_alone() {
     let server = Server::start(ServerKind::Vllm, script);
     let mut config = config(&server, "vllm", dir.path());
     config.insert("checkpoint_every".to_owned(), 100.into());
-    let (path, run) = (write_config(dir.path(), &config), dir.path().join("run"));
-    let failed = finished(veriplay().args(["play", "--steps", "3", "--config"]).arg(&path).arg("--out").arg(&run));
-    let told = stderr(&failed);
+    let run = dir.path().join("run");
+    let failed = finished(play(&config, dir.path()).args(["--steps", "3"]));
     assert!(!failed.status.success());
-    assert!(told.contains("the key has expired") && told.contains("veriplay play --resume"), "{told}");
+    says(&stderr(&failed), &["the key has expired", "veriplay play --resume"]);
     assert!(run.join("checkpoints/step_2").is_dir(), "the steps before it are saved");
     fails.store(false, Ordering::Relaxed);
-    let summary = last_json(&succeeded(veriplay().args(["play", "--json", "--resume"]).arg(&run)));
+    let summary = last_json(&succeeded(resume(&run).arg("--json")));
     assert_eq!((&summary["steps"], &summary["resumed_at"]), (&3.into(), &2.into()));
     assert_eq!(events(&run).len(), 3);
 }
@@ -92,34 +80,27 @@ fn a_server_that_fails_in_a_step_costs_that_step_alone() {
 fn what_a_server_cannot_do_is_refused_by_its_key() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let server = Server::start(ServerKind::Vllm, |_, _| Act::Answer);
-    let refused = |change: &dyn Fn(&mut toml::Table)| {
-        let mut config = config(&server, "vllm", dir.path());
-        change(&mut config);
-        let output = finished(veriplay().args(["play", "--config"]).arg(write_config(dir.path(), &config)));
-        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-        stderr(&output)
+    let good = config(&server, "vllm", dir.path());
+    let without = |key: &str| {
+        let mut config = good.clone();
+        section(&mut config, "learn").remove(key).expect("it was there");
+        config
     };
-    let table = |config: &mut toml::Table, name: &str| config[name].as_table_mut().expect("a table").clone();
-    let without = |name: &'static str| {
-        move |config: &mut toml::Table| drop(config["learn"].as_table_mut().expect("a table").remove(name))
+    let with = |keys: &str| {
+        let mut config = good.clone();
+        merge(&mut config, keys.parse().expect("TOML"));
+        config
     };
-    let told = refused(&without("lora"));
-    assert!(told.contains("`rollout_server.protocol` is `vllm`") && told.contains("[learn.lora]"), "{told}");
-    let told = refused(&without("loss"));
-    assert!(told.contains("`learn.loss.kind` is `policy_gradient`") && told.contains("`tis`"), "{told}");
-    let told = refused(&|config| drop(config.insert("model".to_owned(), "stdio".into())));
-    assert!(told.contains("`rollout_server.url`") && told.contains("your trainer samples"), "{told}");
-    for (key, value, want) in [
-        ("concurrency", toml::Value::from(0), "`rollout_server.concurrency` is `0`: it must be from 1 to 4096"),
-        ("protocol", "openai".into(), "`rollout_server.protocol` is `openai`: it must be "),
-        ("url", "localhost:8000".into(), "`localhost:8000` is no server's address"),
+    let concurrency = "`rollout_server.concurrency` is `0`: it must be from 1 to 4096";
+    for (config, wanted) in [
+        (without("lora"), ["`rollout_server.protocol` is `vllm`", "[learn.lora]"]),
+        (without("loss"), ["`learn.loss.kind` is `policy_gradient`", "`tis`"]),
+        (with("model = \"stdio\""), ["`rollout_server.url`", "your trainer samples"]),
+        (with("rollout_server.concurrency = 0"), [concurrency, ""]),
+        (with("rollout_server.protocol = \"openai\""), ["`rollout_server.protocol` is `openai`: it must be ", ""]),
+        (with("rollout_server.url = \"localhost:8000\""), ["`localhost:8000` is no server's address", ""]),
     ] {
-        let told = refused(&|config| {
-            let mut server = table(config, "rollout_server");
-            server.insert(key.to_owned(), value.clone());
-            config.insert("rollout_server".to_owned(), server.into());
-        });
-        assert!(told.contains(want), "{told}");
+        fails(&mut play(&config, dir.path()), 3, &wanted);
     }
     assert!(server.seen().is_empty(), "nothing was asked of the server");
 }

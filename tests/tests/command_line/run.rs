@@ -1,17 +1,27 @@
 //! `veriplay run`: each way a program can end, and that it leaves nothing behind.
 
 use std::io::Write;
+use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use super::{finished, last_json, stderr, veriplay};
+use super::commands::{ended, fails, holds};
+use super::verify::rows;
+use super::{last_json, says, stderr, stdout, veriplay};
+
+/// Runs `veriplay run` with this on its standard input.
+fn run_with_input(arguments: &[&str], input: &str) -> Output {
+    let mut command = veriplay();
+    command.arg("run").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    // A command that refuses its arguments reads nothing.
+    let _ = child.stdin.take().expect("stdin is piped").write_all(input.as_bytes());
+    child.wait_with_output().expect("it ends")
+}
 
 /// Runs `program` and returns the report.
 fn report(program: &str, options: &[&str]) -> Value {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let file = dir.path().join("program.py");
-    std::fs::write(&file, program).expect("the program is written");
-    let output = finished(veriplay().arg("run").arg(&file).arg("--json").args(options));
+    let output = run_with_input(&[&["-", "--json"], options].concat(), program);
     let report = last_json(&output);
     let left_with_0 = report["exit"] == "trapped" && report["exit_code"] == 0;
     let failed = report["exit"] != "returned" && !left_with_0;
@@ -19,92 +29,17 @@ fn report(program: &str, options: &[&str]) -> Value {
     report
 }
 
-fn exit_of(program: &str, options: &[&str]) -> String {
-    report(program, options)["exit"].as_str().expect("`exit` is a word").to_owned()
-}
-
 #[test]
-fn every_way_to_end_has_its_word() {
-    let fuel = ["--fuel", "50000000"];
-    let cases: &[(&str, &[&str], &str)] = &[
-        ("print('hello')", &[], "returned"),
-        ("while True: pass", &fuel, "fuel_exhausted"),
-        (
-            "while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass",
-            &fuel,
-            "fuel_exhausted",
-        ),
-        ("x = []\nwhile True: x.append(bytearray(1 << 20))", &[], "memory_exceeded"),
-        ("while True: print('x' * 1000)", &[], "output_exceeded"),
-        ("def f(n): return f(n + 1)\nf(0)", &[], "raised"),
-        ("import os\nos._exit(0)", &[], "trapped"),
-        ("def f(:", &[], "compile_error"),
-        ("open('/etc/passwd').read()", &[], "raised"),
-        ("import sys\nsys.exit(0)", &[], "returned"),
-        ("import sys\nsys.exit(3)", &[], "raised"),
-    ];
-    for (program, options, exit) in cases {
-        assert_eq!(exit_of(program, options), *exit, "{program}");
-    }
-}
-
-#[test]
-fn the_limit_that_was_met_is_named() {
-    let endless = "while True:\n    ";
-    for (program, exit, limit) in [
-        (format!("{endless}print('x' * 1000)"), "output_exceeded", "output_bytes"),
-        (format!("f = open('f', 'w')\n{endless}f.write('x' * 100_000)"), "output_exceeded", "file_bytes"),
-        (format!("x = []\n{endless}x.append(bytearray(1 << 20))"), "memory_exceeded", "memory_bytes"),
-    ] {
-        let report = report(&program, &[]);
-        assert_eq!((&report["exit"], &report["limit"]), (&exit.into(), &limit.into()), "{program}");
-    }
-    assert_eq!(report("print(1)", &[])["limit"], Value::Null);
-    let output = run_with_input(&["-"], &format!("f = open('f', 'w')\n{endless}f.write('x' * 100_000)"));
-    assert!(
-        stderr(&output).contains("hint: its files take more than `file_bytes`, 16777216 bytes"),
-        "{}",
-        stderr(&output)
-    );
-}
-
-#[test]
-fn the_status_is_that_of_a_process_and_stderr_has_what_the_process_would_print() {
-    let fuel = ["--fuel", "50000000"];
-    let cases: &[(&str, &[&str], Value, &str)] = &[
-        ("print('hello')", &[], 0.into(), ""),
-        ("import sys\nsys.exit(3)", &[], 3.into(), ""),
-        ("import sys\nsys.exit('no input')", &[], 1.into(), "no input\n"),
-        ("import os\nos._exit(7)", &[], 7.into(), ""),
-        ("while True: pass", &fuel, Value::Null, ""),
-    ];
-    for (program, options, status, stderr) in cases {
-        let report = report(program, options);
-        assert_eq!((&report["exit_code"], report["stderr"].as_str()), (status, Some(*stderr)), "{program}");
+fn every_way_to_end_is_reported() {
+    for case in rows(include_str!("run.jsonl")) {
+        let program = case["program"].as_str().expect("a program");
+        let options: Vec<&str> = serde::Deserialize::deserialize(&case["options"]).expect("options");
+        holds(&report(program, &options), &case["report"]);
     }
     let raised = report("1/0", &[]);
-    assert_eq!(raised["exit_code"], 1);
     assert!(raised["stderr"].as_str().is_some_and(|text| text.ends_with("ZeroDivisionError: division by zero\n")));
-}
-
-#[test]
-fn errors_are_named() {
-    let cases = [
-        ("open('/etc/passwd').read()", "FileNotFoundError"),
-        ("def f(n): return f(n + 1)\nf(0)", "RecursionError"),
-        ("raise StopIteration('done')", "StopIteration"),
-    ];
-    for (program, kind) in cases {
-        assert_eq!(report(program, &[])["error"]["kind"], kind, "{program}");
-    }
-}
-
-#[test]
-fn a_call_gives_its_value() {
-    let program = "def f(x, y):\n    return [x, {'k': y}, (1,)]";
-    let report = report(program, &["--call", "f", "--arguments", "-1, 'é'"]);
-    assert_eq!(report["value"], "[-1, {'k': 'é'}, (1,)]");
-    assert_eq!(report["exit"], "returned");
+    let output = run_with_input(&["-"], "f = open('f', 'w')\nwhile True: f.write('x' * 100_000)");
+    ended(&output, 10, &["hint: its files take more than `file_bytes`, 16777216 bytes"]);
 }
 
 #[test]
@@ -130,103 +65,53 @@ fn numpy_is_there_already_in_its_image_and_random_numbers_follow_the_seed() {
 
 #[test]
 fn an_image_that_is_not_known_is_refused_with_the_names_of_those_that_are() {
-    let output = finished(veriplay().args(["run", "--image", "ruby", "-"]));
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr(&output).contains("there is no image `ruby`: it is one of python, python-numpy"),
-        "{}",
-        stderr(&output)
-    );
-}
-
-#[test]
-fn bytes_that_are_not_text_are_escaped() {
-    let report = report("import sys\nsys.stdout.buffer.write(b'a\\xff\\\\n')", &[]);
-    assert_eq!(report["stdout"], "a\\xff\\n");
-}
-
-#[test]
-fn standard_input_reaches_the_program() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let input = dir.path().join("input");
-    std::fs::write(&input, "41\n").expect("the input is written");
-    let report = report("print(int(input()) + 1)", &["--stdin", input.to_str().expect("a UTF-8 path")]);
-    assert_eq!(report["stdout"], "42\n");
-}
-
-/// Runs `veriplay run` with this on its standard input.
-fn run_with_input(arguments: &[&str], input: &str) -> std::process::Output {
-    let pipe = std::process::Stdio::piped;
-    let mut command = veriplay();
-    let mut child =
-        command.arg("run").args(arguments).stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().expect("it starts");
-    // A command that refuses its arguments reads nothing.
-    let _ = child.stdin.take().expect("stdin is piped").write_all(input.as_bytes());
-    child.wait_with_output().expect("it ends")
+    let said = "there is no image `ruby`: it is one of python, python-numpy";
+    fails(veriplay().args(["run", "--image", "ruby", "-"]), 2, &[said]);
 }
 
 #[test]
 fn a_program_or_its_input_may_come_from_standard_input() {
-    let output = run_with_input(&["-"], "print(6 * 7)");
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"42\n".as_slice()), "{}", stderr(&output));
+    let printed = |arguments: &[&str], input: &str| {
+        let output = run_with_input(arguments, input);
+        ended(&output, 0, &[]);
+        stdout(&output)
+    };
+    assert_eq!(printed(&["-"], "print(6 * 7)"), "42\n");
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let file = dir.path().join("double.py");
+    let (file, input) = (dir.path().join("double.py"), dir.path().join("input"));
     std::fs::write(&file, "print(int(input()) * 2)").expect("the program is written");
-    let output = run_with_input(&[file.to_str().expect("a UTF-8 path"), "--stdin", "-"], "21\n");
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"42\n".as_slice()), "{}", stderr(&output));
-    let output = run_with_input(&["-", "--stdin", "-"], "21\n");
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-}
-
-#[test]
-fn what_a_program_prints_comes_out_as_it_is() {
-    let output = run_with_input(&["-"], "import sys\nsys.stdout.write('a\\n\\nb')");
-    assert_eq!(
-        (output.status.code(), output.stdout.as_slice()),
-        (Some(0), b"a\n\nb".as_slice()),
-        "{}",
-        stderr(&output)
-    );
-    let output = run_with_input(&["-"], "print('a\\n')");
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"a\n\n".as_slice()), "{}", stderr(&output));
+    std::fs::write(&input, "41\n").expect("the input is written");
+    let [file, input] = [&file, &input].map(|path| path.to_str().expect("a UTF-8 path"));
+    assert_eq!(printed(&[file, "--stdin", "-"], "21\n"), "42\n");
+    assert_eq!(printed(&[file, "--stdin", input], ""), "82\n");
+    ended(&run_with_input(&["-", "--stdin", "-"], "21\n"), 3, &[]);
+    // What a program prints comes out as it is.
+    assert_eq!(printed(&["-"], "import sys\nsys.stdout.write('a\\n\\nb')"), "a\n\nb");
+    assert_eq!(printed(&["-"], "print('a\\n')"), "a\n\n");
 }
 
 #[test]
 fn a_program_that_fails_fails_the_command_and_says_how() {
     let output = run_with_input(&["-", "--fuel", "5e7"], "while True: pass");
-    assert_eq!(output.status.code(), Some(10));
-    let said = stderr(&output);
-    assert!(said.contains("error: the program failed: fuel_exhausted") && said.contains("--fuel"), "{said}");
-    let output = run_with_input(&["-"], "import sys\nsys.exit(3)");
-    assert_eq!(output.status.code(), Some(10));
-    assert!(stderr(&output).contains("raised (exit status 3)"), "{}", stderr(&output));
-    assert!(!stderr(&output).contains("SystemExit"), "{}", stderr(&output));
+    ended(&output, 10, &["error: the program failed: fuel_exhausted", "--fuel"]);
+    let said = ended(&run_with_input(&["-"], "import sys\nsys.exit(3)"), 10, &["raised (exit status 3)"]);
+    assert!(!said.contains("SystemExit"), "{said}");
     for fuel in ["0", "1.5", "-1", "1e16", "1e300", "18446744073709551615", "much"] {
         let output = run_with_input(&["-", &format!("--fuel={fuel}")], "");
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{fuel}: {said}");
-        assert!(said.contains(&format!("'{fuel}'")) && said.contains("from 1 to 9007199254740992"), "{said}");
+        ended(&output, 2, &[&format!("'{fuel}'"), "from 1 to 9007199254740992"]);
     }
 }
 
 #[test]
 fn a_limit_out_of_range_is_wrong_usage_with_the_range() {
     for value in ["0", "10", "5000"] {
-        let option = "--memory-mib";
-        let output = run_with_input(&["-", option, value], "print(1)");
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{option} {value}: {said}");
-        assert!(said.contains(&format!("`{option} {value}` is out of range\nhint: give a number from ")), "{said}");
+        let output = run_with_input(&["-", "--memory-mib", value], "print(1)");
+        ended(&output, 2, &[&format!("`--memory-mib {value}` is out of range\nhint: give a number from ")]);
     }
-}
-
-#[test]
-fn a_negative_limit_is_out_of_range_and_no_option() {
+    // A negative one is no option.
     for (option, wanted) in [("--fuel", "from 1 to 9007199254740992"), ("--memory-mib", "a whole number of MiB")] {
-        let output = run_with_input(&["-", option, "-1"], "print(1)");
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{option}: {said}");
-        assert!(said.contains(wanted) && !said.contains("tip:"), "{option}: {said}");
+        let said = ended(&run_with_input(&["-", option, "-1"], "print(1)"), 2, &[wanted]);
+        assert!(!said.contains("tip:"), "{option}: {said}");
     }
 }
 
@@ -238,35 +123,25 @@ fn what_has_no_end_is_not_read_beyond_the_memory_of_the_guest() {
     let file = file.to_str().expect("a UTF-8 path");
     for arguments in [&["/dev/zero"][..], &[file, "--stdin", "/dev/zero"]] {
         let output = run_with_input(&[arguments, &["--memory-mib", "100"]].concat(), "");
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
-        assert!(said.contains("`/dev/zero` is larger than the guest's memory, 100 MiB"), "{arguments:?}: {said}");
-        assert!(said.contains("hint: give a smaller file, or more memory by `--memory-mib`"), "{arguments:?}: {said}");
+        let hint = "hint: give a smaller file, or more memory by `--memory-mib`";
+        ended(&output, 3, &["`/dev/zero` is larger than the guest's memory, 100 MiB", hint]);
     }
-}
-
-/// Runs `veriplay` with its stdout on a device that is always full.
-fn into_full_device(arguments: &[&str]) -> std::process::Output {
-    let full = std::fs::File::options().write(true).open("/dev/full").expect("the device is there");
-    let mut command = veriplay();
-    let child = command.args(arguments).stdin(std::process::Stdio::null()).stdout(full);
-    child.stderr(std::process::Stdio::piped()).spawn().expect("it starts").wait_with_output().expect("it ends")
 }
 
 #[test]
 fn data_that_cannot_be_written_fails_the_command() {
-    let commands =
-        [&["run", "-", "--json"][..], &["isolate", "--list"], &["completions", "bash"], &["--help"], &["--version"]];
-    for arguments in commands {
-        let output = into_full_device(arguments);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
-        assert!(said.contains("error: cannot write to standard output: "), "{arguments:?}: {said}");
+    for arguments in
+        [&["run", "-", "--json"][..], &["isolate", "--list"], &["completions", "bash"], &["--help"], &["--version"]]
+    {
+        // A device that is always full.
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("the device is there");
+        let mut command = veriplay();
+        command.args(arguments).stdin(Stdio::null()).stdout(full).stderr(Stdio::piped());
+        let output = command.spawn().expect("it starts").wait_with_output().expect("it ends");
+        ended(&output, 3, &["error: cannot write to standard output: "]);
     }
     // Whoever closes a pipe has read enough.
-    let mut command = veriplay();
-    let mut child =
-        command.args(["isolate", "--list"]).stdout(std::process::Stdio::piped()).spawn().expect("it starts");
+    let mut child = veriplay().args(["isolate", "--list"]).stdout(Stdio::piped()).spawn().expect("it starts");
     drop(child.stdout.take());
     assert!(child.wait().expect("it ends").success());
 }
@@ -274,9 +149,9 @@ fn data_that_cannot_be_written_fails_the_command() {
 #[test]
 fn quiet_keeps_what_the_program_says() {
     let output = run_with_input(&["-", "--quiet"], "import sys\nprint('out')\nprint('seen', file=sys.stderr)");
-    assert_eq!((output.stdout.as_slice(), stderr(&output).as_str()), (b"out\n".as_slice(), "seen\n"));
+    assert_eq!((stdout(&output), stderr(&output)), ("out\n".to_owned(), "seen\n".to_owned()));
     let output = run_with_input(&["-", "--quiet", "--call", "f"], "def f():\n    raise ValueError('seen')");
-    assert!(stderr(&output).contains("ValueError: seen"), "{}", stderr(&output));
+    says(&stderr(&output), &["ValueError: seen"]);
 }
 
 #[test]

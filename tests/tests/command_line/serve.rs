@@ -5,16 +5,16 @@ mod broken_host;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use veriplay_tests::external::published_file;
 
-use super::verify::{Bench, FUEL, lines, mixed, rows};
-use super::{finished, last_json, stderr, veriplay};
+use super::commands::{fails, holds, parse, send_signal};
+use super::verify::{Bench, FUEL, mixed, rows};
+use super::{finished, last_json, says, stderr, stdout, succeeded, veriplay};
 
 /// A service that is running.
 pub(super) struct Service {
@@ -57,38 +57,47 @@ impl Service {
         format!("{}{path}", self.address)
     }
 
-    pub(super) fn post(&self, path: &str, body: &Value) -> Answer {
+    /// Posts JSON, which is a value or a text.
+    pub(super) fn post(&self, path: &str, body: &impl ToString) -> Answer {
         post(&self.url(path), body)
     }
 
     /// Posts a request that must succeed.
-    pub(super) fn ask(&self, path: &str, body: &Value) -> Value {
+    pub(super) fn ask(&self, path: &str, body: &impl ToString) -> Value {
         let (status, text) = self.post(path, body);
         assert_eq!(status, 200, "{path}: {text}");
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("`{text}` is no JSON: {error}"))
+        parse(&text)
+    }
+
+    /// Runs a program, and gives what it printed.
+    fn printed(&self, program: &str) -> Value {
+        self.ask("/run_code", &code(program))["run_result"]["stdout"].clone()
     }
 
     pub(super) fn get(&self, path: &str) -> Answer {
         read(agent().get(self.url(path)).call())
     }
 
+    fn metrics(&self) -> String {
+        self.get("/metrics").1
+    }
+
     /// Waits until programs are judged: this one waits in the queue while the image is loaded.
     pub(super) fn ready(self) -> Self {
-        assert_eq!(self.ask("/run_code", &code("print(1)"))["run_result"]["stdout"], "1\n");
+        assert_eq!(self.printed("print(1)"), "1\n");
         self
     }
 
-    fn signal(&self, signal: Signal) {
-        kill_process(self.pid(), signal).expect("it runs");
-    }
-
-    fn pid(&self) -> Pid {
-        Pid::from_raw(i32::try_from(self.child.id()).expect("a pid")).expect("a pid")
+    /// Kills its workers, of which some may have ended meanwhile.
+    fn kill_workers(&self) {
+        for worker in children(self.child.id()) {
+            let _ = kill_process(worker, Signal::KILL);
+        }
     }
 
     /// Stops it as an orchestrator does, and returns its exit code and log.
     pub(super) fn stop(mut self) -> (Option<i32>, String) {
-        self.signal(Signal::TERM);
+        send_signal(&self.child, Signal::TERM);
         let mut log = String::new();
         self.child.stderr.take().expect("stderr is a pipe").read_to_string(&mut log).expect("it is text");
         (self.child.wait().expect("it ends").code(), log)
@@ -106,7 +115,7 @@ pub(super) fn agent() -> ureq::Agent {
     ureq::Agent::config_builder().http_status_as_error(false).build().into()
 }
 
-fn post(url: &str, body: &Value) -> Answer {
+fn post(url: &str, body: &impl ToString) -> Answer {
     read(agent().post(url).header("content-type", "application/json").send(body.to_string()))
 }
 
@@ -133,7 +142,7 @@ fn request(tasks: &[Value], attempts: &[Value]) -> Value {
 
 /// The row of `verify` in a served row.
 fn row_of(served: &str) -> (u64, String, Value) {
-    let value: Value = serde_json::from_str(served).expect("a row is JSON");
+    let value = parse(served);
     let start = served.find(",\"schema_version\"").expect("the row of verify begins with its version");
     let end = served.rfind(",\"reward\":").expect("the reward follows");
     (value["index"].as_u64().expect("an index"), format!("{{{}}}", &served[start + 1..end]), value)
@@ -178,37 +187,33 @@ fn the_cache_is_that_of_verify() {
     let service = Service::start(&["--cache", &cache]).ready();
     let again = service.ask("/v1/verify", &request(&tasks, &attempts));
     assert_eq!(cached(&again), 8);
-    assert!(service.get("/metrics").1.contains("veriplay_cache_hits_total 8"));
+    assert!(service.metrics().contains("veriplay_cache_hits_total 8"));
     assert_eq!(service.stop().0, Some(0));
     let output = bench.run(&["--cache", &cache, "--out", "out.jsonl", "--json"]);
     assert_eq!(last_json(&output)["cached"], 8, "{}", stderr(&output));
     let fuel = |rows: &[Value]| rows.iter().map(|row| row["fuel"].clone()).collect::<Vec<_>>();
-    assert_eq!(fuel(&rows(&bench.out())), fuel(first["verdicts"].as_array().expect("rows")));
+    assert_eq!(fuel(&bench.rows()), fuel(first["verdicts"].as_array().expect("rows")));
 }
 
 #[test]
 fn published_rows_are_judged_as_verify_does() {
     let Some(path) = published_file("HumanEval.jsonl.gz") else { return };
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let text = Command::new("gzip").args(["-dc"]).arg(&path).output().expect("gzip runs").stdout;
-    let text = String::from_utf8(text).expect("it is text");
+    let text = stdout(&succeeded(Command::new("gzip").args(["-dc"]).arg(&path)));
     let chosen: Vec<&str> = text.lines().take(12).collect();
     let mut attempts = Vec::new();
     for line in &chosen {
-        let row: Value = serde_json::from_str(line).expect("a row is JSON");
+        let row = parse(line);
         attempts.push(json!({"task_id": row["task_id"], "completion": row["canonical_solution"]}));
         attempts.push(json!({"task_id": row["task_id"], "completion": "    return None\n"}));
     }
-    std::fs::write(dir.path().join("tasks.jsonl"), chosen.join("\n")).expect("it can be written");
-    std::fs::write(dir.path().join("attempts.jsonl"), lines(&attempts)).expect("it can be written");
-    let mut verify = veriplay();
-    verify.current_dir(dir.path()).args(["verify", "--no-cache", "--format", "humaneval", "--tasks", "tasks.jsonl"]);
-    let verified = finished(verify.args(["--attempts", "attempts.jsonl"]));
+    let bench = Bench::new(&[], &attempts, &["--format", "humaneval"]);
+    bench.write("tasks.jsonl", &chosen.join("\n"));
+    bench.summary(0);
     let tasks: Vec<Value> = chosen.iter().map(|line| json!({"format": "humaneval", "row": line})).collect();
     let service = Service::start(&[]).ready();
     let answer = service.ask("/v1/verify", &json!({"tasks": tasks, "attempts": attempts}));
     let column = |rows: &[Value], name: &str| rows.iter().map(|row| row[name].clone()).collect::<Vec<_>>();
-    let (served, expected) = (answer["verdicts"].as_array().expect("rows"), rows(&stdout(&verified)));
+    let (served, expected) = (answer["verdicts"].as_array().expect("rows"), bench.rows());
     for name in ["status", "fuel", "judged", "evidence"] {
         assert_eq!(column(served, name), column(&expected, name), "{name}");
     }
@@ -245,63 +250,28 @@ fn a_label_is_read_as_it_was_sent() {
     let label =
         format!(r#"{{"fn_name": "f", "inputs": [[{{"b": 1, "a": 2}}, {big}]], "outputs": [[["b", "a"], {big}]]}}"#);
     let label = label.replace(&format!("], {big}]]"), "], 123456789012345678901234567891]]");
-    let post = |path: &str, body: String| {
-        let (status, text) =
-            read(agent().post(service.url(path)).header("content-type", "application/json").send(body));
-        assert_eq!(status, 200, "{path}: {text}");
-        serde_json::from_str::<Value>(&text).expect("it is JSON")
-    };
     let slime = format!(r#"{{"response": {}, "label": {label}}}"#, json!(program));
-    assert_eq!(post("/get_reward", slime), json!(1.0));
+    assert_eq!(service.ask("/get_reward", &slime), json!(1.0));
     let query = json!([program, program]);
     let openrlhf = format!(r#"{{"query": {query}, "prompts": ["", ""], "labels": [{label}, {label}]}}"#);
-    assert_eq!(post("/get_reward", openrlhf)["rewards"], json!([1.0, 1.0]));
+    assert_eq!(service.ask("/get_reward", &openrlhf)["rewards"], json!([1.0, 1.0]));
     let message = json!({"output": [{"type": "message", "content": [{"type": "output_text", "text": program}]}]});
     let nemo_gym = format!(
         r#"{{"responses_create_params": {{}}, "response": {message}, "verifier_metadata": {{"unit_tests": {label}}}}}"#
     );
-    assert_eq!(post("/verify", nemo_gym)["reward"], json!(1.0));
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    assert_eq!(service.ask("/verify", &nemo_gym)["reward"], json!(1.0));
 }
 
 #[test]
 fn programs_end_as_in_sandbox_fusion() {
     let service = Service::start(&[]).ready();
-    for (program, status, run, code_of, printed) in [
-        ("print('hello')", "Success", "Finished", json!(0), "hello\n"),
-        ("print(1)\nimport sys\nsys.exit(3)", "Failed", "Finished", json!(3), "1\n"),
-        ("import sys\nsys.exit()", "Success", "Finished", json!(0), ""),
-        ("import sys\nsys.exit('bye')", "Failed", "Finished", json!(1), ""),
-        ("print(1)\n1/0", "Failed", "Finished", json!(1), "1\n"),
-        ("def f(:", "Failed", "Finished", json!(1), ""),
-        ("import os\nprint(1, flush=True)\nos._exit(0)", "Success", "Finished", json!(0), "1\n"),
-        ("import os\nos._exit(4)", "Failed", "Finished", json!(4), ""),
-        ("print(1, flush=True)\nwhile True: pass", "Failed", "TimeLimitExceeded", json!(null), "1\n"),
-        ("x = [0] * 10**9", "Failed", "Finished", json!(1), ""),
-        (
-            "import sys\nsys.stdout.buffer.write(b'\\xff')",
-            "Success",
-            "Finished",
-            json!(0),
-            "[DecodeError] 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
-        ),
-        ("open('/etc/passwd')", "Failed", "Finished", json!(1), ""),
-    ] {
-        let answer = service.ask("/run_code", &code(program));
-        let ran = &answer["run_result"];
-        let found = (&answer["status"], &ran["status"], &ran["return_code"], &ran["stdout"]);
-        assert_eq!(found, (&json!(status), &json!(run), &code_of, &json!(printed)), "{program}: {ran}");
+    for case in rows(include_str!("serve/sandbox_fusion.jsonl")) {
+        let program = case["program"].as_str().expect("a program");
+        holds(&service.ask("/run_code", &code(program)), &case["answer"]);
     }
     let long = service.ask("/run_code", &code("print('x' * 300000)"));
-    assert_eq!(
-        (&long["run_result"]["stdout"].as_str().map(str::len), &long["truncated"]),
-        (&Some(300_001), &json!(false))
-    );
-    let longer = service.ask("/run_code", &code("print('x' * 5000000)"));
-    assert_eq!((&longer["run_result"]["status"], &longer["truncated"]), (&json!("TimeLimitExceeded"), &json!(true)));
+    let length = long["run_result"]["stdout"].as_str().map(str::len);
+    assert_eq!((length, &long["truncated"]), (Some(300_001), &json!(false)));
     let files = json!({"code": "text = open('d/in.txt').read()\nopen('out.txt', 'w').write(text * 2)", "language": "python",
         "files": {"d/in.txt": "aGk=", "none": null}, "fetch_files": ["out.txt", "gone.txt", "d/in.txt"]});
     assert_eq!(service.ask("/run_code", &files)["files"], json!({"d/in.txt": "aGk=", "out.txt": "aGloaQ=="}));
@@ -312,25 +282,19 @@ fn programs_end_as_in_sandbox_fusion() {
 /// The original answers many of these with nothing on stdout.
 #[test]
 fn every_answer_is_right_with_many_requests_in_flight() {
-    let service = Service::start(&[]).ready();
-    let url = service.url("/run_code");
+    let service = &Service::start(&[]).ready();
     thread::scope(|scope| {
         for client in 0..64 {
-            let url = &url;
             scope.spawn(move || {
                 for number in 0..4 {
                     let number = client * 1000 + number;
                     // A connection of its own each time, as verl's requests have.
-                    let (status, text) = post(url, &code(&format!("print({number})")));
-                    assert_eq!(status, 200, "{text}");
-                    let answer: Value = serde_json::from_str(&text).expect("JSON");
-                    assert_eq!(answer["run_result"]["stdout"], format!("{number}\n"), "{text}");
+                    assert_eq!(service.printed(&format!("print({number})")), format!("{number}\n"));
                 }
             });
         }
     });
-    let metrics = service.get("/metrics").1;
-    assert!(metrics.contains("veriplay_http_requests_total{path=\"/run_code\",code=\"200\"} 257"), "{metrics}");
+    says(&service.metrics(), &["veriplay_http_requests_total{path=\"/run_code\",code=\"200\"} 257"]);
 }
 
 #[test]
@@ -342,28 +306,31 @@ fn a_killed_worker_changes_no_answer() {
         programs.map(|program| post(&url, &code(&program)).1).collect::<Vec<_>>()
     });
     while !asked.is_finished() {
-        for worker in children(service.child.id()) {
-            // It may have ended since.
-            let _ = kill_process(worker, Signal::KILL);
-        }
+        service.kill_workers();
         // Each is the start of a worker: some jobs get through between two of them.
-        service.ask("/run_code", &code("print(1)"));
-        service.ask("/run_code", &code("print(2)"));
+        service.printed("print(1)");
+        service.printed("print(2)");
     }
     for (number, text) in asked.join().expect("it does not panic").iter().enumerate() {
         // A worker that dies three times in a row is a fault, which a client repeats; it is never a wrong answer.
-        let answer: Value = serde_json::from_str(text).expect("JSON");
+        let answer = parse(text);
         let fine = answer["run_result"]["stdout"] == format!("{number}\n") || answer["detail"].is_string();
         assert!(fine, "{text}");
     }
 }
 
-/// Sends a request, whose answer nobody reads.
-fn send(service: &Service, path: &str, body: &Value) -> TcpStream {
-    let address = service.address.strip_prefix("http://").expect("it listens on TCP");
-    let (mut stream, body) = (TcpStream::connect(address).expect("it listens"), body.to_string());
-    let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json");
+/// Sends a request.
+fn send(mut stream: impl Write, path: &str, connection: &str, body: &Value) {
+    let body = body.to_string();
+    let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: {connection}\r\ncontent-type: application/json");
     write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).expect("it reads");
+}
+
+/// Sends a request, whose answer nobody reads.
+fn leave(service: &Service, path: &str, body: &Value) -> TcpStream {
+    let address = service.address.strip_prefix("http://").expect("it listens on TCP");
+    let stream = TcpStream::connect(address).expect("it listens");
+    send(&stream, path, "keep-alive", body);
     stream
 }
 
@@ -371,31 +338,29 @@ fn send(service: &Service, path: &str, body: &Value) -> TcpStream {
 fn programs_without_end_do_not_keep_others_from_their_answers() {
     let service = Service::start(&[]).ready();
     let endless = json!({"code": "while True: pass", "language": "python", "run_timeout": 60});
-    let running: Vec<TcpStream> = (0..48).map(|_| send(&service, "/run_code", &endless)).collect();
-    while !service.get("/metrics").1.contains("\nveriplay_running 2\n") {
+    let running: Vec<TcpStream> = (0..48).map(|_| leave(&service, "/run_code", &endless)).collect();
+    while !service.metrics().contains("\nveriplay_running 2\n") {
         thread::yield_now();
     }
-    let url = service.url("/run_code");
-    let asked = (0..48).map(|number| {
-        let url = url.clone();
-        thread::spawn(move || {
-            post(&url, &json!({"code": format!("print({number})"), "language": "python", "run_timeout": 20})).1
-        })
+    thread::scope(|scope| {
+        for number in 0..48 {
+            let program = json!({"code": format!("print({number})"), "language": "python", "run_timeout": 20});
+            let service = &service;
+            scope.spawn(move || {
+                let answer = service.ask("/run_code", &program);
+                assert_eq!(answer["run_result"]["stdout"], format!("{number}\n"), "{answer}");
+            });
+        }
     });
-    for (number, asked) in asked.collect::<Vec<_>>().into_iter().enumerate() {
-        let text = asked.join().expect("it does not panic");
-        let answer: Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(answer["run_result"]["stdout"], format!("{number}\n"), "{text}");
-    }
-    let metrics = service.get("/metrics").1;
+    let metrics = service.metrics();
     assert!(!metrics.contains("path=\"/run_code\",code=\"504\""), "those without end still run: {metrics}");
     drop(running);
 }
 
 /// Sends a request, and hangs up once a worker runs it.
 fn hang_up(service: &Service, path: &str, body: &Value) {
-    let _stream = send(service, path, body);
-    while !service.get("/metrics").1.contains("\nveriplay_running 1\n") {
+    let _stream = leave(service, path, body);
+    while !service.metrics().contains("\nveriplay_running 1\n") {
         thread::yield_now();
     }
 }
@@ -415,14 +380,13 @@ fn a_client_that_hangs_up_frees_the_worker_of_its_endless_loop() {
         let service = Service::spawn(command.arg(dir.path())).ready();
         for (path, body) in [("/v1/run", &run), ("/v1/verify", &verify)] {
             hang_up(&service, path, body);
-            assert_eq!(service.ask("/run_code", &code("print(2)"))["run_result"]["stdout"], "2\n", "{isolation}");
+            assert_eq!(service.printed("print(2)"), "2\n", "{isolation}");
         }
         // The attempt has no verdict yet, and no wrong one.
         let row = &service.ask("/v1/verify", &late)["verdicts"][0];
         assert_eq!((&row["reward"], &row["fault"]["kind"]), (&Value::Null, &json!("deadline")), "{row}");
-        assert_eq!(service.ask("/run_code", &code("print(3)"))["run_result"]["stdout"], "3\n", "{isolation}");
-        let metrics = service.get("/metrics").1;
-        assert!(metrics.contains("veriplay_cache_hits_total 0\n"), "{metrics}");
+        assert_eq!(service.printed("print(3)"), "3\n", "{isolation}");
+        says(&service.metrics(), &["veriplay_cache_hits_total 0\n"]);
     }
 }
 
@@ -437,62 +401,50 @@ pub(super) fn children(parent: u32) -> Vec<Pid> {
 fn rows_that_are_invalid_name_their_field() {
     let (tasks, attempts) = mixed();
     let service = Service::start(&[]).ready();
-    let problem = |body: &Value, status: u16| -> Value {
-        let (found, text) = service.post("/v1/verify", body);
-        assert_eq!(found, status, "{text}");
-        serde_json::from_str(&text).expect("JSON")
-    };
-    let with = |task: Value| json!({"tasks": [task], "attempts": attempts});
-    let format = problem(&with(json!({"format": "none", "row": {}})), 422);
-    assert!(
-        format["field"] == "tasks[0].format"
-            && format["detail"].as_str().is_some_and(|text| text.contains("humaneval"))
-    );
+    let with = |task: Value, limits: Value| json!({"tasks": [task], "attempts": attempts, "limits": limits});
+    let good = sources(&tasks).remove(0);
+    for (status, body, field, said) in [
+        (422, with(json!({"format": "none", "row": {}}), json!({})), "tasks[0].format", "humaneval"),
+        (422, with(good.clone(), json!({"memory_bytes": 1 << 20})), "limits.memory_bytes", ""),
+        (422, with(good.clone(), json!({"memory_bytes": 1_u64 << 40})), "limits.memory_bytes", ""),
+        (422, with(good.clone(), json!({"fuel": 1_000_000_000_000_000_u64})), "limits.fuel", ""),
+        (404, with(json!({"digest": "f".repeat(64)}), json!({})), "tasks[0].digest", "urn:veriplay:unknown-task"),
+    ] {
+        let (found, text) = service.post("/v1/verify", &body);
+        assert_eq!((found, &parse(&text)["field"]), (status, &json!(field)), "{text}");
+        says(&text, &[said]);
+    }
     // A row that cannot be read is the fault of the attempts at it alone.
-    let fault = |format: &str, row: &Value| -> Value {
-        let body = json!({"tasks": [{"format": format, "row": row}], "attempts": attempts});
-        let answer = service.ask("/v1/verify", &body);
-        let verdicts = answer["verdicts"].as_array().expect("rows");
-        assert!(
-            verdicts.iter().all(|row| row["fault"]["kind"] == "unreadable_task" && row["reward"].is_null()),
-            "{answer}"
-        );
-        answer["tasks"][0]["fault"].clone()
+    let changed = |place: &str, value: Value| {
+        let mut row = good["row"].clone();
+        *row.pointer_mut(place).expect("a row has it") = value;
+        json!({"format": "veriplay", "row": row})
     };
-    assert_eq!(fault("humaneval", &json!({"task_id": "x"}))["field"], "prompt");
-    let mut judge = tasks[0].clone();
-    judge["problem"]["checks"]["calls"]["comparison"]["judge"] = json!("nobody");
-    let judge = fault("veriplay", &judge);
-    assert!(judge["message"].as_str().is_some_and(|text| text.contains("nobody")), "{judge}");
-    let mut memory = request(&tasks, &attempts);
-    memory["limits"] = json!({"memory_bytes": 1 << 20});
-    assert_eq!(problem(&memory, 422)["field"], "limits.memory_bytes");
-    memory["limits"] = json!({"memory_bytes": 1_u64 << 40});
-    assert_eq!(problem(&memory, 422)["field"], "limits.memory_bytes");
-    memory["limits"] = json!({"fuel": 1_000_000_000_000_000_u64});
-    assert_eq!(problem(&memory, 422)["field"], "limits.fuel");
-    let mut own = tasks[0].clone();
-    own["problem"]["limits"] =
-        json!({"fuel": 1, "memory_bytes": 1 << 28, "output_bytes": 1_u64 << 40, "file_bytes": 1, "deadline_ns": 1});
-    let own = fault("veriplay", &own);
-    assert!(own["message"].as_str().is_some_and(|text| text.contains(": limits.output_bytes: ")), "{own}");
-    let mut none = tasks[0].clone();
-    none["problem"]["limits"] =
-        json!({"fuel": 0, "memory_bytes": 1 << 28, "output_bytes": 1, "file_bytes": 1, "deadline_ns": 1});
-    let none = fault("veriplay", &none);
-    assert!(none["message"].as_str().is_some_and(|text| text.contains("0 units of fuel")), "{none}");
+    let limits = |fuel: u64, output_bytes: u64| {
+        let limits = json!({"fuel": fuel, "memory_bytes": 1 << 28, "output_bytes": output_bytes, "file_bytes": 1, "deadline_ns": 1});
+        let mut problem = good["row"]["problem"].clone();
+        problem["limits"] = limits;
+        changed("/problem", problem)
+    };
+    for (task, said) in [
+        (json!({"format": "humaneval", "row": {"task_id": "x"}}), "\"field\":\"prompt\""),
+        (changed("/problem/checks/calls/comparison/judge", json!("nobody")), "nobody"),
+        (limits(1, 1 << 40), ": limits.output_bytes: "),
+        (limits(0, 1), "0 units of fuel"),
+    ] {
+        let answer = service.ask("/v1/verify", &with(task, json!({})));
+        for row in answer["verdicts"].as_array().expect("rows") {
+            let (kind, reward) = (&row["fault"]["kind"], &row["reward"]);
+            assert_eq!((kind, reward), (&json!("unreadable_task"), &Value::Null), "{answer}");
+        }
+        says(&answer["tasks"][0]["fault"].to_string(), &[said]);
+    }
     let sent = service.ask("/v1/tasks", &json!({"tasks": sources(&tasks)}));
     let digest = sent["tasks"][1]["digest"].clone();
     let known = json!({"tasks": [{"digest": digest}], "attempts": [attempts[1], attempts[3]]});
-    let statuses: Vec<Value> = service.ask("/v1/verify", &known)["verdicts"]
-        .as_array()
-        .expect("rows")
-        .iter()
-        .map(|row| row["status"].clone())
-        .collect();
+    let answer = service.ask("/v1/verify", &known);
+    let statuses: Vec<&Value> = answer["verdicts"].as_array().expect("rows").iter().map(|row| &row["status"]).collect();
     assert_eq!(statuses, ["wrong_answer", "accepted"]);
-    let unknown = problem(&with(json!({"digest": "f".repeat(64)})), 404);
-    assert_eq!((&unknown["type"], &unknown["field"]), (&json!("urn:veriplay:unknown-task"), &json!("tasks[0].digest")));
 }
 
 #[test]
@@ -502,32 +454,15 @@ fn a_unix_socket_serves_and_is_removed_when_the_service_is_told_to_stop() {
     let path = socket.display().to_string();
     let service = Service::start(&["--socket", &path, "--log-format", "json"]);
     assert_eq!(service.address, format!("unix:{path}"));
-    assert!(over_socket(&socket, "marker_in_a_program").contains("\"Success\""));
-    let second = finished(veriplay().args(["serve", "--socket", &path, "--no-cache"]));
-    assert_eq!(second.status.code(), Some(3));
-    assert!(
-        stderr(&second).contains("another process listens") && stderr(&second).contains("hint: "),
-        "{}",
-        stderr(&second)
-    );
-    let (code, _) = service.stop();
-    assert_eq!(code, Some(0));
-    assert!(!socket.exists());
-}
-
-/// Runs a program that prints a text, over a Unix socket.
-fn over_socket(socket: &Path, text: &str) -> String {
-    let body = code(&format!("print('{text}')")).to_string();
-    let mut stream = UnixStream::connect(socket).expect("it listens");
-    write!(
-        stream,
-        "POST /run_code HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .expect("it reads");
+    let mut stream = UnixStream::connect(&socket).expect("it listens");
+    send(&stream, "/run_code", "close", &code("print(1)"));
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("it answers");
-    answer
+    says(&answer, &["\"Success\""]);
+    let second = ["serve", "--socket", &path, "--no-cache"];
+    fails(veriplay().args(second), 3, &["another process listens", "hint: "]);
+    assert_eq!(service.stop().0, Some(0));
+    assert!(!socket.exists());
 }
 
 #[test]
@@ -538,7 +473,7 @@ fn the_log_is_json_with_request_ids_and_without_programs() {
     service.ask("/run_code", &code("marker_in_a_program = 1"));
     let (code, log) = service.stop();
     assert_eq!(code, Some(0));
-    let entries: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect();
+    let entries = rows(&log);
     let answered = entries.iter().filter(|entry| entry["message"] == "answered").count();
     assert_eq!(answered, 2);
     assert!(entries.iter().any(|entry| entry["spans"][0]["id"].is_string()));
@@ -547,9 +482,7 @@ fn the_log_is_json_with_request_ids_and_without_programs() {
 
 /// Messages of the log at a level. Every line must be JSON.
 fn messages(log: &str, level: &str) -> Vec<String> {
-    let entries =
-        log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("no JSON: {line}")));
-    let chosen = entries.filter(|entry| entry["level"] == level);
+    let chosen = rows(log).into_iter().filter(|entry| entry["level"] == level);
     chosen.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
@@ -564,10 +497,9 @@ fn a_warning_has_the_form_of_the_log() {
     assert!(warnings.iter().any(|warning| warning.starts_with("verdicts are not cached: ")), "{log}");
     drop(first);
     // An error that ends the service too.
-    let output = finished(veriplay().args(["serve", "--addr", "0.0.0.0:0", "--log-format", "json"]));
-    let said = stderr(&output);
+    let open = ["serve", "--addr", "0.0.0.0:0", "--log-format", "json"];
+    let said = fails(veriplay().args(open), 3, &[r#""hint":"add `--token-file FILE`"#]);
     assert!(messages(&said, "ERROR").iter().any(|error| error.contains("loopback")), "{said}");
-    assert!(said.contains(r#""hint":"add `--token-file FILE`"#), "{said}");
 }
 
 #[test]
@@ -576,15 +508,12 @@ fn tokens_in_clear_text_are_warned_of() {
     let file = dir.path().join("tokens");
     std::fs::write(&file, "0123456789abcdef0123\n").expect("it can be written");
     let log = |address: &str, more: &[&str]| {
+        let options = ["serve", "--workers", "1", "--no-cache", "--addr", address, "--token-file"];
         let mut command = veriplay();
-        command
-            .args(["serve", "--workers", "1", "--no-cache", "--addr", address, "--token-file"])
-            .arg(&file)
-            .args(more);
+        command.args(options).arg(&file).args(more);
         Service::spawn(&mut command).stop().1
     };
-    let said = log("0.0.0.0:0", &[]);
-    assert!(said.contains("warning: ") && said.contains("clear text"), "{said}");
+    says(&log("0.0.0.0:0", &[]), &["warning: ", "clear text"]);
     let logged = log("0.0.0.0:0", &["--log-format", "json"]);
     assert!(messages(&logged, "WARN").iter().any(|warning| warning.contains("clear text")), "{logged}");
     assert!(!log("127.0.0.1:0", &[]).contains("clear text"));
@@ -592,16 +521,13 @@ fn tokens_in_clear_text_are_warned_of() {
 
 #[test]
 fn an_address_that_others_reach_needs_tokens() {
-    let open = finished(veriplay().args(["serve", "--addr", "0.0.0.0:0"]));
-    assert_eq!(open.status.code(), Some(3));
-    assert!(stderr(&open).contains("hint: add `--token-file FILE`"), "{}", stderr(&open));
+    fails(veriplay().args(["serve", "--addr", "0.0.0.0:0"]), 3, &["hint: add `--token-file FILE`"]);
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("tokens");
     std::fs::write(&file, "short\n").expect("it can be written");
     let path = file.display().to_string();
-    let short = finished(veriplay().args(["serve", "--addr", "127.0.0.1:0", "--token-file", &path]));
-    assert_eq!(short.status.code(), Some(3));
-    assert!(stderr(&short).contains("line 1") && stderr(&short).contains("hint: "), "{}", stderr(&short));
+    let short = ["serve", "--addr", "127.0.0.1:0", "--token-file", &path];
+    fails(veriplay().args(short), 3, &["line 1", "hint: "]);
     std::fs::write(&file, "0123456789abcdef0123\n").expect("it can be written");
     let service = Service::start(&["--token-file", &path]);
     assert_eq!(service.get("/health").0, 200);
@@ -616,7 +542,7 @@ fn an_address_that_others_reach_needs_tokens() {
 fn a_bad_option_is_told() {
     for (options, told) in [
         (&["--addr", "nowhere"][..], "--addr"),
-        (&["--workers", "0"], "--workers"),
+        (&["--workers", "0"], "'0' for '--workers <N>': give a whole number from 1 to 65535\n"),
         (&["--workers", "process"], "`--isolation process` says where guests run"),
         (&["--max-memory-mib", "1"], "`--max-memory-mib 1` is out of range"),
         (&["--max-seconds", "0"], "`--max-seconds 0` is out of range"),
@@ -627,7 +553,8 @@ fn a_bad_option_is_told() {
         (&["--token-file", "/no/such/file"], "/no/such/file"),
     ] {
         let output = finished(veriplay().arg("serve").args(options));
-        assert!(!output.status.success() && stderr(&output).contains(told), "{}", stderr(&output));
+        assert!(!output.status.success(), "{options:?}");
+        says(&stderr(&output), &[told]);
         assert!(output.stdout.is_empty(), "it listens nowhere: {options:?}");
     }
 }

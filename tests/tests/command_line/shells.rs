@@ -4,14 +4,15 @@ use std::process::{Command, Stdio};
 
 use veriplay_tests::external::report_skipped;
 
-use super::{finished, stderr, succeeded, veriplay};
+use super::commands::{fails, read};
+use super::{says, stderr, stdout, succeeded, veriplay};
 
 #[test]
 fn a_real_bash_completes_commands_and_options() {
     if Command::new("bash").arg("--version").output().is_err() {
         return report_skipped("there is no bash");
     }
-    let script = String::from_utf8(succeeded(veriplay().args(["completions", "bash"])).stdout).expect("it is text");
+    let script = printed(&["completions", "bash"]);
     let complete = |words: &[&str]| {
         let (last, line) = (words[words.len() - 1], words.join(" "));
         let ask = format!(
@@ -20,8 +21,8 @@ fn a_real_bash_completes_commands_and_options() {
             words[words.len() - 2]
         );
         let output = succeeded(Command::new("bash").args(["--norc", "-c", &ask]));
-        assert!(super::stderr(&output).contains("-F _veriplay"), "{}", super::stderr(&output));
-        String::from_utf8(output.stdout).expect("it is text").trim().to_owned()
+        says(&stderr(&output), &["-F _veriplay"]);
+        stdout(&output).trim().to_owned()
     };
     assert_eq!(complete(&["veriplay", "completio"]), "completions");
     assert_eq!(complete(&["veriplay", "config", "val"]), "validate");
@@ -32,7 +33,7 @@ fn a_real_bash_completes_commands_and_options() {
 #[test]
 fn every_shell_has_completions_that_name_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = String::from_utf8(succeeded(veriplay().args(["completions", shell])).stdout).expect("it is text");
+        let script = printed(&["completions", shell]);
         for command in commands() {
             assert!(script.contains(&command), "`{command}` is not completed by {shell}");
         }
@@ -42,8 +43,7 @@ fn every_shell_has_completions_that_name_every_command() {
 #[test]
 fn manual_pages_make_one_folder_at_most() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let refused = finished(veriplay().args(["man", "--out"]).arg(dir.path().join("nowhere/new")));
-    assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
+    fails(veriplay().args(["man", "--out"]).arg(dir.path().join("nowhere/new")), 3, &[]);
     assert!(!dir.path().join("nowhere").exists());
     succeeded(veriplay().args(["man", "--out"]).arg(dir.path().join("new")));
     assert!(dir.path().join("new/veriplay.1").exists());
@@ -53,38 +53,34 @@ fn manual_pages_make_one_folder_at_most() {
 fn every_command_has_a_manual_page() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     succeeded(veriplay().args(["man", "--out"]).arg(dir.path()));
-    let read =
-        |page: &str| std::fs::read_to_string(dir.path().join(page)).unwrap_or_else(|error| panic!("`{page}`: {error}"));
-    let first = String::from_utf8(succeeded(veriplay().arg("man")).stdout).expect("it is text");
+    let first = printed(&["man"]);
     for command in commands() {
-        let page = read(&format!("veriplay-{command}.1"));
-        assert!(page.contains(".TH") && page.contains(".SH NAME") && page.contains(".SH SYNOPSIS"), "{page}");
-        assert!(
-            first.contains(&format!("veriplay\\-{}", command.replace('-', "\\-"))),
-            "`{command}` is not in\n{first}"
-        );
+        says(&read(dir.path().join(format!("veriplay-{command}.1"))), &[".TH", ".SH NAME", ".SH SYNOPSIS"]);
+        says(&first, &[&format!("veriplay\\-{}", command.replace('-', "\\-"))]);
     }
-    assert!(read("veriplay-config-diff.1").contains("run directory"));
+    says(&read(dir.path().join("veriplay-config-diff.1")), &["run directory"]);
     let warnings = groff_warnings(&dir.path().join("veriplay-play.1"));
     assert_eq!(warnings.unwrap_or_default(), "");
 }
 
 #[test]
 fn the_command_reference_has_every_command_and_exit_code() {
-    let page = String::from_utf8(succeeded(veriplay().args(["man", "--markdown"])).stdout).expect("it is text");
+    let page = printed(&["man", "--markdown"]);
     for command in commands() {
-        assert!(page.contains(&format!("\n## `veriplay {command}`\n")), "`{command}` has no section");
+        says(&page, &[&format!("\n## `veriplay {command}`\n")]);
     }
-    for code in ["| 0 | success |", "| 143 | ended by SIGTERM"] {
-        assert!(page.contains(code), "`{code}` is not in\n{page}");
-    }
+    says(&page, &["| 0 | success |", "| 143 | ended by SIGTERM"]);
     let rows = page.lines().skip_while(|line| *line != "## Exit codes").filter(|line| line.starts_with("| "));
     assert!(rows.count() > 10, "{page}");
 }
 
+fn printed(arguments: &[&str]) -> String {
+    stdout(&succeeded(veriplay().args(arguments)))
+}
+
 /// The commands of `--help`.
 fn commands() -> Vec<String> {
-    let help = String::from_utf8(succeeded(veriplay().arg("--help")).stdout).expect("it is text");
+    let help = printed(&["--help"]);
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names: Vec<String> =
         lines.filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next().map(str::to_owned)).collect();

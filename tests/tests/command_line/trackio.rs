@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{finished, small_config, stderr, succeeded, veriplay, write_config};
+use super::commands::{events, fails, play, play_file, read, resume, small_with};
+use super::verify::rows;
+use super::{small_config, succeeded, write_config};
 
 /// The files of the inbox below `home`, in the order in which trackio reads them.
 fn fragments(home: &Path) -> Vec<PathBuf> {
@@ -19,27 +21,24 @@ fn fragments(home: &Path) -> Vec<PathBuf> {
 
 /// The records of the inbox. As trackio does, this removes what it has read, and the folders.
 fn import(home: &Path) -> Vec<Value> {
-    let text = |file: &PathBuf| std::fs::read_to_string(file).expect("the file can be read");
-    let texts: Vec<String> = fragments(home).iter().map(text).collect();
+    let records = fragments(home).iter().flat_map(|file| rows(&read(file))).collect();
     std::fs::remove_dir_all(home.join("inbox")).expect("the inbox is emptied");
-    texts.iter().flat_map(|text| text.lines()).map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    records
 }
 
 #[test]
 fn a_run_writes_its_numbers_for_trackio() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (run, home) = (dir.path().join("a run"), dir.path().join("trackio"));
-    let config = write_config(dir.path(), &small_config());
-    let play = ["play", "--set", "trackio=my project", "--set", "checkpoint_every=1", "--steps", "2", "--config"];
-    succeeded(veriplay().env("TRACKIO_DIR", &home).args(play).arg(config).arg("--out").arg(&run));
+    let config = small_with("steps = 2\ncheckpoint_every = 1\ntrackio = \"my project\"");
+    succeeded(play_file(&write_config(dir.path(), &config), &run).env("TRACKIO_DIR", &home));
     let files = fragments(&home);
     assert!(files.iter().all(|file| file.extension().is_some_and(|extension| extension == "jsonl")), "{files:?}");
     let records = import(&home);
-    let log = std::fs::read_to_string(run.join("events.jsonl")).expect("the log");
-    assert_eq!((records.len(), log.lines().count()), (2, 2));
-    let id = std::fs::read_to_string(run.join("trackio-run-id")).expect("the run has an id");
-    for (step, (record, line)) in records.iter().zip(log.lines()).enumerate() {
-        let logged: Value = serde_json::from_str(line).expect("an event is JSON");
+    let events = events(&run);
+    assert_eq!((records.len(), events.len()), (2, 2));
+    let id = read(run.join("trackio-run-id"));
+    for (step, (record, logged)) in records.iter().zip(events).enumerate() {
         for (key, value) in [("kind", "metric"), ("project", "my project"), ("run", "a run"), ("run_id", id.trim())] {
             assert_eq!(record[key], value, "{record}");
         }
@@ -56,7 +55,7 @@ fn a_run_writes_its_numbers_for_trackio() {
     assert_eq!((&records[0]["config"]["steps"], &records[1]["config"]), (&Value::from(2), &Value::Null));
 
     // A resumed run is the same one to trackio, though its inbox is gone.
-    succeeded(veriplay().env("TRACKIO_DIR", &home).args(["play", "--steps", "3", "--resume"]).arg(&run));
+    succeeded(resume(&run).args(["--steps", "3"]).env("TRACKIO_DIR", &home));
     let resumed = import(&home);
     let ids: BTreeSet<String> =
         [&records[..], &resumed[..]].concat().iter().map(|one| one["log_id"].to_string()).collect();
@@ -67,19 +66,11 @@ fn a_run_writes_its_numbers_for_trackio() {
 #[test]
 fn a_project_has_a_name_and_its_inbox_a_place() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let config = write_config(dir.path(), &small_config());
-    let play = |project: &str| {
-        let mut command = veriplay();
-        command.args(["play", "--set", &format!("trackio={project}"), "--config"]).arg(&config);
-        command.arg("--out").arg(dir.path().join("run"));
-        command
-    };
-    let nameless = finished(&mut play("\"\""));
-    assert_eq!(nameless.status.code(), Some(3));
-    assert!(stderr(&nameless).contains("configuration key `trackio`"), "{}", stderr(&nameless));
     let file = dir.path().join("file");
     std::fs::write(&file, "").expect("the file is written");
-    let placeless = finished(play("project").arg("--steps").arg("1").env("TRACKIO_DIR", &file));
-    assert_eq!(placeless.status.code(), Some(3));
-    assert!(stderr(&placeless).contains("cannot make the folder `"), "{}", stderr(&placeless));
+    for (project, said) in [("\"\"", "configuration key `trackio`"), ("project", "cannot make the folder `")] {
+        let mut command = play(&small_config(), dir.path());
+        let options = ["--steps", "1", "--set", &format!("trackio={project}")];
+        fails(command.args(options).env("TRACKIO_DIR", &file), 3, &[said]);
+    }
 }

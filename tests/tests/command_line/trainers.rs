@@ -4,22 +4,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
+use super::commands::{ended, events, fails, parse, play, play_file, read, resume, small_with};
 use super::games::{small_self_challenge, small_sol_ver};
-use super::resume::assert_same;
-use super::{finished, last_json, root, small_config, stderr, succeeded, veriplay, write_config};
+use super::losses::merge;
+use super::resume::{assert_replays, assert_same};
+use super::write_config;
 
-/// Digits that proposals compute with and solvers answer, as a function of the request's seed and the rollout's place.
-fn digit(seed: u64, place: usize) -> u64 {
-    (seed / 7 + place as u64 * 3) % 10
-}
-
-/// A response in the compact format: a program with its input, or an answer.
+/// A response in the compact format: a program with its input, or an answer. Its digit is a function of the request's seed and the rollout's place.
 fn response(prompt: &Value, seed: u64, place: usize) -> String {
-    let digit = digit(seed, place);
+    let digit = (seed / 7 + place as u64 * 3) % 10;
     match prompt["role"].as_str() {
         Some("proposer") => format!("def f(x):\n    return x * {digit} % 10<I>{digit}"),
         _ => digit.to_string(),
@@ -46,18 +43,18 @@ struct Trainer {
 
 impl Trainer {
     fn new(command: &mut Command) -> Self {
-        let command = command.current_dir(root()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut run = command.spawn().expect("the binary starts");
         let requests = BufReader::new(run.stdout.take().expect("stdout is piped"));
         Self { run, requests, weights: Vec::new(), seen: Vec::new() }
     }
 
-    /// Answers requests; gives the exit code and stderr.
-    fn play(mut self, answers: Answers) -> (Option<i32>, String, Vec<Value>) {
+    /// Answers requests, which it gives; the run must end with this code and say these.
+    fn play(mut self, answers: Answers, code: i32, wanted: &[&str]) -> Vec<Value> {
         let mut answered = 0;
         let mut line = String::new();
         while self.requests.read_line(&mut line).expect("the program writes text") > 0 {
-            let request: Value = serde_json::from_str(&line).expect("a request is JSON");
+            let request = parse(&line);
             line.clear();
             let answer = self.answer(&request, answers);
             self.seen.push(request);
@@ -70,16 +67,15 @@ impl Trainer {
             writeln!(stdin, "{answer}").expect("the program reads");
         }
         drop(self.run.stdin.take());
-        let output = self.run.wait_with_output().expect("it ends");
-        (output.status.code(), stderr(&output), self.seen)
+        ended(&self.run.wait_with_output().expect("it ends"), code, wanted);
+        self.seen
     }
 
     fn answer(&mut self, request: &Value, answers: Answers) -> Option<Value> {
         match request["type"].as_str()? {
             "start" => {
                 if let Some(folder) = request["checkpoint"].as_str() {
-                    let state = std::fs::read_to_string(Path::new(folder).join("weights")).expect("it was saved");
-                    self.weights = state.lines().map(str::to_owned).collect();
+                    self.weights = read(Path::new(folder).join("weights")).lines().map(str::to_owned).collect();
                 }
                 Some(json!({"type": "started"}))
             }
@@ -118,24 +114,7 @@ fn rollouts(request: &Value, tokens: bool) -> Vec<Vec<Value>> {
 
 /// The small quickstart for a trainer of one's own.
 fn config() -> toml::Table {
-    let mut config = small_config();
-    for (table, key, value) in [("game", "sft_samples", 0.into()), ("game", "sft_weight", toml::Value::Float(0.0))] {
-        config[table].as_table_mut().expect("a table").insert(key.to_owned(), value);
-    }
-    config.insert("model".into(), "stdio".into());
-    config
-}
-
-fn play(config: &Path, out: &Path) -> Command {
-    let mut command = veriplay();
-    command.arg("play").arg("--config").arg(config).arg("--out").arg(out);
-    command
-}
-
-fn resume(run: &Path) -> Command {
-    let mut command = veriplay();
-    command.args(["play", "--resume"]).arg(run);
-    command
+    small_with("model = \"stdio\"\n[game]\nsft_samples = 0\nsft_weight = 0.0")
 }
 
 const WHOLE: Answers = Answers { tokens: true, requests: usize::MAX };
@@ -145,24 +124,22 @@ fn a_trainer_that_dies_resumes_to_the_same_bytes_and_replays() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (config, whole, broken) =
         (write_config(dir.path(), &config()), dir.path().join("whole"), dir.path().join("broken"));
-    let (code, told, seen) = Trainer::new(&mut play(&config, &whole)).play(WHOLE);
-    assert_eq!(code, Some(0), "{told}");
+    let seen = Trainer::new(&mut play_file(&config, &whole)).play(WHOLE, 0, &[]);
+    let count = seen.iter().filter(|request| request["type"] != "step").count();
+    assert!(count > 24, "{count}");
     // In the evaluation before step 0, in a step after the first checkpoint, and in the evaluation at the end.
-    let requests = seen.iter().filter(|request| request["type"] != "step").count();
-    for (command, requests) in [(play(&config, &broken), 2), (resume(&broken), 24), (resume(&broken), 12)] {
-        let mut command = command;
-        let (code, told, _) = Trainer::new(&mut command).play(Answers { requests, ..WHOLE });
-        assert_eq!(code, Some(5), "{told}");
-        assert!(told.contains("the trainer ended, or closed standard input, before it answered `"), "{told}");
-        assert!(told.contains("` of step `") && told.contains("hint: continue with `veriplay play --resume"), "{told}");
+    for (place, requests) in [2, 24, 12].into_iter().enumerate() {
+        let mut command = if place == 0 { play_file(&config, &broken) } else { resume(&broken) };
+        let wanted = [
+            "the trainer ended, or closed standard input, before it answered `",
+            "` of step `",
+            "hint: continue with `veriplay play --resume",
+        ];
+        Trainer::new(&mut command).play(Answers { requests, ..WHOLE }, 5, &wanted);
     }
-    assert!(requests > 24, "{requests}");
-    let (code, told, _) = Trainer::new(&mut resume(&broken)).play(WHOLE);
-    assert_eq!(code, Some(0), "{told}");
+    Trainer::new(&mut resume(&broken)).play(WHOLE, 0, &[]);
     assert_same(&whole, &broken);
-    let report = last_json(&succeeded(veriplay().current_dir(root()).arg("replay").arg(&whole).arg("--json")));
-    assert!(report["verdicts"].as_u64().expect("a count") > 0, "{report}");
-    assert_eq!(report["changed"], 0, "{report}");
+    assert_replays(&whole);
     updates_name_what_they_are_about(&seen);
     logs_tell_what_the_trainer_told(&whole);
 }
@@ -203,12 +180,10 @@ fn updates_name_what_they_are_about(seen: &[Value]) {
 }
 
 fn logs_tell_what_the_trainer_told(run: &Path) {
-    let events = std::fs::read_to_string(run.join("events.jsonl")).expect("the log is there");
-    for line in events.lines() {
-        let event: Value = serde_json::from_str(line).expect("it is JSON");
-        assert_eq!(event["actor/loss"].as_f64(), Some(0.25), "{line}");
-        assert!(event["actor/entropy"].is_null() && event["actor/grad_norm"].is_null(), "{line}");
-        assert_eq!(event["play"]["roles"][0]["response_tokens_mean"].as_f64(), Some(2.0), "{line}");
+    for event in events(run) {
+        assert_eq!(event["actor/loss"].as_f64(), Some(0.25), "{event}");
+        assert!(event["actor/entropy"].is_null() && event["actor/grad_norm"].is_null(), "{event}");
+        assert_eq!(event["play"]["roles"][0]["response_tokens_mean"].as_f64(), Some(2.0), "{event}");
     }
     assert!(run.join("checkpoints/step_5/trainer/weights").is_file());
 }
@@ -216,11 +191,8 @@ fn logs_tell_what_the_trainer_told(run: &Path) {
 #[test]
 fn a_trainer_that_gives_text_alone_gets_no_lengths() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let (config, run) = (write_config(dir.path(), &config()), dir.path().join("run"));
-    let mut command = play(&config, &run);
-    command.args(["--steps", "1"]);
-    let (code, told, seen) = Trainer::new(&mut command).play(Answers { tokens: false, ..WHOLE });
-    assert_eq!(code, Some(0), "{told}");
+    let trainer = Trainer::new(play(&config(), dir.path()).args(["--steps", "1"]));
+    let seen = trainer.play(Answers { tokens: false, ..WHOLE }, 0, &[]);
     let update = seen.iter().find(|request| request["type"] == "update").expect("it learns");
     assert!(update["normalizer"].is_null() && update["samples"][0]["scale"].is_null(), "{update}");
     assert!(update["samples"][0]["reward"].is_number(), "{update}");
@@ -233,40 +205,31 @@ fn a_trainer_that_gives_text_alone_gets_no_lengths() {
 fn games_with_verifiers_and_with_tools_are_played_too() {
     for mut config in [small_sol_ver(), small_self_challenge()] {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        config.insert("model".into(), "stdio".into());
-        config.insert("steps".into(), 1.into());
-        if let Some(samples) = config["game"].as_table_mut().expect("a table").get_mut("sft_samples") {
+        merge(&mut config, "model = \"stdio\"\nsteps = 1".parse().expect("TOML"));
+        if let Some(samples) = config["game"].get_mut("sft_samples") {
             *samples = 0.into();
         }
-        let (config, run) = (write_config(dir.path(), &config), dir.path().join("run"));
-        let (code, told, seen) = Trainer::new(&mut play(&config, &run)).play(Answers { tokens: false, ..WHOLE });
-        assert_eq!(code, Some(0), "{told}");
-        let roles: BTreeSet<String> = seen
-            .iter()
-            .flat_map(|request| request["prompts"].as_array().into_iter().flatten())
-            .map(|prompt| prompt["role"].to_string())
-            .collect();
+        let trainer = Trainer::new(&mut play(&config, dir.path()));
+        let seen = trainer.play(Answers { tokens: false, ..WHOLE }, 0, &[]);
+        let prompts = seen.iter().flat_map(|request| request["prompts"].as_array().into_iter().flatten());
+        let roles: BTreeSet<String> = prompts.map(|prompt| prompt["role"].to_string()).collect();
         assert!(roles.len() >= 2, "{roles:?}");
     }
 }
 
-/// The exit code and stderr of a run whose trainer answers these lines, then ends.
-fn answered(config: &Path, lines: &[&str]) -> (Option<i32>, String) {
+/// The end of a run whose trainer answers these lines, then ends.
+fn answered(lines: &[&str]) -> Output {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let trainer = Trainer::new(&mut play(config, &dir.path().join("run")));
-    let mut run = trainer.run;
+    let Trainer { mut run, requests, .. } = Trainer::new(&mut play(&config(), dir.path()));
     let mut stdin = run.stdin.take().expect("stdin is piped");
     lines.iter().for_each(|line| writeln!(stdin, "{line}").expect("the pipe has room"));
     drop(stdin);
-    trainer.requests.lines().for_each(drop);
-    let output = run.wait_with_output().expect("it ends");
-    (output.status.code(), stderr(&output))
+    requests.lines().for_each(drop);
+    run.wait_with_output().expect("it ends")
 }
 
 #[test]
 fn an_answer_that_is_wrong_ends_the_run_with_what_it_was() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let config = write_config(dir.path(), &config());
     let started = r#"{"type": "started"}"#;
     let cases: [(&[&str], &str); 5] = [
         (&["hello"], "answer to `start` of step `0` is no JSON object with a `type`"),
@@ -276,31 +239,19 @@ fn an_answer_that_is_wrong_ends_the_run_with_what_it_was() {
         (&[started, r#"{"type": "error", "message": "out of memory"}"#], "in `generate` of step `0`: out of memory"),
     ];
     for (lines, want) in cases {
-        let (code, told) = answered(&config, lines);
-        assert_eq!(code, Some(5), "{told}");
-        assert!(told.contains(want), "`{want}` is not in {told}");
+        ended(&answered(lines), 5, &[want]);
     }
 }
 
 #[test]
 fn settings_that_cannot_be_are_refused_before_the_run() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let path = write_config(dir.path(), &config());
-    let refused = |settings: &[&str]| {
-        let mut command = play(&path, &dir.path().join("run"));
-        command.current_dir(root()).stdin(Stdio::null()).args(settings);
-        let output = finished(&mut command);
-        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-        assert!(stderr(&output).contains("hint:"), "{}", stderr(&output));
-        stderr(&output)
-    };
-    let said = refused(&["--set", "steps"]);
-    assert!(said.contains("--set `steps`: there is no `=`"), "{said}");
-    let said = refused(&["--set", "seed.x=1"]);
-    assert!(said.contains("`seed` is a value, not a table"), "{said}");
-    let mut command = play(&path, &dir.path().join("run"));
-    command.args(["--set", "game.sft_samples=4"]);
-    let (code, told, _) = Trainer::new(&mut command).play(WHOLE);
-    assert_eq!(code, Some(3), "{told}");
-    assert!(told.contains("`game.sft_samples` is `4`: it must be 0, because `model` is `stdio`"), "{told}");
+    for (setting, said) in [
+        ("steps", "--set `steps`: there is no `=`"),
+        ("seed.x=1", "`seed` is a value, not a table"),
+        ("game.sft_samples=4", "`game.sft_samples` is `4`: it must be 0, because `model` is `stdio`"),
+    ] {
+        let mut command = play(&config(), dir.path());
+        fails(command.stdin(Stdio::null()).args(["--set", setting]), 3, &[said, "hint:"]);
+    }
 }

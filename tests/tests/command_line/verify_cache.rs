@@ -1,14 +1,15 @@
 //! `veriplay verify` with a verdict cache: the same bytes whatever state the cache is in, and only repeatable verdicts in it.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use veriplay_tests::veriplay_program;
 
-use super::verify::{Bench, FUEL, column, completion, lines, mixed, rows, task};
-use super::{finished, stderr, veriplay};
+use super::commands::{ended, parse};
+use super::verify::{Bench, FUEL, column, completion, lines, mixed, rows, task, with_references};
+use super::{finished, stderr, stdout, veriplay};
 
 const CACHE: [&str; 2] = ["--cache", "cache"];
 
@@ -20,10 +21,8 @@ fn mixed_bench() -> Bench {
 
 /// The verdicts, and how many of them came from the cache. The output must be a good one.
 fn judged(output: &Output) -> (String, u64) {
-    let said = stderr(output);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    let summary: Value = serde_json::from_str(said.lines().last().expect("a summary")).expect("it is JSON");
-    (String::from_utf8_lossy(&output.stdout).into_owned(), summary["cached"].as_u64().expect("a count"))
+    let summary = parse(ended(output, 0, &[]).lines().last().expect("a summary"));
+    (stdout(output), summary["cached"].as_u64().expect("a count"))
 }
 
 fn judge(bench: &Bench, more: &[&str]) -> (String, u64) {
@@ -33,10 +32,6 @@ fn judge(bench: &Bench, more: &[&str]) -> (String, u64) {
 fn without_cache() -> String {
     let (tasks, attempts) = mixed();
     judge(&Bench::new(&tasks, &attempts, &FUEL), &[]).0
-}
-
-fn cache_file(bench: &Bench) -> PathBuf {
-    bench.path("cache/verdicts.sqlite")
 }
 
 #[test]
@@ -106,13 +101,8 @@ fn what_another_run_might_not_repeat_is_not_kept() {
     }
 
     // A reference that raises is no verdict on the attempt.
-    let row = |id: &str, solution: &str| {
-        json!({"task_id": id, "prompt": "def f(x):\n", "canonical_solution": solution, "entry_point": "f",
-            "base_input": [[1]], "plus_input": [[3]], "atol": 0})
-    };
-    let tasks = [row("HumanEval/1", "    return x / 3\n"), row("HumanEval/2", "    return 1 // (x - 3)\n")];
     let attempts = [completion("HumanEval/1", "    return x / 3\n"), completion("HumanEval/2", "    return x\n")];
-    let bench = Bench::new(&tasks, &attempts, &[&["--format", "evalplus"], &CACHE[..]].concat());
+    let bench = Bench::new(&with_references(), &attempts, &[&["--format", "evalplus"], &CACHE[..]].concat());
     for cached in [0, 2] {
         let summary = bench.summary(9);
         assert_eq!((&summary["cached"], &summary["unjudgeable"]), (&json!(cached), &json!(1)));
@@ -124,7 +114,7 @@ fn what_another_run_might_not_repeat_is_not_kept() {
 fn a_file_that_is_not_whole_is_set_aside_and_changes_no_verdict() {
     let (bench, plain) = (mixed_bench(), without_cache());
     judge(&bench, &[]);
-    let path = cache_file(&bench);
+    let path = bench.path("cache/verdicts.sqlite");
     let whole = std::fs::read(&path).expect("it is there");
     let mut turned = whole.clone();
     for status in ["wrong_answer", "runtime_error"] {
@@ -138,8 +128,7 @@ fn a_file_that_is_not_whole_is_set_aside_and_changes_no_verdict() {
         std::fs::write(&path, bytes).expect("it can be written");
         let output = bench.run(&["--json"]);
         assert_eq!(judged(&output).0, plain);
-        let said = stderr(&output);
-        assert!(said.contains("warning: ") && said.contains("verdicts.sqlite.bad"), "{said}");
+        ended(&output, 0, &["warning: ", "verdicts.sqlite.bad"]);
         assert!(bench.path("cache/verdicts.sqlite.bad").exists());
         assert_eq!(judge(&bench, &[]).0, plain);
         assert_eq!(judge(&bench, &[]), (plain.clone(), 8));
@@ -154,8 +143,7 @@ fn a_cache_that_another_process_has_is_done_without() {
     lock.try_lock().expect("nobody has it");
     let output = bench.run(&["--json"]);
     assert_eq!(judged(&output), (plain.clone(), 0));
-    let said = stderr(&output);
-    assert_eq!(said.matches("another process has").count(), 1, "{said}");
+    assert_eq!(stderr(&output).matches("another process has").count(), 1, "{}", stderr(&output));
     drop(lock);
     assert_eq!(judge(&bench, &[]), (plain, 8));
 }
@@ -209,6 +197,5 @@ fn it_lies_beside_the_images_unless_another_folder_or_none_is_named() {
     assert_eq!((run(&CACHE), there(&user)), (0, false));
     assert_eq!((run(&[]), there(&user)), (0, true));
     assert_eq!((run(&[]), run(&["--no-cache"]), run(&CACHE)), (2, 0, 2));
-    let both = bench.run(&["--no-cache", "--cache", "cache"]);
-    assert_eq!(both.status.code(), Some(2), "{}", stderr(&both));
+    ended(&bench.run(&["--no-cache", "--cache", "cache"]), 2, &[]);
 }

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::browser::Browser;
+use super::commands::{fails, play, read_log, write_log};
 use super::serve::{Answer, Service, agent, read};
-use super::{finished, small_config, stderr, succeeded, veriplay, write_config};
+use super::verify::lines;
+use super::{says, small_config, succeeded, veriplay, write_config};
 
 /// A text that does something wherever it is taken for markup.
 const MARKUP: &str = "</pre></title><script>window.taken = 1</script><img src=x onerror='window.taken = 1'>\" autofocus onfocus='window.taken = 1'";
@@ -24,7 +26,7 @@ struct GrowingRun(PathBuf);
 impl GrowingRun {
     fn start(folder: &Path) -> Self {
         std::fs::create_dir_all(folder).expect("a folder");
-        std::fs::write(folder.join("config.toml"), small_config().to_string()).expect("the file is written");
+        write_config(folder, &small_config());
         Self(folder.to_owned())
     }
 
@@ -41,11 +43,9 @@ impl GrowingRun {
         self.append("rollouts.jsonl.zst", &frame);
         let event =
             json!({"step": step, "actor/entropy": 1.0 / (step + 1) as f64, "play": {"solve_rate": step as f64}});
-        self.append("events.jsonl", format!("{event}\n").as_bytes());
-        self.append(
-            "timing.jsonl",
-            format!("{}\n", json!({"step": step, "play_s": 1.0 + step as f64, "update_s": 1, "jobs": 9})).as_bytes(),
-        );
+        let timing = json!({"step": step, "play_s": 1.0 + step as f64, "update_s": 1, "jobs": 9});
+        self.append("events.jsonl", lines(&[event]).as_bytes());
+        self.append("timing.jsonl", lines(&[timing]).as_bytes());
     }
 }
 
@@ -72,10 +72,8 @@ fn a_page_follows_its_run_until_the_run_is_deleted() {
     browser.wait_for("document.querySelector('#progress').textContent.includes('step 1 of 5')");
     run.add_step(1, &[attempt("second", "wrong_answer", 1)]);
     browser.wait_for("document.querySelectorAll('#main-curves svg').length === 4");
-    let titles = browser.text("#main-curves");
-    for title in ["actor/entropy", "play/solve_rate", "timing/jobs_per_second", "timing/steps_per_minute"] {
-        assert!(titles.contains(title), "{titles}");
-    }
+    let titles = ["actor/entropy", "play/solve_rate", "timing/jobs_per_second", "timing/steps_per_minute"];
+    says(&browser.text("#main-curves"), &titles);
     browser.click("nav a[href$='only=near-misses']");
     browser.wait_for("document.querySelector('#count')?.textContent === '1 of 2'");
     run.add_step(2, &[attempt("third", "wrong_answer", 2)]);
@@ -100,10 +98,8 @@ fn what_a_model_wrote_is_text_in_a_browser() {
     let mut dropped = attempt(MARKUP, MARKUP, 0);
     dropped["judged"]["verdict"] = json!({"Err": {"why": MARKUP}});
     run.add_step(0, &[attempt(MARKUP, MARKUP, 1), dropped]);
-    run.append(
-        "events.jsonl",
-        format!("{}\n{}\n", json!({"step": 1, (MARKUP): 1}), json!({"step": 2, (MARKUP): 2})).as_bytes(),
-    );
+    let events = [json!({"step": 1, (MARKUP): 1}), json!({"step": 2, (MARKUP): 2})];
+    run.append("events.jsonl", lines(&events).as_bytes());
     run.append("config.toml", format!("\n# {MARKUP}\n").as_bytes());
     let service = watch(dir.path());
     let untaken = |browser: &mut Browser| {
@@ -189,8 +185,7 @@ fn a_button_judges_a_rollout_of_real_play_again() {
     let Some(mut browser) = Browser::start() else { return };
     let dir = tempfile::tempdir().expect("a temporary directory");
     let run = dir.path().join("run");
-    let config = write_config(dir.path(), &small_config());
-    succeeded(veriplay().args(["play", "--steps", "1"]).arg("--config").arg(config).arg("--out").arg(&run));
+    succeeded(play(&small_config(), dir.path()).args(["--steps", "1"]));
     let service = watch(&run);
     let mut judge = |path: &str| {
         browser.open(&service.url(path));
@@ -207,10 +202,7 @@ fn a_button_judges_a_rollout_of_real_play_again() {
     let (told, jobs) = judge(&valid);
     assert!(told.starts_with(same) && jobs > Some(0), "{told}: {jobs:?} jobs");
     // A log that says something else is told apart.
-    let path = run.join("rollouts.jsonl.zst");
-    let log = zstd::decode_all(&*std::fs::read(&path).expect("the log")).expect("it is whole");
-    let forged = String::from_utf8(log).expect("it is text").replace("\"status\":\"valid\"", "\"status\":\"invalid\"");
-    std::fs::write(&path, zstd::encode_all(forged.as_bytes(), 1).expect("it is compressed")).expect("it is written");
+    write_log(&run, &read_log(&run).replace("\"status\":\"valid\"", "\"status\":\"invalid\""));
     let (told, _) = judge(&valid);
     assert!(told.starts_with("0 of 1 verdicts came out as logged."), "{told}");
 }
@@ -272,16 +264,10 @@ fn nobody_but_the_page_is_answered() {
     let service = watch(&dir.path().join("runs"));
     let get = |path: &str| ask(&service, "GET", path, &[]).0;
     assert_eq!((get("/"), get("/runs/run"), get("/runs/run/rollouts/0-attempt-0-0")), (200, 200, 200));
-    for missing in [
-        "/runs/secret",
-        "/runs/..%2Fsecret",
-        "/runs/../../secret",
-        "/runs/run/rollouts/0-attempt-0-1",
-        "/runs/run/rollouts/x",
-        "/x",
-    ] {
-        assert_eq!(get(missing), 404, "{missing}");
+    for missing in ["secret", "..%2Fsecret", "../../secret", "run/rollouts/0-attempt-0-1", "run/rollouts/x"] {
+        assert_eq!(get(&format!("/runs/{missing}")), 404, "{missing}");
     }
+    assert_eq!(get("/x"), 404);
     // A stranger's name that was made to lead to this machine.
     assert_eq!(ask(&service, "GET", "/", &[("host", "evil.example")]).0, 403);
     let rerun = "/runs/run/rollouts/0-attempt-0-0/rerun";
@@ -289,30 +275,20 @@ fn nobody_but_the_page_is_answered() {
         assert_eq!(ask(&service, "POST", rerun, headers).0, 403);
     }
     let page = service.get("/runs/run").1;
-    let token = page
-        .split("content=\"")
-        .find_map(|rest| rest.split_once('"').map(|(token, _)| token).filter(|token| token.len() == 64));
-    let token = token.expect("the page has its token");
+    let contents = page.split("content=\"").filter_map(|rest| rest.split_once('"'));
+    let token = contents.map(|(token, _)| token).find(|token| token.len() == 64).expect("the page has its token");
     // The record is none of the game's, which is told and nothing else.
     let (status, text) = ask(&service, "POST", rerun, &[("x-veriplay-token", token)]);
-    assert!(
-        status == 500 && text.contains("the log&#x27;s record is damaged or of another version"),
-        "{status} {text}"
-    );
+    assert_eq!(status, 500, "{text}");
+    says(&text, &["the log&#x27;s record is damaged or of another version"]);
     assert_eq!(ask(&service, "POST", rerun, &[("x-veriplay-token", token), ("host", "evil.example")]).0, 403);
 }
 
 #[test]
 fn what_cannot_be_watched_is_told() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let missing = finished(veriplay().arg("watch").arg(dir.path().join("missing")));
-    assert_eq!(missing.status.code(), Some(3));
-    assert!(stderr(&missing).contains("neither a run nor a folder of runs"), "{}", stderr(&missing));
-    let public = finished(veriplay().args(["watch", "--addr", "0.0.0.0:0"]).arg(dir.path()));
-    assert_eq!(public.status.code(), Some(3));
-    assert!(
-        stderr(&public).contains("not a loopback address") && stderr(&public).contains("hint: "),
-        "{}",
-        stderr(&public)
-    );
+    let missing = dir.path().join("missing");
+    fails(veriplay().arg("watch").arg(missing), 3, &["neither a run nor a folder of runs"]);
+    let public = ["watch", "--addr", "0.0.0.0:0"];
+    fails(veriplay().args(public).arg(dir.path()), 3, &["not a loopback address", "hint: "]);
 }

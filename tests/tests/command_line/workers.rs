@@ -3,8 +3,9 @@
 use std::process::{Child, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
+use super::commands::{read, send_signal};
 use super::serve::children;
 use super::veriplay;
 
@@ -14,7 +15,7 @@ const PATIENCE: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
 const UNDER_WAY: u64 = 20;
 
 fn read_proc(process: Pid, name: &str) -> String {
-    std::fs::read_to_string(format!("/proc/{}/{name}", process.as_raw_pid())).expect("the process runs")
+    read(format!("/proc/{}/{name}", process.as_raw_pid()))
 }
 
 /// Whether a worker has given up its rights, after which it runs nothing but programs.
@@ -65,8 +66,7 @@ fn a_worker_ends_with_its_program_whatever_ends_that() {
         let worker = computing_worker(&mut child);
         assert!(ignores_interrupts(worker), "Ctrl-C would end the worker, and its job with a fault of the host");
         let end = pidfd_open(worker, PidfdFlags::empty()).expect("it runs");
-        let parent = Pid::from_raw(i32::try_from(child.id()).expect("a pid")).expect("a pid");
-        kill_process(parent, signal).expect("it runs");
+        send_signal(&child, signal);
         child.wait().expect("it ends");
         let ended = poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&PATIENCE));
         assert_eq!(ended, Ok(1), "{signal:?}: the worker goes on without its parent");

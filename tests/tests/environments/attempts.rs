@@ -1,13 +1,12 @@
 //! Executors' code: what it sees, what it leaves, and how it ends.
 
 use veriplay_core::{Environment, Status, ToolCall, Value};
-use veriplay_verifier::environments::{CodeOutcome, CodeRequest, EpisodeRequest, judge_episode, run_code};
+use veriplay_verifier::environments::CodeOutcome;
 
-use super::{LIMITS, environment, judged, python, task};
+use super::{environment, episode, judged, python, ran_in, task};
 
 fn ran_after(name: &str, history: &[ToolCall], code: &str) -> CodeOutcome {
-    let (environment, image, limits, seed) = (environment(name), "python", LIMITS, 3);
-    run_code(python(), &CodeRequest { environment, history, code, image, limits, seed }).unwrap()
+    ran_in(environment(name), history, code, 3)
 }
 
 fn ran(name: &str, code: &str) -> CodeOutcome {
@@ -21,9 +20,8 @@ fn code_sees_results_errors_and_documentation_and_its_calls_are_told() {
     let outcome = ran("orders", code);
     assert_eq!(outcome.failure, None);
     let lines: Vec<&str> = outcome.stdout.lines().collect();
-    assert_eq!(lines[0], "40");
+    assert_eq!((lines[0], lines[2]), ("40", "cancel_order(order_id: str) -> dict"));
     assert!(lines[1].contains("there is no order 'O999'"), "{lines:?}");
-    assert_eq!(lines[2], "cancel_order(order_id: str) -> dict");
     assert_eq!(outcome.answer.unwrap().to_string(), "(1, {'a': [2.5, None]})");
     let named = vec![("order_id".to_owned(), Value::str("O999"))];
     let calls = [
@@ -65,11 +63,8 @@ fn code_that_is_stopped_says_nothing_and_code_that_raises_says_what_it_did() {
     let stopped = ran("orders", "cancel_order('O101')\nwhile True: pass");
     assert_eq!((stopped.failure.unwrap().0, stopped.calls), (Status::FuelExceeded, Vec::new()));
     let raised = ran("orders", "cancel_order('O101')\nx = 1 / 0\n");
-    assert_eq!(
-        raised.failure.unwrap(),
-        (Status::RuntimeError, "ZeroDivisionError: division by zero (line 2)".to_owned())
-    );
-    assert_eq!(raised.calls.len(), 1);
+    let failure = (Status::RuntimeError, "ZeroDivisionError: division by zero (line 2)".to_owned());
+    assert_eq!((raised.failure, raised.calls.len()), (Some(failure), 1));
     assert_eq!(ran("orders", "x = (").failure.unwrap().0, Status::CompileError);
 }
 
@@ -77,17 +72,18 @@ fn code_that_is_stopped_says_nothing_and_code_that_raises_says_what_it_did() {
 fn an_episode_is_judged_by_its_calls_and_its_last_answer() {
     let task = task("orders/cancel_the_letter_pad");
     let calls = ran("orders", "cancel_order('O101')").calls;
-    let judged = |calls: &[ToolCall], answer: Option<Value>| {
-        let (environment, verify) = (environment("orders"), task.verify.as_str());
-        let (image, limits, answer) = ("python", LIMITS, answer.as_ref());
-        let request = EpisodeRequest { environment, verify, calls, answer, image, limits, seed: 3 };
-        judge_episode(python(), &request).unwrap()
-    };
-    assert_eq!(judged(&calls, Some(Value::int(8))).status, Status::Accepted);
-    assert_eq!(judged(&calls, Some(Value::int(7))).status, Status::WrongAnswer);
-    assert_eq!(judged(&calls, None).status, Status::WrongAnswer);
-    assert_eq!(judged(&[], Some(Value::int(8))).status, Status::WrongAnswer);
-    assert_eq!(judged(&[calls.clone(), calls].concat(), Some(Value::int(8))).status, Status::Accepted, "refused again");
+    // The second call of a list that is there twice is refused.
+    let twice = [calls.clone(), calls.clone()].concat();
+    for (calls, answer, status) in [
+        (calls.as_slice(), Some(8), Status::Accepted),
+        (&calls, Some(7), Status::WrongAnswer),
+        (&calls, None, Status::WrongAnswer),
+        (&[], Some(8), Status::WrongAnswer),
+        (&twice, Some(8), Status::Accepted),
+    ] {
+        let verdict = episode(environment("orders"), &task.verify, calls, answer.map(Value::int).as_ref());
+        assert_eq!(verdict.status, status, "{calls:?} {answer:?}");
+    }
 }
 
 /// A hole in an environment pays nobody: what broke an invariant is not judged.
@@ -96,14 +92,8 @@ fn calls_that_break_an_invariant_come_to_no_end() {
     let tools = "N = [0]\ndef add(n: int) -> int:\n    'Adds.'\n    N[0] += n\n    return N[0]\nTOOLS = [add]\n";
     let source = format!("{tools}def dump(): return {{'n': N[0]}}\ndef check(): assert N[0] < 10, 'ten or more'\n");
     let counter = Environment { name: "counter".to_owned(), source };
-    let judged = |code: &str| {
-        let (environment, image, limits) = (&counter, "python", LIMITS);
-        let request = CodeRequest { environment, history: &[], code, image, limits, seed: 3 };
-        let calls = run_code(python(), &request).unwrap().calls;
-        let (verify, answer) = ("def verify(before, after, answer): return after['n'] > 3", None);
-        let request = EpisodeRequest { environment, verify, calls: &calls, answer, image, limits, seed: 3 };
-        judge_episode(python(), &request).unwrap()
-    };
+    let verify = "def verify(before, after, answer): return after['n'] > 3";
+    let judged = |code: &str| episode(&counter, verify, &ran_in(&counter, &[], code, 3).calls, None);
     assert_eq!(judged("add(2)\nadd(n=2)").status, Status::Accepted);
     assert_eq!(judged("add(2)\ntry: add(True)\nexcept TypeError: pass").status, Status::WrongAnswer);
     let broken = judged("try: add(20)\nexcept BaseException: pass\nadd(-15)");

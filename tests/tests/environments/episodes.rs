@@ -1,36 +1,57 @@
-//! Whole episodes of the game on the real sandbox, with responses written down beforehand.
+//! Whole episodes of the game on the real sandbox, with responses written down beforehand: `episodes.toml` has most of them.
 
+use serde::Deserialize;
 use veriplay_core::{CodeTask, FinishReason, Limits, Role, Status};
-use veriplay_self_challenge::prompts::{self, ChallengeFormat};
-use veriplay_self_challenge::{ANSWERED, ChallengeRequest, PROPOSED, ToolBudget, ToolEpisode, ToolGoal, ToolWorkspace};
+use veriplay_self_challenge::prompts;
+use veriplay_self_challenge::{ChallengeRequest, ToolBudget, ToolEpisode, ToolGoal, ToolWorkspace};
 use veriplay_selfplay::multi_turn::{EpisodeEnd, NextAction};
 use veriplay_selfplay::rollout::Episode as _;
-use veriplay_verifier::environments::{
-    ArtifactRequest, CodeRequest, EpisodeRequest, describe_environment, examine_artifact, judge_episode, run_code,
-};
+use veriplay_verifier::environments::{ArtifactRequest, CodeRequest, describe_environment, examine_artifact, run_code};
 
 use super::{LIMITS, environment, gate, python, task};
 
-const BUDGET: ToolBudget =
-    ToolBudget { explore_turns: 2, min_explore_turns: 0, executor_turns: 4, fuel: 20_000_000_000, shown_chars: 200 };
-
-fn format() -> &'static dyn ChallengeFormat {
-    prompts::by_name("think").unwrap()
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Episodes {
+    budget: ToolBudget,
+    episode: Vec<Row>,
 }
 
-fn open(goal: ToolGoal, budget: ToolBudget) -> ToolEpisode {
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    what: String,
+    role: String,
+    budget: Option<ToolBudget>,
+    responses: Vec<String>,
+    prompts: Vec<Vec<String>>,
+    /// Absent where it is not over.
+    end: Option<String>,
+    /// The verdict on an executor.
+    status: Option<Status>,
+    /// How many calls of tools count.
+    calls: Option<usize>,
+}
+
+fn episodes() -> Episodes {
+    toml::from_str(include_str!("episodes.toml")).unwrap()
+}
+
+fn open(role: &str, budget: ToolBudget) -> ToolEpisode {
+    let name = "orders".to_owned();
+    let goal = match role {
+        "executor" => {
+            let instruction = task("orders/cancel_the_letter_pad").instruction.clone();
+            ToolGoal::Execute { environment: name, instruction }
+        }
+        "challenger" => {
+            let (task_id, tool) = ("proposed/1".to_owned(), "refund".to_owned());
+            ToolGoal::Challenge(ChallengeRequest { task_id, environment: name, tool })
+        }
+        other => panic!("there is no role `{other}`"),
+    };
     let about = describe_environment(python(), environment("orders"), "python", LIMITS).unwrap();
-    ToolWorkspace::open(goal, &about, format(), &[], budget).unwrap()
-}
-
-fn executor(budget: ToolBudget) -> ToolEpisode {
-    let instruction = task("orders/cancel_the_letter_pad").instruction.clone();
-    open(ToolGoal::Execute { environment: "orders".to_owned(), instruction }, budget)
-}
-
-fn challenger(budget: ToolBudget) -> ToolEpisode {
-    let (task_id, environment, tool) = ("proposed/1".to_owned(), "orders".to_owned(), "refund".to_owned());
-    open(ToolGoal::Challenge(ChallengeRequest { task_id, environment, tool }), budget)
+    ToolWorkspace::open(goal, &about, prompts::by_name("think").unwrap(), &[], budget).unwrap()
 }
 
 /// Plays `responses` until it is over or they are; the prompts it asked with.
@@ -55,153 +76,91 @@ fn play(episode: &mut ToolEpisode, responses: &[String]) -> Vec<String> {
     }
 }
 
-fn end(episode: &ToolEpisode) -> EpisodeEnd {
-    match episode.next_action() {
-        NextAction::Over(end) => end,
-        other => panic!("not over: {other:?}"),
-    }
+fn end(episode: &ToolEpisode) -> Option<EpisodeEnd> {
+    if let NextAction::Over(end) = episode.next_action() { Some(end) } else { None }
 }
 
-fn think(kind: &str, text: &str) -> String {
+fn fenced(kind: &str, text: &str) -> String {
     format!("```{kind}\n{}\n```\n", text.trim_end())
 }
 
-fn python_turns(codes: &[&str]) -> Vec<String> {
-    codes.iter().map(|code| format!("Let me see.\n{}", think("python", code))).collect()
+/// A proposal of a task that the gate takes.
+fn proposal() -> String {
+    let CodeTask { instruction, verify, solution, failures, .. } = task("orders/ship_to_kiel");
+    let parts = [("instruction", instruction), ("verify", verify), ("solution", solution)];
+    let all = parts.into_iter().chain(failures.iter().map(|code| ("failure", code)));
+    format!("So:\n{}", all.map(|(kind, text)| fenced(kind, text)).collect::<String>())
 }
 
-fn verdict(episode: &ToolEpisode) -> Status {
-    let verify = &task("orders/cancel_the_letter_pad").verify;
-    let (environment, calls, answer) =
-        (environment("orders"), episode.workspace().calls(), episode.workspace().answer());
-    let request = EpisodeRequest { environment, verify, calls, answer, image: "python", limits: LIMITS, seed: 3 };
-    judge_episode(python(), &request).unwrap().status
+/// A response as `episodes.toml` writes it.
+fn response(text: &str) -> String {
+    match text.strip_prefix("> ") {
+        Some(code) => format!("Let me see.\n{}", fenced("python", code)),
+        None => {
+            let without = proposal().replace("```verify", "```other");
+            text.replace("$PROPOSAL", &proposal()).replace("$WITHOUT", &without)
+        }
+    }
 }
 
 #[test]
-fn an_executor_looks_acts_answers_and_is_accepted() {
-    let mut episode = executor(BUDGET);
-    let codes = [
-        "print(list_orders(find_customer('mara@lindt.example')['id']))",
-        "print(get_order('O999'))",
-        "cancel_order('O101')",
-        "answer(get_product('PAD-A4')['stock'])",
-    ];
-    let prompts = play(&mut episode, &python_turns(&codes));
-    assert_eq!(end(&episode), ANSWERED);
-    assert_eq!((prompts.len(), episode.turns().len()), (4, 4));
-    assert!(prompts[1].contains("['O100', 'O101', 'O106']") && prompts[1].contains("Turns left: 3"));
-    assert!(prompts[2].contains("there is no order 'O999'") && prompts[2].contains("(line 1)"), "{}", prompts[2]);
-    assert!(prompts[3].contains("The code printed nothing."));
-    assert_eq!(verdict(&episode), Status::Accepted);
+fn episodes_go_and_end_as_their_file_says() {
+    let Episodes { budget, episode: rows } = episodes();
+    for row in rows {
+        let what = &row.what;
+        let mut episode = open(&row.role, row.budget.unwrap_or(budget));
+        let responses: Vec<String> = row.responses.iter().map(|text| response(text)).collect();
+        let prompts = play(&mut episode, &responses);
+        assert_eq!(prompts.len(), row.prompts.len(), "{what}: {prompts:?}");
+        for (prompt, parts) in prompts.iter().zip(&row.prompts) {
+            assert!(parts.iter().all(|part| prompt.contains(part)), "{what}: {parts:?} in {prompt}");
+        }
+        assert_eq!(end(&episode).map(EpisodeEnd::name), row.end.as_deref(), "{what}");
+        let workspace = episode.workspace();
+        if let Some(status) = row.status {
+            let verify = &task("orders/cancel_the_letter_pad").verify;
+            let verdict = super::episode(environment("orders"), verify, workspace.calls(), workspace.answer());
+            assert_eq!(verdict.status, status, "{what}: {verdict:?}");
+        }
+        assert!(row.calls.is_none_or(|calls| calls == workspace.calls().len()), "{what}: {:?}", workspace.calls());
+        assert_eq!(episode.fuel_left() == 0, row.end.as_deref() == Some("out_of_fuel"), "{what}");
+        if row.end.as_deref() == Some("proposed") {
+            let proposed = workspace.proposed().unwrap();
+            assert_eq!((proposed.task_id.as_str(), proposed.environment.as_str()), ("proposed/1", "orders"));
+            assert_eq!(proposed.instruction, task("orders/ship_to_kiel").instruction, "{what}");
+            let request = ArtifactRequest { environment: environment("orders"), task: proposed, known: false };
+            assert_eq!(examine_artifact(python(), &gate(), &request).unwrap().verdict.status, Status::Valid);
+            assert_eq!(workspace.goal().role(), Role::PROPOSER);
+        }
+    }
+    let bad = ToolBudget { min_explore_turns: 4, ..budget };
+    assert!(budget.check().is_ok() && bad.check().unwrap_err().to_string().contains("`min_explore_turns` is `4`"));
 }
 
 #[test]
 fn an_executors_prompt_says_what_it_may_know_and_nothing_else() {
-    let prompts = play(&mut executor(BUDGET), &[]);
+    let prompts = play(&mut open("executor", episodes().budget), &[]);
     let [prompt] = prompts.as_slice() else { panic!("{prompts:?}") };
-    assert!(
-        prompt.contains("cancel_order(order_id: str) -> dict")
-            && prompt.contains("The order desk of a stationery shop")
-    );
-    assert!(prompt.contains(&task("orders/cancel_the_letter_pad").instruction) && prompt.ends_with("Assistant:"));
+    let instruction = task("orders/cancel_the_letter_pad").instruction.as_str();
+    for part in ["cancel_order(order_id: str) -> dict", "The order desk of a stationery shop", instruction] {
+        assert!(prompt.contains(part), "the prompt lacks `{part}`");
+    }
+    assert!(prompt.ends_with("Assistant:"));
     for secret in ["def verify", "O101", "PAD-A4", "SUPPLY"] {
         assert!(!prompt.contains(secret), "the prompt holds `{secret}`");
     }
 }
 
 #[test]
-fn turns_without_code_and_cut_off_ones_cost_a_turn_and_are_told() {
-    let mut episode = executor(BUDGET);
-    let prompts = play(&mut episode, &["I will cancel it.".to_owned(), "```python\ncancel_order('O101')".to_owned()]);
-    assert!(prompts[1].contains("there is no closed block fenced as `python`") && prompts[2].contains("Turns left: 2"));
-    episode.take_response(&think("python", "answer(8)"), FinishReason::Length);
+fn cut_off_responses_are_told_and_what_is_said_out_of_turn_changes_nothing() {
+    let mut episode = open("executor", episodes().budget);
+    episode.take_response(&fenced("python", "answer(8)"), FinishReason::Length);
     let NextAction::Ask(prompt) = episode.next_action() else { panic!("{:?}", episode.next_action()) };
     assert!(prompt.to_string().contains("the response was cut off") && episode.workspace().calls().is_empty());
-    assert_eq!(episode.malformed_turns(), 3);
-}
-
-#[test]
-fn an_executor_out_of_turns_or_fuel_is_judged_by_what_it_has_done() {
-    let mut episode = executor(BUDGET);
-    play(&mut episode, &python_turns(&["cancel_order('O101')", "pass", "answer(8)\nraise ValueError(1)", "pass"]));
-    assert_eq!((end(&episode), episode.workspace().answer()), (EpisodeEnd::OutOfTurns, None));
-    assert_eq!(verdict(&episode), Status::WrongAnswer, "what it answered in code that raised is no answer");
-
-    let mut episode = executor(ToolBudget { fuel: 200_000_000, ..BUDGET });
-    let prompts = play(&mut episode, &python_turns(&["cancel_order('O101')", "while True: list_products()", "pass"]));
-    assert_eq!((end(&episode), episode.fuel_left()), (EpisodeEnd::OutOfFuel, 0));
-    assert_eq!((prompts.len(), episode.workspace().calls().len()), (2, 1), "what was stopped has called nothing");
-}
-
-fn proposal() -> String {
-    let CodeTask { instruction, verify, solution, failures, .. } = task("orders/ship_to_kiel");
-    let parts = [("instruction", instruction), ("verify", verify), ("solution", solution)];
-    let all = parts.into_iter().chain(failures.iter().map(|code| ("failure", code)));
-    format!("So:\n{}", all.map(|(kind, text)| think(kind, text)).collect::<String>())
-}
-
-#[test]
-fn a_challenger_explores_and_proposes_what_the_gate_takes() {
-    let mut episode = challenger(BUDGET);
-    let responses = [python_turns(&["print(list_customers())"]), vec![proposal()]].concat();
-    let prompts = play(&mut episode, &responses);
-    assert!(
-        prompts[0].contains("Its state at first:\n{'customers'") && prompts[1].contains("['C1', 'C2', 'C3', 'C4']")
-    );
-    assert_eq!(end(&episode), PROPOSED);
-    let proposed = episode.workspace().proposed().unwrap();
-    assert_eq!((proposed.task_id.as_str(), proposed.environment.as_str()), ("proposed/1", "orders"));
-    assert_eq!(proposed.instruction, task("orders/ship_to_kiel").instruction);
-    let request = ArtifactRequest { environment: environment("orders"), task: proposed, known: false };
-    assert_eq!(examine_artifact(python(), &gate(), &request).unwrap().verdict.status, Status::Valid);
-    assert_eq!(episode.workspace().goal().role(), Role::PROPOSER);
-}
-
-#[test]
-fn a_challenger_that_does_not_propose_in_its_last_turn_has_proposed_nothing() {
-    let mut episode = challenger(BUDGET);
-    let prompts = play(&mut episode, &python_turns(&["pass", "pass", "print(1)"]));
-    assert!(prompts[2].contains("propose the task now"), "{}", prompts[2]);
-    assert_eq!((prompts.len(), end(&episode)), (3, EpisodeEnd::OutOfTurns));
-}
-
-#[test]
-fn a_challenger_that_must_explore_proposes_after_that() {
-    let budget = ToolBudget { explore_turns: 3, min_explore_turns: 1, ..BUDGET };
-    let mut episode = challenger(budget);
-    let idle =
-        [vec![proposal()], python_turns(&["print(1)"]), vec![proposal()], python_turns(&["list_customers()"])].concat();
-    let prompts = play(&mut episode, &idle);
-    assert!(prompts[1].contains("Explore by calling tools in 1 more turns"), "{}", prompts[1]);
-    assert!(prompts[3].contains("Explore by calling tools"), "code without a call is no exploring: {}", prompts[3]);
-    assert_eq!(end(&episode), EpisodeEnd::OutOfTurns);
-    let mut episode = challenger(budget);
-    play(&mut episode, &[python_turns(&["list_customers()"]), vec![proposal()]].concat());
-    assert_eq!(end(&episode), PROPOSED);
-    let bad = ToolBudget { min_explore_turns: 4, ..budget };
-    assert!(budget.check().is_ok() && bad.check().unwrap_err().to_string().contains("`min_explore_turns` is `4`"));
-}
-
-#[test]
-fn a_proposal_that_lacks_something_costs_a_turn_and_is_told() {
-    let mut episode = challenger(BUDGET);
-    let without = proposal().replace("```verify", "```other");
-    let twice = [proposal(), think("solution", "pass")].concat();
-    let prompts = play(&mut episode, &[without, twice, proposal()]);
-    assert!(
-        prompts[1].contains("no closed block fenced as `verify`")
-            && prompts[2].contains("two blocks fenced as `solution`")
-    );
-    assert_eq!(end(&episode), PROPOSED);
-}
-
-#[test]
-fn what_is_said_out_of_turn_changes_nothing() {
-    let mut episode = executor(BUDGET);
-    episode.take_response(&python_turns(&["pass"])[0], FinishReason::Stop);
+    assert_eq!((episode.malformed_turns(), episode.turns().len()), (1, 1));
+    episode.take_response(&response("> pass"), FinishReason::Stop);
     episode.take_response("again", FinishReason::Stop);
-    assert_eq!((episode.next_action(), episode.turns().len()), (NextAction::Call(&"pass\n".to_owned()), 0));
+    assert_eq!((episode.next_action(), episode.turns().len()), (NextAction::Call(&"pass\n".to_owned()), 1));
     episode.out_of_room();
     assert_eq!(episode.next_action(), NextAction::Call(&"pass\n".to_owned()));
 }

@@ -1,16 +1,69 @@
-//! Generated tasks: what the templates make passes the whole gate, in every environment.
+//! What is drawn: environments hold what their README says under random calls (invariants, refusals that change nothing, one state from one list of calls,
+//! and plain values alone), and tasks that the templates make pass the whole gate in every environment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
-use veriplay_core::{CodeTask, Status};
+use veriplay_core::{CallResult, CodeTask, EncodeCaps, Execute, Exit, Job, Limits, Status, Value};
 use veriplay_corpus::environments::built_in_environment_names;
 use veriplay_corpus::{GeneratedTask, Split, TaskGenerator};
 use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
 use veriplay_verifier::environments::complete_with_failures;
 use veriplay_verifier::on_all_cores;
 
-use super::{environment, examined, gate, judged, remembered};
+use super::{LIMITS, corpus, environment, examined, gate, judged, python, ran_in, remembered};
+
+/// Calls tools with arguments drawn from what has been seen; returns (made, refused, names of tools that returned once).
+const DRIVER: &str = include_str!("driver.py");
+
+fn drive(source: &str, seeds: std::ops::Range<i64>) -> Vec<Value> {
+    let arguments = seeds.map(|seed| vec![Value::str(source), Value::int(seed), Value::int(250)]);
+    let job = Job::calls(DRIVER, "drive", arguments);
+    let job = Job { limits: Limits { fuel: 20_000_000_000, ..LIMITS }, seed: 1, ..job };
+    let outcome = python().execute(&job).unwrap();
+    assert_eq!(outcome.exit, Exit::Returned, "{:?}", outcome.error);
+    let value = |call: &CallResult| match call {
+        CallResult::Returned(bytes) => Value::decode(bytes, EncodeCaps::with_bytes(1 << 20)).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    outcome.calls.iter().map(value).collect()
+}
+
+#[test]
+fn invariants_hold_and_refused_calls_change_nothing() {
+    for one in corpus() {
+        let runs = drive(&one.environment.source, 0..12);
+        assert_eq!(drive(&one.environment.source, 0..12), runs, "{} is not deterministic", one.environment.name);
+        let mut worked = BTreeSet::new();
+        for run in &runs {
+            let Value::Tuple(parts) = run else { panic!("{run}") };
+            let [_, _, Value::List(names)] = parts.as_slice() else { panic!("{run}") };
+            worked.extend(names.iter().map(Value::to_string));
+        }
+        assert!(worked.len() >= 7, "{}: only {worked:?} ever returned", one.environment.name);
+    }
+}
+
+#[test]
+fn the_driver_notices_a_tool_that_breaks_something() {
+    let source = &environment("ledger").source;
+    let broken = source.replace("sum(lines.values()) or ", "");
+    assert_ne!(&broken, source);
+    let careless = broken.replace(
+        "def transfer(",
+        "def transfer(*a: int) -> int:\n    raise ValueError(POSTINGS.clear())\n\n\ndef old(",
+    );
+    assert!(std::panic::catch_unwind(|| drive(&careless, 0..3)).is_err());
+}
+
+#[test]
+fn an_environment_is_the_same_under_every_seed_of_the_code() {
+    let print_all =
+        "for n in list_tickets('open'): print(get_ticket(n))\nanswer([get_agent(a) for a in list_agents()])";
+    let [first, second] = [1, 2].map(|seed| ran_in(environment("tickets"), &[], print_all, seed));
+    assert_eq!((&first.stdout, &first.answer, &first.calls), (&second.stdout, &second.answer, &second.calls));
+    assert!(first.stdout.lines().count() > 5);
+}
 
 fn compact_proposal(draft: &GeneratedTask) -> CompactProposal {
     let change = |(line, text): &(usize, String)| LineChange { line: *line, text: text.clone() };

@@ -2,44 +2,29 @@
 
 mod artifacts;
 mod attempts;
-mod cheats;
 mod episodes;
 mod generated;
 mod play;
-mod random_calls;
 
 use std::sync::OnceLock;
 
-use veriplay_core::{Checks, CodeTask, Environment, EnvironmentChecks, Execute, Limits, Problem, Value, Verdict};
+use veriplay_core::{
+    Checks, CodeTask, Environment, EnvironmentChecks, Execute, Limits, Problem, ToolCall, Value, Verdict,
+};
 use veriplay_corpus::{EnvironmentCorpus, built_in_environments};
 use veriplay_sandbox::{OutcomeCache, Sandbox};
 use veriplay_tests::python_sandbox as python;
-use veriplay_verifier::environments::{ArtifactGate, ArtifactReport, ArtifactRequest, examine_artifact};
+use veriplay_verifier::environments::{
+    ArtifactGate, ArtifactReport, ArtifactRequest, CodeOutcome, CodeRequest, EpisodeRequest, examine_artifact,
+    judge_episode, run_code,
+};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
-const LIMITS: Limits = Limits {
-    fuel: 200_000_000,
-    memory_bytes: 256 << 20,
-    output_bytes: 1 << 20,
-    file_bytes: 1 << 20,
-    deadline_ns: 300_000_000_000,
-};
+const LIMITS: Limits =
+    Limits { fuel: 200_000_000, output_bytes: 1 << 20, deadline_ns: 300_000_000_000, ..Limits::small() };
 
 fn gate() -> ArtifactGate {
-    let canned =
-        [Value::Bool(true), Value::Bool(false), Value::int(0), Value::int(1), Value::str(""), Value::str("done")];
-    ArtifactGate {
-        image: "python".to_owned(),
-        limits: LIMITS,
-        seeds: [1, 2],
-        max_instruction_chars: 2000,
-        max_code_bytes: 8000,
-        failures: 3,
-        min_calls: 1,
-        canned_answers: canned.to_vec(),
-        distinct_outcomes: true,
-        max_changed_lines: None,
-    }
+    toml::from_str(include_str!("gate.toml")).unwrap()
 }
 
 fn corpus() -> &'static [EnvironmentCorpus] {
@@ -54,6 +39,17 @@ fn environment(name: &str) -> &'static Environment {
 fn task(task_id: &str) -> &'static CodeTask {
     let mut all = corpus().iter().flat_map(|one| &one.tasks);
     &all.find(|hand| hand.task.task_id == task_id).expect("an embedded task").task
+}
+
+/// What becomes of code in an environment, behind the calls of earlier code.
+fn ran_in(environment: &Environment, history: &[ToolCall], code: &str, seed: u64) -> CodeOutcome {
+    run_code(python(), &CodeRequest { environment, history, code, image: "python", limits: LIMITS, seed }).unwrap()
+}
+
+/// The verdict of a verification function on an episode.
+fn episode(environment: &Environment, verify: &str, calls: &[ToolCall], answer: Option<&Value>) -> Verdict {
+    let request = EpisodeRequest { environment, verify, calls, answer, image: "python", limits: LIMITS, seed: 3 };
+    judge_episode(python(), &request).unwrap()
 }
 
 /// The verdict on an executor's code.

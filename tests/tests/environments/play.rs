@@ -6,15 +6,13 @@ mod proposals;
 
 use std::sync::Arc;
 
-use veriplay_core::{CodeTask, Execute, Role, ScriptedPolicy, ScriptedRequest, Status};
-use veriplay_self_challenge::{
-    ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeSettings, ToolBudget, ToolEnvironment, ToolTask,
-};
+use veriplay_core::{CodeTask, Execute, Role, ScriptedPolicy, ScriptedRequest};
+use veriplay_self_challenge::{SelfChallenge, SelfChallengeConfig, ToolEnvironment, ToolTask};
 use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::game_state::GameState;
 use veriplay_selfplay::play::StepContext;
-use veriplay_selfplay::records;
+use veriplay_selfplay::records::LogRecord;
 use veriplay_selfplay::settings::{LearnFrom, SharedSettings};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::task_pool::Source;
@@ -22,20 +20,12 @@ use veriplay_verifier::environments::{ArtifactGate, describe_environment};
 
 use super::{LIMITS, environment, gate, remembered as sandbox, task};
 use crate::exercise;
-
-const BUDGET: ToolBudget =
-    ToolBudget { explore_turns: 1, min_explore_turns: 0, executor_turns: 3, fuel: 20_000_000_000, shown_chars: 400 };
+use crate::played::{assert_same_again, proposals, reward, sample_batches, statuses, tasks};
 
 fn config(format: &str) -> SelfChallengeConfig {
     SelfChallengeConfig {
         shared: SharedSettings { format: format.to_owned(), proposer_max_tokens: 8000, ..exercise::settings() },
-        own: SelfChallengeSettings {
-            challenges_per_step: 1,
-            tasks_per_step: 1,
-            fresh_share: 1.0,
-            sft_challenges: 0,
-            budget: BUDGET,
-        },
+        own: toml::from_str(include_str!("play/settings.toml")).unwrap(),
     }
 }
 
@@ -66,9 +56,6 @@ fn given() -> CodeTask {
 }
 
 type State = GameState<ToolTask>;
-type Record = records::Record<SelfChallenge>;
-type ChallengeRecord = records::ProposalRecord<ChallengeRequest, ToolTask, Vec<String>>;
-type TaskRecord = records::TaskRecord<ToolTask, ()>;
 type Step = Output<SelfChallenge>;
 
 /// The state before step 0.
@@ -91,34 +78,12 @@ fn proposed(state: &State) -> Vec<&CodeTask> {
 
 /// Challengers say one of `proposals` each, executors one of `codes`; a place in a list is the place among those asked.
 fn policy(proposals: &[&str], codes: &[&str]) -> ScriptedPolicy {
-    let own = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<String>>();
-    let (proposals, codes) = (own(proposals), own(codes));
+    let [proposals, codes] =
+        [proposals, codes].map(|texts| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>());
     ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
         Role::PROPOSER => proposals[turn.index % proposals.len()].clone(),
         _ => codes[turn.sample % codes.len()].clone(),
     })
-}
-
-fn challenges(played: &Step) -> Vec<&ChallengeRecord> {
-    let records = played.records.iter();
-    records.filter_map(|record| if let Record::Proposal(one) = record { Some(&**one) } else { None }).collect()
-}
-
-fn tasks(played: &Step) -> Vec<&TaskRecord> {
-    let records = played.records.iter();
-    records.filter_map(|record| if let Record::Task(one) = record { Some(&**one) } else { None }).collect()
-}
-
-fn statuses(record: &TaskRecord) -> Vec<Status> {
-    record.attempts.iter().map(|attempt| attempt.judged.verdict.as_ref().unwrap().status).collect()
-}
-
-fn rewards(record: &TaskRecord) -> Vec<f64> {
-    record.attempts.iter().map(|attempt| attempt.episode.reward.as_ref().unwrap().total()).collect()
-}
-
-fn reward(record: &ChallengeRecord) -> Option<f64> {
-    record.episode.reward.as_ref().map(veriplay_core::Reward::total)
 }
 
 /// A compact proposal that the gate takes.

@@ -16,27 +16,16 @@ use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::monitors::Monitor;
 use veriplay_selfplay::play::{Measurement, PlayError, StepContext};
 use veriplay_selfplay::proposer_factor::{ProposerFactor, RewardedProposal};
-use veriplay_selfplay::records::{EpisodeRecord, LogRecord};
 use veriplay_selfplay::rewards::{ProposalOutcome, RewardScheme};
 use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::Guard;
 use veriplay_selfplay::step::Step;
 
+use crate::played::{proposals, reward, tasks};
+
 const ABSOLUTE_ZERO: &str = concat!(
     include_str!("../../../crates/games/absolute_zero/tests/main/settings.toml"),
-    r#"
-format = "compact"
-reward = "quickstart"
-advantage = "group"
-proposer_weight = 0.5
-proposals_per_type = 2
-tasks_per_type = 2
-references = 0
-fresh_fraction = 0.5
-seed_share = 0.5
-induction_visible = 3
-induction_hidden = 3
-"#
+    include_str!("absolute_zero.toml")
 );
 
 fn absolute_zero() -> AbsoluteZeroConfig {
@@ -112,12 +101,8 @@ impl Monitor for Chars {
     }
 
     fn measure(&self, step: &StepSummary<'_>) -> Option<Measurement> {
-        let chars = step
-            .episodes
-            .iter()
-            .flat_map(|episode| episode.turns)
-            .map(|(_, rollout)| rollout.text.len())
-            .sum::<usize>();
+        let turns = step.episodes.iter().flat_map(|episode| episode.turns);
+        let chars = turns.map(|(_, rollout)| rollout.text.len()).sum::<usize>();
         Some(Measurement::Number((!step.episodes.is_empty()).then(|| chars as f64 / step.episodes.len() as f64)))
     }
 }
@@ -149,47 +134,38 @@ pub(crate) fn play<E: Game>(game: E, policy: &ScriptedPolicy, execute: &dyn Exec
     let game = SelfPlay::with_methods(game, methods(curriculum)).with_script(Box::new(Measured));
     let context = StepContext { policy, execute, seed: 7 };
     let mut state = game.init(&context).unwrap();
-    let (mut solvers, mut proposers) = (0, 0);
+    let (mut rewarded, mut proposers) = (0, 0);
     for step in 0..2 {
         let output = game.step(&context, &mut state, step).unwrap();
         assert!(!output.batches.is_empty(), "nothing is learned");
-        let (mut chars, mut episodes) = (0, 0);
-        let mut check = |episode: &EpisodeRecord, rewards: &[f64]| {
-            chars += episode.turns.iter().map(|turn| turn.text.len()).sum::<usize>();
-            episodes += 1;
-            let Some(reward) = &episode.reward else { return 0 };
-            assert!(rewards.contains(&reward.total()), "{reward:?}");
-            assert_eq!(episode.advantage, Some(10.0 * reward.total()));
-            1
-        };
-        for record in &output.records {
-            match record {
-                LogRecord::Proposal(proposal) => proposers += check(&proposal.episode, &[1.0]),
-                LogRecord::Derived(_) => {}
-                LogRecord::Task(task) => {
-                    let attempts = task.attempts.iter().map(|one| &one.episode);
-                    let all = attempts.chain(task.verifications.iter().map(|one| &one.episode));
-                    solvers += all.map(|episode| check(episode, &[1.0, 3.0])).sum::<usize>();
-                }
-            }
+        let proposed = proposals(&output).into_iter().map(|one| (&one.episode, [1.0, 1.0]));
+        let (mut all, tasks) = (proposed.collect::<Vec<_>>(), tasks(&output));
+        proposers += all.iter().filter(|(episode, _)| episode.reward.is_some()).count();
+        for task in tasks {
+            let attempts = task.attempts.iter().map(|one| &one.episode);
+            all.extend(attempts.chain(task.verifications.iter().map(|one| &one.episode)).map(|one| (one, [1.0, 3.0])));
         }
-        let mean = chars as f64 / f64::from(episodes);
+        for (episode, rewards) in all.iter().filter(|(episode, _)| episode.reward.is_some()) {
+            assert!(rewards.contains(&reward(episode)), "{:?}", episode.reward);
+            assert_eq!(episode.advantage, Some(10.0 * reward(episode)));
+        }
+        rewarded += all.iter().filter(|(episode, _)| episode.reward.is_some()).count();
+        let chars = all.iter().flat_map(|(episode, _)| &episode.turns).map(|turn| turn.text.len()).sum::<usize>();
+        let mean = chars as f64 / all.len() as f64;
         assert_eq!(output.monitors, [("chars", Measurement::Number(Some(mean)))].into());
         assert!(output.numbers["attempts"] > 0.0, "{:?}", output.numbers);
     }
-    assert!(solvers > 0 && proposers > 0, "{solvers} solvers' and {proposers} proposers' episodes got a reward");
+    assert!(rewarded > proposers && proposers > 0, "{rewarded} episodes got a reward, {proposers} of them proposers'");
     assert!(curriculum.0.load(Ordering::Relaxed) > 0, "the curriculum was never asked");
 }
 
 /// Programs that differ from each other, with inputs that a proposal of their type has.
 fn drafts(task_type: TaskType) -> Box<dyn Iterator<Item = Proposal>> {
     Box::new((10..20).map(move |number| {
-        let program = format!("def f(x):\n    return x * {number} + 1");
+        let (program, message) = (format!("def f(x):\n    return x * {number} + 1"), String::new());
         let input = |value: i64| vec![Value::int(value)];
         match task_type {
-            TaskType::Induction => {
-                Proposal::Inputs { program, inputs: (2..8).map(input).collect(), message: String::new() }
-            }
+            TaskType::Induction => Proposal::Inputs { program, inputs: (2..8).map(input).collect(), message },
             _ => Proposal::Triplet { task_type, program, input: input(4) },
         }
     }))

@@ -1,8 +1,10 @@
 //! The crate arrows: the table in ARCHITECTURE.md is the rule, `cargo metadata` the fact.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Package};
+use veriplay_tests::assert_each;
 
 /// Crates, and what their examples may depend on besides: the sandbox that they run on, and the readers of public rows.
 const OF_EXAMPLES: &[(&str, &str)] = &[
@@ -33,28 +35,22 @@ fn is_for_examples(package: &Package, dependency: &Dependency) -> bool {
 }
 
 #[test]
-fn crates_depend_only_along_the_arrows() {
-    let (metadata, rule) = (metadata(), read_arrows(&architecture()));
-    for package in metadata.workspace_packages() {
-        let allowed = rule.get(package.name.as_str());
-        let allowed = allowed.unwrap_or_else(|| panic!("ARCHITECTURE.md has no row for `{}`", package.name));
-        let ours = package.dependencies.iter().filter(|dependency| rule.contains_key(&dependency.name));
-        for dependency in ours {
-            let fine = allowed.contains(&dependency.name) || is_for_examples(package, dependency);
-            assert!(fine, "forbidden arrow: {} -> {}", package.name, dependency.name);
-        }
-    }
-}
-
-#[test]
-fn every_row_of_the_table_is_a_crate_and_every_arrow_is_used() {
-    let (metadata, rule) = (metadata(), read_arrows(&architecture()));
-    let used = metadata.workspace_packages().into_iter().map(|package| {
+fn crates_depend_along_the_arrows_and_each_arrow_is_used() {
+    let rule = read_arrows(&super::read("ARCHITECTURE.md"));
+    let mut used = Arrows::new();
+    for package in METADATA.workspace_packages() {
         let counted = package.dependencies.iter().filter(|dependency| !is_for_examples(package, dependency));
-        let names = counted.map(|dependency| dependency.name.clone());
-        (package.name.to_string(), names.filter(|name| rule.contains_key(name)).collect())
-    });
-    assert_eq!(used.collect::<Arrows>(), rule);
+        let names = counted.map(|dependency| dependency.name.clone()).filter(|name| rule.contains_key(name));
+        used.insert(package.name.to_string(), names.collect());
+    }
+    let names = |arrows: &Arrows| arrows.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&rule), names(&used), "rows of ARCHITECTURE.md, and crates");
+    for (name, used) in &used {
+        let forbidden: Vec<_> = used.difference(&rule[name]).collect();
+        assert!(forbidden.is_empty(), "forbidden arrow: {name} -> {forbidden:?}");
+        let unused: Vec<_> = rule[name].difference(used).collect();
+        assert!(unused.is_empty(), "the row of `{name}` has arrows that are not used: {unused:?}");
+    }
 }
 
 #[test]
@@ -65,10 +61,10 @@ fn the_check_for_arrows_can_fail() {
 
 #[test]
 fn heavy_dependencies_stay_in_their_home() {
-    for package in metadata().workspace_packages() {
+    for package in METADATA.workspace_packages() {
         for dependency in package.dependencies.iter().filter(|d| d.kind == DependencyKind::Normal) {
-            let homes: Vec<&str> =
-                HOMES.iter().filter(|(name, _)| *name == dependency.name).map(|(_, home)| *home).collect();
+            let homes = HOMES.iter().filter(|(name, _)| *name == dependency.name);
+            let homes: Vec<&str> = homes.map(|(_, home)| *home).collect();
             let fine = homes.is_empty() || homes.contains(&package.name.as_str());
             assert!(fine, "`{}` belongs to {homes:?}, and `{}` depends on it", dependency.name, package.name);
         }
@@ -78,11 +74,10 @@ fn heavy_dependencies_stay_in_their_home() {
 /// Tests of any other package run the sandbox that ships.
 #[test]
 fn only_fuzz_targets_build_the_sandbox_with_a_feature() {
-    let metadata = metadata();
-    let packages = metadata.workspace_packages();
-    let own = packages.iter().find(|package| package.name.as_str() == "veriplay-sandbox");
-    assert!(!own.expect("the sandbox is a crate").features.contains_key("default"), "the sandbox has default features");
-    for package in packages.iter().filter(|package| package.name.as_str() != "veriplay-fuzz") {
+    for package in METADATA.workspace_packages().into_iter().filter(|package| package.name.as_str() != "veriplay-fuzz")
+    {
+        let has_defaults = package.name.as_str() == "veriplay-sandbox" && package.features.contains_key("default");
+        assert!(!has_defaults, "the sandbox has default features");
         let asked = package.dependencies.iter().filter(|dependency| dependency.name == "veriplay-sandbox");
         let features: Vec<&String> = asked.flat_map(|dependency| &dependency.features).collect();
         assert!(features.is_empty(), "`{}` builds the sandbox with {features:?}", package.name);
@@ -92,8 +87,7 @@ fn only_fuzz_targets_build_the_sandbox_with_a_feature() {
 /// A package holds the crate's folder and nothing else.
 #[test]
 fn published_crates_carry_all_that_they_need() {
-    let metadata = metadata();
-    let published: Vec<_> = metadata.workspace_packages().into_iter().filter(|p| p.publish.is_none()).collect();
+    let published: Vec<_> = METADATA.workspace_packages().into_iter().filter(|p| p.publish.is_none()).collect();
     assert!(!published.is_empty(), "no crate is published");
     for package in published {
         let folder = package.manifest_path.parent().expect("a manifest lies in a folder");
@@ -102,11 +96,10 @@ fn published_crates_carry_all_that_they_need() {
             assert!(folder.join(file).is_file(), "`{folder}` has no {file}");
         }
         let own = folder.canonicalize().expect("the folder of a crate is there");
-        let name =
-            format!("{}/src/", folder.strip_prefix(&metadata.workspace_root).expect("crates lie in the workspace"));
-        for source in super::tracked_files().into_iter().filter(|file| file.starts_with(&name)) {
-            let source = super::root().join(source);
-            let Ok(text) = std::fs::read_to_string(&source) else { continue };
+        let folder = folder.strip_prefix(&METADATA.workspace_root).expect("crates lie in the workspace");
+        let name = format!("{folder}/src/");
+        for source in super::rust_files().filter(|file| file.starts_with(&name)) {
+            let (text, source) = (super::read(&source), super::root().join(&source));
             for path in text.split("include_str!(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
                 let included = source.parent().expect("a file lies in a folder").join(path).canonicalize();
                 let included = included.unwrap_or_else(|error| panic!("{}: `{path}`: {error}", source.display()));
@@ -119,10 +112,8 @@ fn published_crates_carry_all_that_they_need() {
 /// The README's first command names no binary, and another crate has one too.
 #[test]
 fn cargo_run_runs_the_command_line() {
-    let metadata = metadata();
-    let named = metadata.workspace_default_packages();
-    let named: Vec<&str> = named.iter().filter_map(|package| package.default_run.as_deref()).collect();
-    assert_eq!(named, ["veriplay"]);
+    let packages = METADATA.workspace_default_packages();
+    assert_each(packages.iter().filter_map(|package| package.default_run.as_deref()), ["veriplay"]);
 }
 
 /// Of each crate of ours, those it may depend on, development dependencies included.
@@ -138,14 +129,7 @@ fn read_arrows(text: &str) -> Arrows {
     rows.collect()
 }
 
-fn architecture() -> String {
-    std::fs::read_to_string(super::root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md is there")
-}
-
-fn metadata() -> Metadata {
-    MetadataCommand::new()
-        .manifest_path(super::root().join("Cargo.toml"))
-        .no_deps()
-        .exec()
-        .expect("cargo metadata reads the workspace")
-}
+pub(super) static METADATA: LazyLock<Metadata> = LazyLock::new(|| {
+    let manifest = super::root().join("Cargo.toml");
+    MetadataCommand::new().manifest_path(manifest).no_deps().exec().expect("cargo metadata reads the workspace")
+});

@@ -10,7 +10,7 @@ use std::fs;
 use veriplay_learner::{LOSSES, LossInput};
 use veriplay_selfplay::{advantages, curricula, intrinsic, rewards};
 
-use super::{root, tracked_files};
+use super::{read, root, tracked_files};
 
 const PAGE: &str = "docs/configuration.md";
 /// The beginning of the comment in front of a table of keys.
@@ -20,14 +20,13 @@ const VALUES: [&str; 1] = ["learn.shape.trapezoid"];
 
 #[test]
 fn the_page_lists_the_keys_of_every_configuration() {
-    let page = page();
+    let page = read(PAGE);
     let keys = documented_keys(&page);
     let is_configuration = |name: &String| name.starts_with("configs/") && name.ends_with(".toml");
     let files: Vec<String> = tracked_files().into_iter().filter(is_configuration).collect();
     assert!(!files.is_empty(), "`configs` has no configuration");
     for name in files {
-        let text = fs::read_to_string(root().join(&name)).expect("a tracked file is readable");
-        let table: toml::Table = toml::from_str(&text).unwrap_or_else(|error| panic!("`{name}`: {error}"));
+        let table: toml::Table = toml::from_str(&read(&name)).unwrap_or_else(|error| panic!("`{name}`: {error}"));
         let missing: Vec<String> = key_paths(&table).into_iter().filter(|path| !is_documented(&keys, path)).collect();
         assert!(missing.is_empty(), "`{PAGE}` does not list {missing:?} of `{name}`");
     }
@@ -35,7 +34,7 @@ fn the_page_lists_the_keys_of_every_configuration() {
 
 #[test]
 fn the_page_and_the_sources_have_the_same_keys() {
-    let page = page();
+    let page = read(PAGE);
     let tables = key_tables(&page);
     assert!(!tables.is_empty(), "`{PAGE}` has no table of keys");
     let read = |file: &str| fs::read_to_string(root().join(file)).ok();
@@ -45,7 +44,7 @@ fn the_page_and_the_sources_have_the_same_keys() {
 
 #[test]
 fn the_table_of_every_key_is_on_the_page_too() {
-    let page = page();
+    let page = read(PAGE);
     let keys = documented_keys(&page);
     let tables = keys.iter().filter_map(|key| key.rsplit_once('.')).map(|(table, _)| table);
     let missing: Vec<&str> = tables.filter(|table| !keys.contains(table) && !VALUES.contains(table)).collect();
@@ -54,7 +53,7 @@ fn the_table_of_every_key_is_on_the_page_too() {
 
 #[test]
 fn the_page_lists_every_reward_advantage_curriculum_and_loss() {
-    let page = page();
+    let page = read(PAGE);
     let losses = LOSSES.iter().filter(|loss| loss.input != LossInput::Rollouts).map(|loss| loss.name);
     let names = rewards::names().into_iter().chain(advantages::names()).chain(curricula::names());
     let names = names.chain(intrinsic::names()).chain(losses);
@@ -94,20 +93,13 @@ fn the_check_for_paths_of_keys_can_fail() {
     assert!(!is_documented(&keys, "b") && !is_documented(&keys, "b.c.e") && !is_documented(&keys, "b.c.d.e"));
 }
 
-fn page() -> String {
-    fs::read_to_string(root().join(PAGE)).unwrap_or_else(|error| panic!("{PAGE}: {error}"))
-}
-
 /// The paths of all values in a table. A list is a value.
 fn key_paths(table: &toml::Table) -> Vec<String> {
-    let mut paths = Vec::new();
-    for (key, value) in table {
-        match value {
-            toml::Value::Table(inner) => paths.extend(key_paths(inner).into_iter().map(|path| format!("{key}.{path}"))),
-            _ => paths.push(key.clone()),
-        }
-    }
-    paths
+    let paths = table.iter().flat_map(|(key, value)| match value {
+        toml::Value::Table(inner) => key_paths(inner).into_iter().map(|path| format!("{key}.{path}")).collect(),
+        _ => vec![key.clone()],
+    });
+    paths.collect()
 }
 
 /// Whether a path is among the keys, of which `data.programs.<family>` stands for many.
@@ -179,16 +171,13 @@ fn fields(source: &str, item: &str) -> Option<BTreeSet<String>> {
         return Some(BTreeSet::new());
     }
     let end = format!("{}}}", &head[..head.len() - head.trim_start().len()]);
-    let (mut found, mut skipped) = (BTreeSet::new(), false);
+    let (mut found, mut is_skipped) = (BTreeSet::new(), false);
     for line in lines.take_while(|line| *line != end).map(str::trim) {
-        if line == "#[serde(skip)]" {
-            skipped = true;
-        } else if let Some(name) = field_name(line) {
-            if !skipped {
-                found.insert(name.to_owned());
-            }
-            skipped = false;
+        if let Some(name) = field_name(line) {
+            found.extend((!is_skipped).then(|| name.to_owned()));
+            is_skipped = false;
         }
+        is_skipped |= line == "#[serde(skip)]";
     }
     Some(found)
 }
@@ -203,13 +192,13 @@ fn declares(line: &str, item: &str) -> bool {
 
 /// The name of the field that a line declares, such as `pub(crate) name: Type,`.
 fn field_name(line: &str) -> Option<&str> {
-    let line = line.strip_prefix("$visibility ").unwrap_or(line);
-    let line = match line.strip_prefix("pub") {
-        Some(rest) if rest.starts_with([' ', '(']) => rest.split_once(' ')?.1,
-        _ => line,
+    let name = line.split_once(": ")?.0;
+    let name = match name.split_once(' ') {
+        Some((visibility, name)) if visibility == "$visibility" || visibility.starts_with("pub") => name,
+        _ => name,
     };
     // serde reads a field that nothing else reads, such as `_plays`, by its name without the underscore.
-    let name = line.split_once(": ")?.0.trim_start_matches('_');
+    let name = name.trim_start_matches('_');
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     (!name.is_empty() && name.bytes().all(is_name)).then_some(name)
 }

@@ -8,11 +8,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use super::root;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use super::{names_in, root};
 
 #[test]
 fn files_do_not_import_each_other_in_circles() {
-    for name in crates() {
+    for name in names_in("crates") {
         let imports = imports(&name);
         let circles = circles(&imports);
         assert!(circles.is_empty(), "files of `{name}` import each other in circles:{}", shown(&circles, &imports));
@@ -22,7 +24,7 @@ fn files_do_not_import_each_other_in_circles() {
 /// The same for whole modules, each with all files below it.
 #[test]
 fn modules_beside_each_other_do_not_import_each_other_in_circles() {
-    for name in crates() {
+    for name in names_in("crates") {
         let found = circles_of_modules(&imports(&name));
         assert!(found.is_empty(), "modules of `{name}` import each other in circles: {found:?}");
     }
@@ -68,14 +70,6 @@ fn the_check_for_modules_sees_circles_that_no_single_file_is_in() {
 
 /// For every file the files it imports, each with a path that does.
 type Imports = BTreeMap<String, BTreeMap<String, String>>;
-
-fn crates() -> Vec<String> {
-    let folders = fs::read_dir(root().join("crates")).expect("crates/ is there");
-    let names = folders.map(|entry| entry.expect("crates/ can be listed").file_name().into_string());
-    let mut names: Vec<String> = names.map(|name| name.expect("crate names are UTF-8")).collect();
-    names.sort();
-    names
-}
 
 fn imports(name: &str) -> Imports {
     let folder = root().join("crates").join(name);
@@ -175,8 +169,8 @@ impl Tree<'_> {
     /// Reads a file as a module; files of its children are in `folder`.
     fn load(&mut self, file: &str, parent: Option<usize>, folder: &str, text: &str) -> usize {
         let at = self.add(file, parent);
-        let tokens = tokens(text);
-        self.scan(at, &tokens, folder);
+        let stream = text.parse().unwrap_or_else(|error| panic!("`{file}` is not Rust: {error}"));
+        self.scan(at, stream, folder);
         at
     }
 
@@ -185,61 +179,68 @@ impl Tree<'_> {
         self.modules.len() - 1
     }
 
-    fn scan(&mut self, module: usize, tokens: &[String], folder: &str) {
-        let is = |at: usize, want: &str| tokens.get(at).is_some_and(|token| token == want);
-        let mut at = 0;
-        while at < tokens.len() {
-            if ["#", "[", "cfg", "(", "test", ")", "]"].iter().enumerate().all(|(i, want)| is(at + i, want)) {
-                at = after_item(tokens, at + 7);
-            } else if is(at, "mod") && (is(at + 2, ";") || is(at + 2, "{")) {
-                at = self.child(module, tokens, at + 1, folder);
-            } else if is(at, "use") && !is(at + 1, "<") {
-                let mut found = Vec::new();
-                at = read_use(tokens, at + 1, Vec::new(), &mut found);
-                let module = &mut self.modules[module];
-                for (path, name) in found {
-                    if name == "*" {
-                        module.globs.push(path.clone());
-                    } else {
-                        module.bound.insert(name, path.clone());
+    fn scan(&mut self, module: usize, stream: TokenStream, folder: &str) {
+        let tokens: Vec<TokenTree> = stream.into_iter().collect();
+        let mut rest = tokens.as_slice();
+        while let [token, after @ ..] = rest {
+            rest = after;
+            match (word(token).as_str(), after) {
+                ("#", [TokenTree::Group(attribute), item @ ..])
+                    if attribute.to_string().replace(' ', "") == "[cfg(test)]" =>
+                {
+                    rest = behind_item(item);
+                }
+                ("mod", [name, body, after @ ..]) if is_end(body) => {
+                    self.child(module, &word(name), body, folder);
+                    rest = after;
+                }
+                ("use", [first, ..]) if word(first) != "<" => {
+                    let mut found = Vec::new();
+                    rest = read_use(after, Vec::new(), &mut found);
+                    let module = &mut self.modules[module];
+                    for (path, name) in found {
+                        if name == "*" {
+                            module.globs.push(path.clone());
+                        } else {
+                            module.bound.insert(name, path.clone());
+                        }
+                        module.paths.push(path);
                     }
-                    module.paths.push(path);
                 }
-            } else if ["crate", "super", "self"].iter().any(|first| is(at, first)) && is(at + 1, "::") {
-                let mut path = vec![tokens[at].clone()];
-                at += 1;
-                while is(at, "::") && tokens.get(at + 1).is_some_and(|token| is_word(token)) {
-                    path.push(tokens[at + 1].clone());
-                    at += 2;
+                (first @ ("crate" | "super" | "self"), _) if next_of_path(after).is_some() => {
+                    let mut path = vec![first.to_owned()];
+                    while let Some((name, after)) = next_of_path(rest) {
+                        path.push(name);
+                        rest = after;
+                    }
+                    self.modules[module].paths.push(path);
                 }
-                self.modules[module].paths.push(path);
-            } else {
-                let declares = ["struct", "enum", "trait", "type", "const", "static", "fn", "union", "macro_rules"];
-                if declares.iter().any(|keyword| is(at, keyword)) {
-                    let name = tokens[at + 1..].iter().find(|token| is_word(token));
-                    self.modules[module].declared.extend(name.cloned());
+                ("struct" | "enum" | "trait" | "type" | "const" | "static" | "fn" | "union" | "macro_rules", _) => {
+                    let name = after.iter().find(|token| matches!(token, TokenTree::Ident(_)));
+                    self.modules[module].declared.extend(name.map(word));
                 }
-                at += 1;
+                _ => {}
+            }
+            if let TokenTree::Group(group) = token {
+                self.scan(module, group.stream(), folder);
             }
         }
     }
 
-    /// Reads the module whose name is at `at`; returns the place behind it.
-    fn child(&mut self, module: usize, tokens: &[String], at: usize, folder: &str) -> usize {
-        let below = format!("{folder}/{}", tokens[at]);
-        let (child, end) = if tokens[at + 1] == "{" {
-            let end = matching(tokens, at + 1);
+    /// Reads a module of this name, whose body may be a file's.
+    fn child(&mut self, module: usize, name: &str, body: &TokenTree, folder: &str) {
+        let below = format!("{folder}/{name}");
+        let child = if let TokenTree::Group(group) = body {
             let file = self.modules[module].file.clone();
             let child = self.add(&file, Some(module));
-            self.scan(child, &tokens[at + 2..end], &below);
-            (Some(child), end + 1)
+            self.scan(child, group.stream(), &below);
+            Some(child)
         } else {
             let files = [format!("{below}.rs"), format!("{below}/mod.rs")];
-            let found = files.iter().find_map(|file| (self.read)(file).map(|text| (file.clone(), text)));
-            (found.map(|(file, text)| self.load(&file, Some(module), &below, &text)), at + 2)
+            let found = files.into_iter().find_map(|file| Some(((self.read)(&file)?, file)));
+            found.map(|(text, file)| self.load(&file, Some(module), &below, &text))
         };
-        self.modules[module].children.extend(child.map(|child| (tokens[at].clone(), child)));
-        end
+        self.modules[module].children.extend(child.map(|child| (name.to_owned(), child)));
     }
 
     fn add_imports(&self, imports: &mut Imports) {
@@ -319,146 +320,72 @@ impl Tree<'_> {
     }
 }
 
-/// Behind the item at `at`, whatever attributes it has: behind its `;`, or its first block.
-fn after_item(tokens: &[String], mut at: usize) -> usize {
-    while at < tokens.len() {
-        match tokens[at].as_str() {
-            ";" => return at + 1,
-            "{" => return matching(tokens, at) + 1,
-            "[" | "(" => at = matching(tokens, at) + 1,
-            _ => at += 1,
-        }
+/// A word or another single character; nothing for brackets and literals.
+fn word(token: &TokenTree) -> String {
+    match token {
+        TokenTree::Ident(word) => word.to_string(),
+        TokenTree::Punct(punct) => punct.as_char().to_string(),
+        TokenTree::Group(_) | TokenTree::Literal(_) => String::new(),
     }
-    at
 }
 
-/// Where the bracket at `at` closes.
-fn matching(tokens: &[String], at: usize) -> usize {
-    let mut depth = 0;
-    for (i, token) in tokens.iter().enumerate().skip(at) {
-        match token.as_str() {
-            "{" | "[" | "(" => depth += 1,
-            "}" | "]" | ")" => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return i;
-        }
-    }
-    tokens.len() - 1
+/// Whether an item ends with this token: with `;` or its block.
+fn is_end(token: &TokenTree) -> bool {
+    word(token) == ";" || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
 }
 
-/// Reads one tree of a `use`; every leaf is a path and the name it binds. Returns the place behind it.
-fn read_use(tokens: &[String], mut at: usize, mut path: Vec<String>, out: &mut Vec<(Vec<String>, String)>) -> usize {
-    loop {
-        match tokens.get(at).map(String::as_str) {
-            Some("::") => at += 1,
-            Some("{") => {
-                let end = matching(tokens, at);
-                at += 1;
-                while at < end {
-                    at = if tokens[at] == "," { at + 1 } else { read_use(tokens, at, path.clone(), out) };
+/// Behind an item, whatever attributes it has.
+fn behind_item(item: &[TokenTree]) -> &[TokenTree] {
+    item.iter().position(is_end).map_or(&[], |end| &item[end + 1..])
+}
+
+/// The name in a `::name` that tokens begin with, and what stands behind it.
+fn next_of_path(tokens: &[TokenTree]) -> Option<(String, &[TokenTree])> {
+    match tokens {
+        [one, two, TokenTree::Ident(name), rest @ ..] if word(one) == ":" && word(two) == ":" => {
+            Some((name.to_string(), rest))
+        }
+        _ => None,
+    }
+}
+
+/// Reads one tree of a `use`; every leaf is a path and the name it binds. Returns what stands behind it.
+fn read_use<'a>(
+    mut tokens: &'a [TokenTree],
+    mut path: Vec<String>,
+    out: &mut Vec<(Vec<String>, String)>,
+) -> &'a [TokenTree] {
+    while let [token, after @ ..] = tokens {
+        tokens = after;
+        match token {
+            TokenTree::Group(group) => {
+                let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                for tree in inner.split(|token| word(token) == ",") {
+                    read_use(tree, path.clone(), out);
                 }
-                return end + 1;
+                break;
             }
-            Some("*") => {
-                out.push((path, "*".to_owned()));
-                return at + 1;
-            }
-            Some(word) if is_word(word) => {
-                path.push(word.to_owned());
-                at += 1;
-                if tokens.get(at).is_some_and(|token| token == "::") {
+            TokenTree::Ident(name) => {
+                path.push(name.to_string());
+                if after.first().is_some_and(|token| word(token) == ":") {
                     continue;
                 }
-                let renamed = tokens.get(at).is_some_and(|token| token == "as");
                 // `{self}` binds the module itself.
                 path.pop_if(|last| *last == "self");
-                let name = if renamed { tokens.get(at + 1) } else { path.last() };
-                let name = name.cloned().unwrap_or_default();
-                out.push((path, name));
-                return if renamed { at + 2 } else { at };
+                let bound = match after {
+                    [keyword, name, ..] if word(keyword) == "as" => Some(word(name)),
+                    _ => path.last().cloned(),
+                };
+                out.push((path, bound.unwrap_or_default()));
+                break;
             }
-            _ => return at + 1,
-        }
-    }
-}
-
-fn is_word(token: &str) -> bool {
-    token.starts_with(|c: char| c.is_alphabetic() || c == '_')
-}
-
-/// Words, `::` and single other characters; no comments, strings, characters or lifetimes.
-fn tokens(text: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        let used = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            block_comment(rest)
-        } else if let Some(length) = raw_string(rest) {
-            length
-        } else if first == '"' {
-            quoted(rest, '"')
-        } else if first == '\'' {
-            let character = rest[1..].starts_with('\\') || rest.chars().nth(2) == Some('\'');
-            if character { quoted(rest, '\'') } else { 1 }
-        } else if word > 0 {
-            out.push(rest[..word].to_owned());
-            word
-        } else if rest.starts_with("::") {
-            out.push("::".to_owned());
-            2
-        } else {
-            if !first.is_whitespace() {
-                out.push(first.to_string());
+            _ if word(token) == "*" => {
+                out.push((path, "*".to_owned()));
+                break;
             }
-            first.len_utf8()
-        };
-        rest = &rest[used..];
-    }
-    out
-}
-
-/// Length of a block comment, which may hold others.
-fn block_comment(text: &str) -> usize {
-    let (mut depth, mut at) = (0, 0);
-    while at < text.len() {
-        match &text.as_bytes()[at..text.len().min(at + 2)] {
-            b"/*" => (depth, at) = (depth + 1, at + 2),
-            b"*/" => (depth, at) = (depth - 1, at + 2),
-            _ => at += 1,
-        }
-        if depth == 0 {
-            break;
+            _ if word(token) == ":" => {}
+            _ => break,
         }
     }
-    at
-}
-
-/// Length of a raw string such as `r#"…"#`, where there is one.
-fn raw_string(text: &str) -> Option<usize> {
-    let start = ["r", "br", "cr"]
-        .into_iter()
-        .find(|start| text.strip_prefix(start).is_some_and(|rest| rest.trim_start_matches('#').starts_with('"')))?;
-    let hashes = text[start.len()..].bytes().take_while(|byte| *byte == b'#').count();
-    let open = start.len() + hashes + 1;
-    let end = format!("\"{}", "#".repeat(hashes));
-    text[open..].find(&end).map(|at| open + at + end.len())
-}
-
-/// Length of a string or character, its quotes included.
-fn quoted(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            _ if c == quote => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
+    tokens
 }

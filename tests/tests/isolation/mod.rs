@@ -1,16 +1,18 @@
-//! The isolation suite: every probe is contained. `sabotage`: the patches that show that probes can fail name real probes and apply;
+//! The isolation suite: every probe is contained. The patches that show that probes can fail apply, and they and the probes name each other fully;
 //! `cargo xtask sabotage` runs them. `graders`: forgeries fool graders as people write them.
 
 mod graders;
-mod sabotage;
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use veriplay_corpus::probes::judge::Containment;
 use veriplay_corpus::probes::run::run_probes;
 use veriplay_corpus::probes::{CLASSES, Probe, built_in_probes};
-use veriplay_tests::python_image;
+use veriplay_tests::{assert_none, python_image};
 use xtask::probes::InProcessSandboxes;
+use xtask::root;
+use xtask::sabotage::{QUICK, Sabotage, read_all};
 
 fn probes() -> &'static [Probe] {
     static PROBES: OnceLock<Vec<Probe>> = OnceLock::new();
@@ -20,19 +22,11 @@ fn probes() -> &'static [Probe] {
 #[test]
 fn every_probe_is_contained_on_the_default_configuration() {
     let findings = run_probes(&InProcessSandboxes::new(python_image()), probes(), "python", 2, &|_, _| ());
-    let faults: Vec<String> = probes()
-        .iter()
-        .zip(&findings)
-        .filter(|(_, finding)| finding.verdict != Containment::Contained)
-        .map(|(probe, finding)| format!("{}: {}: {}", probe.id(), finding.verdict.word(), finding.evidence))
-        .collect();
-    assert!(
-        faults.is_empty() && findings.len() == probes().len(),
-        "{} of {}:\n{}",
-        faults.len(),
-        findings.len(),
-        faults.join("\n")
-    );
+    assert_eq!(findings.len(), probes().len());
+    let escapes = probes().iter().zip(&findings).filter(|(_, finding)| finding.verdict != Containment::Contained);
+    let faults =
+        escapes.map(|(probe, finding)| format!("{}: {}: {}", probe.id(), finding.verdict.word(), finding.evidence));
+    assert_none(faults.collect());
 }
 
 #[test]
@@ -42,4 +36,58 @@ fn there_are_enough_probes_and_every_class_has_several() {
         let count = probes().iter().filter(|probe| probe.class == class.name).count();
         assert!(count >= 5, "class `{}` has {count}", class.name);
     }
+}
+
+fn sabotages() -> Vec<Sabotage> {
+    read_all(&root()).unwrap_or_else(|error| panic!("{error:#}"))
+}
+
+#[test]
+fn every_sabotage_applies_to_the_sandbox_and_to_nothing_else() {
+    for sabotage in sabotages() {
+        let edits = sabotage.apply(&root()).unwrap_or_else(|error| panic!("{error:#}"));
+        let outside = edits.keys().find(|path| !path.starts_with("crates/sandbox/src/"));
+        assert!(outside.is_none() && !edits.is_empty(), "`{}` changes {outside:?}", sabotage.name);
+    }
+}
+
+#[test]
+fn every_probe_that_a_sabotage_names_exists() {
+    let known: BTreeSet<String> = probes().iter().map(|probe| probe.id()).collect();
+    for sabotage in sabotages() {
+        let named: BTreeSet<String> = sabotage.probes.iter().cloned().collect();
+        assert_eq!(named.len(), sabotage.probes.len(), "`{}` names a probe twice", sabotage.name);
+        let unknown: Vec<_> = named.difference(&known).collect();
+        assert!(unknown.is_empty(), "`{}` names probes that do not exist: {unknown:?}", sabotage.name);
+    }
+    assert!(sabotages().iter().any(|sabotage| sabotage.name == QUICK), "`--quick` runs `{QUICK}`, which is not there");
+}
+
+/// What lets a probe out: a sabotage, or a plain `python3` in place of the sandbox.
+#[test]
+fn every_probe_can_fail() {
+    let named: BTreeSet<String> = sabotages().into_iter().flat_map(|sabotage| sabotage.probes).collect();
+    let silent = probes().iter().filter(|probe| !probe.escapes_unsandboxed).map(|probe| probe.id());
+    let silent: Vec<String> = silent.filter(|id| !named.contains(id)).collect();
+    assert!(silent.is_empty(), "no sabotage in tests/sabotage names {silent:?}: add them to one that lets them out");
+}
+
+#[test]
+fn a_sabotage_without_a_sentence_a_probe_or_a_diff_is_refused() {
+    const GOOD: &str = "It weakens.\n\nProbes that must notice:\n- cpu/loop\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
+    let sabotage = Sabotage::parse("x", GOOD).expect("it is whole");
+    assert_eq!((sabotage.effect.as_str(), sabotage.probes), ("It weakens.", vec!["cpu/loop".to_owned()]));
+    for part in ["It weakens.", "Probes that must notice:", "- cpu/loop", "--- a/x", "-a"] {
+        let text = GOOD.replace(part, "");
+        assert!(Sabotage::parse("x", &text).is_err(), "`{part}` is missing");
+    }
+}
+
+#[test]
+fn a_sabotage_that_does_not_fit_the_source_says_what_to_do() {
+    let diff = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-no such line\n+another\n";
+    let sabotage =
+        Sabotage::parse("x", &format!("E.\n\nProbes that must notice:\n- cpu/loop\n\n{diff}")).expect("whole");
+    let error = format!("{:#}", sabotage.apply(&root()).expect_err("it does not apply"));
+    assert!(error.contains("`x` does not apply") && error.contains("hint: "), "{error}");
 }

@@ -56,13 +56,7 @@ fn verdict(question: &str, expression: &str) -> Status {
 fn task(question: &str) -> Task {
     let pair = |(input, output): (i64, i64)| IoPair { input: vec![Value::int(input)], output: Value::int(output) };
     let hidden = [3, 5, -4].into_iter().zip(expected(question)).map(pair).collect();
-    let limits = Limits {
-        fuel: 100_000_000,
-        memory_bytes: 128 << 20,
-        output_bytes: 1 << 16,
-        file_bytes: 1 << 16,
-        deadline_ns: 60_000_000_000,
-    };
+    let limits = Limits { fuel: 100_000_000, memory_bytes: 128 << 20, ..Limits::small() };
     let (message, reference) = (String::new(), String::new());
     let question = Question::Induction { visible: Vec::new(), hidden, message, reference };
     Task { family: "learning".to_owned(), question, limits, provenance: Provenance::Seed }
@@ -100,24 +94,28 @@ fn undecided(options: LearnerOptions) -> Learner {
         ..ModelConfig::default()
     };
     let mut learner = Learner::initialize(config, tokenizer, 5, LearnerOptions::default()).expect("a model");
-    let examples: Vec<Sample> = QUESTIONS
-        .iter()
-        .flat_map(|question| CANDIDATES.iter().map(move |candidate| (question, candidate)))
-        .map(|(question, candidate)| {
-            Sample::example(prompt(&learner, question).into(), response(&learner, candidate), 1.0)
-        })
-        .collect();
-    let normalizer = examples.iter().map(|s| s.response.len() as f64).sum();
-    let batch = TrainBatch { samples: examples, normalizer };
+    let pairs = QUESTIONS.iter().flat_map(|question| CANDIDATES.iter().map(move |candidate| (question, candidate)));
+    let batch = answers(&learner, true, pairs);
     (0..60).for_each(|_| drop(learner.update(&batch, 5e-3).expect("learns")));
-    with_options(&learner, options)
-}
-
-/// The same weights with other options.
-fn with_options(learner: &Learner, options: LearnerOptions) -> Learner {
+    // The same weights with other options.
     let config = serde_json::to_string(learner.config()).expect("a config");
     let tokenizer = learner.tokenizer().to_json().expect("a tokenizer");
     Learner::from_bytes(&config, &tokenizer, &learner.weights_bytes().expect("weights"), options).expect("loads")
+}
+
+/// Answers to learn: `imitate` does so whatever the loss is.
+fn answers<'a>(
+    learner: &Learner,
+    imitate: bool,
+    pairs: impl Iterator<Item = (&'a &'a str, &'a &'a str)>,
+) -> TrainBatch {
+    let mut batch = TrainBatch { samples: Vec::new(), normalizer: 0.0 };
+    for (question, candidate) in pairs {
+        let response = response(learner, candidate);
+        batch.normalizer += response.len() as f64;
+        batch.samples.push(Sample { imitate, ..Sample::new(prompt(learner, question).into(), response, 1.0) });
+    }
+    batch
 }
 
 /// The tokens of an expression and the end token.
@@ -166,14 +164,8 @@ fn rollouts(learner: &Learner, advantage: &str, judge: Judge, step: u64) -> Trai
     if judge == Judge::Shuffled {
         rewards.shuffle(&mut ChaCha8Rng::seed_from_u64(1000 + step));
     }
-    let row = |(group, reward)| AdvantageRow {
-        role: Role::SOLVER,
-        kind: "induction",
-        group,
-        turn: 0,
-        reward,
-        notes: EpisodeNotes::default(),
-    };
+    let (role, kind, turn) = (Role::SOLVER, "induction", 0);
+    let row = |(group, reward)| AdvantageRow { role, kind, group, turn, reward, notes: EpisodeNotes::default() };
     let rows: Vec<AdvantageRow> = rollouts().map(|(group, _)| group).zip(rewards).map(row).collect();
     let advantages = by_name(advantage).expect("registered").advantages(&rows, &mut AdvantageMemory::default());
     let samples: Vec<Sample> = rollouts()
@@ -200,10 +192,8 @@ fn reinforce(options: LearnerOptions, advantage: &str, judge: Judge) -> (f64, f6
 }
 
 fn clipped() -> LearnerOptions {
-    LearnerOptions {
-        loss: Loss::PpoClip(PpoClip { clip_high: 0.28, ..PpoClip::default() }),
-        ..LearnerOptions::default()
-    }
+    let loss = Loss::PpoClip(PpoClip { clip_high: 0.28, ..PpoClip::default() });
+    LearnerOptions { loss, ..LearnerOptions::default() }
 }
 
 #[test]
@@ -247,16 +237,13 @@ fn supervised_fine_tuning_on_accepted_programs_learns_and_on_programs_at_random_
         let before = chance_of_success(&learner);
         let mut chooser = ChaCha8Rng::seed_from_u64(3);
         for _ in 0..30 {
-            let chosen = |question: &&str| {
-                let right =
+            let chosen = QUESTIONS.iter().map(|question| {
+                let is_able =
                     |candidate: &&&str| judge == Judge::Shuffled || verdict(question, candidate) == Status::Accepted;
-                let able: Vec<&&str> = CANDIDATES.iter().filter(right).collect();
-                let candidate = able[chooser.random_range(0..able.len())];
-                Sample::new(prompt(&learner, question).into(), response(&learner, candidate), 1.0)
-            };
-            let samples: Vec<Sample> = QUESTIONS.iter().map(chosen).collect();
-            let normalizer = samples.iter().map(|s| s.response.len() as f64).sum();
-            learner.update(&TrainBatch { samples, normalizer }, 3e-3).expect("learns");
+                let able: Vec<&&str> = CANDIDATES.iter().filter(is_able).collect();
+                (question, able[chooser.random_range(0..able.len())])
+            });
+            learner.update(&answers(&learner, false, chosen), 3e-3).expect("learns");
         }
         (before, chance_of_success(&learner))
     });
@@ -294,14 +281,9 @@ fn pairs(learner: &Learner, judge: Judge, coin: &mut ChaCha8Rng) -> Vec<Preferen
         for (good, bad) in right.iter().flat_map(|good| wrong.iter().map(move |bad| (good, bad))) {
             let swap = judge == Judge::Shuffled && coin.random::<bool>();
             let (chosen, rejected) = if swap { (bad, good) } else { (good, bad) };
-            pairs.push(PreferencePair {
-                prompt: prompt(learner, question).into(),
-                chosen: response(learner, chosen),
-                rejected: response(learner, rejected),
-                weight: 1.0,
-                reference: None,
-                rollouts: None,
-            });
+            let [chosen, rejected] = [chosen, rejected].map(|text| response(learner, text));
+            let (prompt, reference, rollouts) = (prompt(learner, question).into(), None, None);
+            pairs.push(PreferencePair { prompt, chosen, rejected, weight: 1.0, reference, rollouts });
         }
     }
     pairs

@@ -1,14 +1,15 @@
 //! The corpus of cheats: none is trusted, each is refused by the guard it names, and each guard has one that it alone refuses.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
 use veriplay_core::Status;
+use veriplay_tests::assert_none;
 use veriplay_verifier::agreement::{AgreementRules, GUARDS, Guard, ProposedProblem, check_statement};
 
 use super::{Written, rules};
+use crate::bugs::texts_in;
 
 /// What a cheat is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,14 +36,8 @@ pub(super) struct Cheat {
 /// All of them, sorted by name.
 pub(super) fn cheats() -> Vec<Cheat> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../task-corpus/sol_ver_cheats");
-    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let cheats = paths.filter(|path| path.file_stem().unwrap() != "README");
-    let read = |path: std::path::PathBuf| {
-        read(path.file_stem().unwrap().to_str().unwrap(), &fs::read_to_string(&path).unwrap())
-    };
-    let mut cheats: Vec<Cheat> = cheats.map(read).collect();
-    cheats.sort_by(|a, b| a.name.cmp(&b.name));
-    cheats
+    let texts = texts_in(&folder).into_iter().filter(|(name, _)| name != "README");
+    texts.map(|(name, text)| read(&name, &text)).collect()
 }
 
 fn read(name: &str, text: &str) -> Cheat {
@@ -51,12 +46,10 @@ fn read(name: &str, text: &str) -> Cheat {
     let value = |key: &str| *values(key).first().unwrap_or_else(|| panic!("{name}: `{key}` is missing"));
     let blocks: Vec<(&str, &str)> =
         text.split("\n```").skip(1).step_by(2).map(|block| block.split_once('\n').unwrap()).collect();
-    let of = |label: &str| -> Vec<&str> {
-        blocks.iter().filter(|(kind, _)| *kind == label).map(|(_, text)| *text).collect()
+    let of = |label: &str| -> Vec<String> {
+        blocks.iter().filter(|(kind, _)| *kind == label).map(|(_, text)| (*text).to_owned()).collect()
     };
-    let suites = blocks
-        .iter()
-        .filter_map(|(kind, text)| Some((kind.strip_prefix("suite ")?.parse().unwrap(), (*text).to_owned())));
+    let suite = |(kind, text): &(&str, &str)| Some((kind.strip_prefix("suite ")?.parse().unwrap(), (*text).to_owned()));
     let mut known_rules = serde_json::to_value(rules()).unwrap();
     for line in values("set: ") {
         let (key, value) = line.split_once(" = ").unwrap();
@@ -69,11 +62,11 @@ fn read(name: &str, text: &str) -> Cheat {
         target: target(value("target: ")),
         alone: values("alone: ") == ["yes"],
         known: values("known: ") == ["yes"],
-        snippet: of("snippet")[0].to_owned(),
+        snippet: of("snippet").remove(0),
         written: Written {
-            statement: of("problem")[0].to_owned(),
-            codes: of("code").into_iter().map(str::to_owned).collect(),
-            suites: suites.collect(),
+            statement: of("problem").remove(0),
+            codes: of("code"),
+            suites: blocks.iter().filter_map(suite).collect(),
         },
         rules: serde_json::from_value(known_rules).unwrap(),
     }
@@ -99,15 +92,11 @@ fn refusal(cheat: &Cheat, guards: &[Guard]) -> Option<String> {
         return Some(refusal.rule);
     }
     let (trusted, rule) = match cheat.target {
-        Target::Problem => (true, String::new()),
-        Target::Code(code) => (judged.codes[code].status == Status::Accepted, judged.codes[code].rule.clone()),
-        Target::Suite(suite) => (judged.suites[suite].status == Status::Sound, judged.suites[suite].rule.clone()),
+        Target::Problem => return None,
+        Target::Code(code) => (judged.codes[code].status == Status::Accepted, &judged.codes[code].rule),
+        Target::Suite(suite) => (judged.suites[suite].status == Status::Sound, &judged.suites[suite].rule),
     };
-    (!trusted).then_some(rule)
-}
-
-fn without(rule: &str) -> Vec<Guard> {
-    GUARDS.iter().filter(|guard| guard.name != rule).copied().collect()
+    (!trusted).then(|| rule.clone())
 }
 
 /// What is wrong with how a file ends, if anything is.
@@ -116,7 +105,8 @@ fn fault(cheat: &Cheat) -> Option<String> {
     if found != expected {
         return Some(format!("{}: {expected:?} expected, got {found:?}", cheat.name));
     }
-    let left = if cheat.alone { refusal(cheat, &without(&cheat.rule)) } else { None };
+    let others: Vec<Guard> = GUARDS.iter().filter(|guard| guard.name != cheat.rule).copied().collect();
+    let left = if cheat.alone { refusal(cheat, &others) } else { None };
     left.map(|other| format!("{}: without `{}` it is refused by `{other}`", cheat.name, cheat.rule))
 }
 
@@ -124,19 +114,14 @@ fn fault(cheat: &Cheat) -> Option<String> {
 fn every_cheat_is_refused_by_the_guard_it_names_and_the_honest_are_not() {
     let cheats = cheats();
     assert!(cheats.len() > 30, "{}", cheats.len());
-    let faults: Vec<String> = cheats.par_iter().filter_map(fault).collect();
-    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), cheats.len(), faults.join("\n"));
+    assert_none(cheats.par_iter().filter_map(fault).collect());
     assert!(cheats.iter().filter(|cheat| cheat.rule.is_empty()).count() >= 3);
 }
 
 #[test]
 fn every_guard_refuses_something_that_no_other_guard_does() {
     let alone: BTreeSet<String> = cheats().into_iter().filter(|cheat| cheat.alone).map(|cheat| cheat.rule).collect();
-    let missing: Vec<&str> = GUARDS.iter().map(|guard| guard.name).filter(|name| !alone.contains(*name)).collect();
-    assert_eq!(missing, [""; 0], "a file with `alone: yes` shows what a guard is for");
-    let names: BTreeSet<&str> = GUARDS.iter().map(|guard| guard.name).collect();
-    assert_eq!(names.len(), GUARDS.len());
-    assert!(
-        GUARDS.iter().all(|guard| !guard.what.is_empty()) && alone.iter().all(|rule| names.contains(rule.as_str()))
-    );
+    let names: BTreeSet<String> = GUARDS.iter().map(|guard| guard.name.to_owned()).collect();
+    assert_eq!(alone, names, "a file with `alone: yes` shows what a guard is for");
+    assert!(names.len() == GUARDS.len() && GUARDS.iter().all(|guard| !guard.what.is_empty()));
 }

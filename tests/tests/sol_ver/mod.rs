@@ -4,19 +4,10 @@ mod cheats;
 mod play;
 mod rounds;
 
-use veriplay_core::{CallCase, Limits, Value};
+use veriplay_core::{CallCase, Value};
 pub(crate) use veriplay_tests::python_sandbox as python;
 use veriplay_verifier::agreement::{
-    AgreementRequest, AgreementRules, CountCodes, GUARDS, Guard, RoundJudgement, SuiteAttempt, SuiteTest, TestSuite,
-    judge_round,
-};
-
-const LIMITS: Limits = Limits {
-    fuel: 100_000_000,
-    memory_bytes: 128 << 20,
-    output_bytes: 1 << 16,
-    file_bytes: 1 << 16,
-    deadline_ns: 300_000_000_000,
+    AgreementRequest, AgreementRules, GUARDS, Guard, RoundJudgement, SuiteAttempt, SuiteTest, TestSuite, judge_round,
 };
 
 const DOUBLE: &str = "def f(x):\n    return x * 2";
@@ -24,24 +15,7 @@ const ADDED: &str = "def f(x):\n    return x + x";
 const SQUARE: &str = "def f(x):\n    return x * x";
 
 fn rules() -> AgreementRules {
-    AgreementRules {
-        image: "python".to_owned(),
-        limits: LIMITS,
-        tool_limits: Limits { fuel: 20_000_000_000, memory_bytes: 512 << 20, output_bytes: 1 << 22, ..LIMITS },
-        seeds: [1, 2],
-        count_codes: CountCodes::Samples,
-        min_codes: 2,
-        min_tests: 2,
-        min_statement_chars: 4,
-        max_statement_chars: 200,
-        quote_chars: 6,
-        min_suite_tests: 2,
-        max_suite_tests: 8,
-        min_distinct_outputs: 2,
-        probes: 8,
-        max_mutants: 12,
-        min_mutation_score: 0.0,
-    }
+    toml::from_str(include_str!("rules.toml")).unwrap()
 }
 
 /// One problem's codes and suites as texts. A suite has the code it is for, and lines: `1, 2 => 3`, or an assertion.
@@ -73,13 +47,11 @@ impl Written {
     }
 
     fn judged_with(&self, rules: &AgreementRules, guards: &[Guard]) -> RoundJudgement {
-        let codes: Vec<Option<&str>> =
-            self.codes.iter().map(|code| Some(code.as_str()).filter(|code| *code != "malformed")).collect();
-        let read: Vec<Option<TestSuite>> =
-            self.suites.iter().map(|(_, lines)| (lines != "malformed").then(|| suite(lines))).collect();
-        let attempt = |((candidate, _), suite): (&(usize, String), _)| SuiteAttempt { candidate: *candidate, suite };
+        let codes: Vec<_> = self.codes.iter().map(|code| (code != "malformed").then_some(code.as_str())).collect();
+        let read: Vec<(usize, Option<TestSuite>)> =
+            self.suites.iter().map(|(code, lines)| (*code, (lines != "malformed").then(|| suite(lines)))).collect();
         let suites: Vec<SuiteAttempt<'_>> =
-            self.suites.iter().zip(read.iter().map(Option::as_ref)).map(attempt).collect();
+            read.iter().map(|(code, suite)| SuiteAttempt { candidate: *code, suite: suite.as_ref() }).collect();
         let request = AgreementRequest { rules, guards, statement: &self.statement, codes: &codes, suites: &suites };
         judge_round(python(), &request).unwrap()
     }

@@ -1,14 +1,11 @@
 //! Whole steps of the game with scripted policies: every branch, and the cheats played for real.
 
 mod cheating;
-mod evaluation;
 mod refusals;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use veriplay_core::{
-    CallCase, Job, PreferenceBatch, PreferencePair, Role, ScriptedPolicy, ScriptedRequest, Status, TrainBatch, Value,
-};
+use veriplay_core::{CallCase, Job, PreferencePair, Role, ScriptedPolicy, ScriptedRequest, Status, Value};
 use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::game_state::GameState;
@@ -21,15 +18,17 @@ use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::task_pool::Source;
 use veriplay_sol_ver::prompts::{SolVerFormat, by_name};
 use veriplay_sol_ver::{
-    AgreementRound, DpoReference, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection,
-    SnippetRequest, SolVer, SolVerConfig, SolVerMetrics, TrainFrom,
+    DpoReference, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig,
+    SolVerMetrics, TrainFrom,
 };
-use veriplay_verifier::agreement::{AgreementRules, SuiteQuality, TestSuite};
+use veriplay_tests::assert_each;
+use veriplay_verifier::agreement::{AgreementRules, TestSuite};
 
 use super::cheats::{Cheat, Target, cheats};
 use super::{ADDED, DOUBLE, SQUARE, rules, suite};
 use crate::environments::remembered as sandbox;
 use crate::exercise;
+use crate::played::{assert_same_again, preference_batches, proposals, reward, sample_batches, tasks};
 
 /// What is right for the problem that is measured: no code of a step is it.
 const TWICE: &str = "def f(x):\n    return 2 * x";
@@ -55,7 +54,6 @@ fn config() -> SolVerConfig {
 type Game = SelfPlay<SolVer>;
 type State = GameState<ProblemTask>;
 type Record = records::Record<SolVer>;
-type TaskRecord = records::TaskRecord<ProblemTask, Option<SuiteQuality>, AgreementRound>;
 type Step = Output<SolVer>;
 
 /// The problem that is evaluated on, with this reference.
@@ -82,10 +80,6 @@ fn once(config: SolVerConfig, policy: &ScriptedPolicy) -> Step {
     played(&game(config), policy, &mut State::default(), 0)
 }
 
-fn compact() -> &'static dyn SolVerFormat {
-    by_name("compact").unwrap()
-}
-
 /// States a problem of its own for each snippet, answers by `codes` in turn, and writes `suites` in turn.
 fn policy(codes: &'static [&'static str], suites: &'static [&'static str]) -> ScriptedPolicy {
     ScriptedPolicy::new(move |turn| match turn.prompt.role {
@@ -108,44 +102,25 @@ fn usual() -> ScriptedPolicy {
 
 /// A suite as the compact format has it; other texts as they are.
 fn written(lines: &str) -> String {
-    if lines.contains("=>") { compact().suite_response(&suite(lines)) } else { lines.to_owned() }
+    if lines.contains("=>") { by_name("compact").unwrap().suite_response(&suite(lines)) } else { lines.to_owned() }
 }
 
 fn text(tokens: &[u32]) -> String {
     String::from_utf8(tokens.iter().filter(|token| **token != 0).map(|token| *token as u8).collect()).unwrap()
 }
 
-fn samples(step: &Step) -> Vec<&TrainBatch> {
-    step.batches.iter().filter_map(|batch| if let Batch::Samples(batch) = batch { Some(batch) } else { None }).collect()
-}
-
-fn pairs(step: &Step) -> Vec<&PreferenceBatch> {
-    let batches = step.batches.iter();
-    batches.filter_map(|batch| if let Batch::Preferences(batch) = batch { Some(batch) } else { None }).collect()
+fn pairs(step: &Step) -> impl Iterator<Item = &PreferencePair> {
+    preference_batches(step).into_iter().flat_map(|batch| &batch.pairs)
 }
 
 /// Texts of what is imitated, and of both sides of the pairs; each sorted.
 fn learned(step: &Step) -> (Vec<String>, Vec<(String, String)>) {
-    let mut examples: Vec<String> =
-        samples(step).iter().flat_map(|batch| &batch.samples).map(|sample| text(&sample.response)).collect();
-    let pair = |pair: &PreferencePair| (text(&pair.chosen), text(&pair.rejected));
-    let mut pairs: Vec<(String, String)> = pairs(step).iter().flat_map(|batch| &batch.pairs).map(pair).collect();
+    let samples = sample_batches(step).into_iter().flat_map(|batch| &batch.samples);
+    let mut examples: Vec<String> = samples.map(|sample| text(&sample.response)).collect();
+    let mut texts: Vec<_> = pairs(step).map(|pair| (text(&pair.chosen), text(&pair.rejected))).collect();
     examples.sort();
-    pairs.sort();
-    (examples, pairs)
-}
-
-/// The problems that were asked.
-fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
-    records.iter().filter_map(|record| if let LogRecord::Task(one) = record { Some(&**one) } else { None }).collect()
-}
-
-/// Proposals by request, task and detail.
-type ProposalRecord = records::ProposalRecord<SnippetRequest, ProblemTask, ()>;
-
-fn proposals(step: &Step) -> Vec<&ProposalRecord> {
-    let records = step.records.iter();
-    records.filter_map(|record| if let LogRecord::Proposal(one) = record { Some(&**one) } else { None }).collect()
+    texts.sort();
+    (examples, texts)
 }
 
 /// How many codes, suites, pairs of codes and pairs of suites are learned from.
@@ -160,8 +135,8 @@ fn filter<'a>(step: &'a Step, name: &str) -> &'a FilterYield {
 
 /// Why the first round that was refused was.
 fn rule(step: &Step) -> String {
-    let refused = |task: &&TaskRecord| task.round.as_ref().and_then(|round| round.refused.clone());
-    tasks(&step.records).iter().find_map(refused).map(|refusal| refusal.rule).unwrap_or_default()
+    let mut refusals = tasks(step).into_iter().filter_map(|task| task.round.as_ref()?.refused.as_ref());
+    refusals.next().map(|refusal| refusal.rule.clone()).unwrap_or_default()
 }
 
 #[test]
@@ -192,7 +167,7 @@ fn batches_are_imitation_first_then_preference_with_prompts_side_by_side() {
     let step = once(config(), &usual());
     let is_pairs: Vec<bool> = step.batches.iter().map(|batch| matches!(batch, Batch::Preferences(_))).collect();
     assert_eq!(is_pairs, [false, true]);
-    let [batch] = samples(&step)[..] else { panic!("one batch of four") };
+    let [batch] = sample_batches(&step)[..] else { panic!("one batch of four") };
     let tokens: usize = batch.samples.iter().map(|sample| sample.response.len()).sum();
     assert!((batch.normalizer - tokens as f64).abs() < 1e-9);
     assert!(batch.samples.iter().all(|sample| sample.imitate && sample.masked == 0 && sample.response.ends_with(&[0])));
@@ -207,12 +182,12 @@ fn batches_are_imitation_first_then_preference_with_prompts_side_by_side() {
     }
     // A scripted policy is certain of every token, and is the reference of its own responses.
     let is_pair = |pair: &PreferencePair| pair.reference == Some([0.0, 0.0]) && pair.chosen != pair.rejected;
-    assert!(pairs(&step)[0].pairs.iter().all(is_pair));
+    assert!(pairs(&step).all(is_pair));
     // At another temperature its log-probabilities are not the policy's own.
     let warm = config().with(|c| c.shared.solver_temperature = 0.9);
     assert!(needs_reference(&warm) && !needs_reference(&config()));
     let step = once(warm, &usual());
-    assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none()));
+    assert!(pairs(&step).all(|pair| pair.reference.is_none()));
 }
 
 #[test]
@@ -248,24 +223,20 @@ fn the_start_model_is_trained_in_each_step_on_what_all_have_made() {
 fn objectives_and_the_sizes_of_batches_are_options() {
     let policy = usual();
     let sft = once(config().with(|c| c.own.objective = LearningObjective::Sft), &policy);
-    assert!(pairs(&sft).is_empty() && samples(&sft).len() == 1);
+    assert!(pairs(&sft).next().is_none() && sample_batches(&sft).len() == 1);
     let dpo = once(config().with(|c| c.own.objective = LearningObjective::Dpo), &policy);
-    assert!(samples(&dpo).is_empty() && pairs(&dpo).len() == 1);
+    assert!(sample_batches(&dpo).is_empty() && preference_batches(&dpo).len() == 1);
     let sft = UpdateSchedule { batch: 3, epochs: 2, max_updates: 3 };
     let small = once(config().with(|c| c.own.sft = sft), &policy);
-    assert_eq!(samples(&small).iter().map(|batch| batch.samples.len()).collect::<Vec<_>>(), [3, 1, 3]);
+    assert_eq!(sample_batches(&small).iter().map(|batch| batch.samples.len()).collect::<Vec<_>>(), [3, 1, 3]);
     let proposer = once(config().with(|c| c.shared.proposer_weight = 0.25), &policy);
     assert!(learned(&proposer).0.iter().any(|text| text.starts_with("double x in the")));
-    let few = once(
-        config().with(|c| {
-            c.own.sft_codes = 1;
-            c.own.sft_suites = 0;
-            c.own.code_pairs = 1;
-            c.own.test_pairs = 0;
-        }),
-        &policy,
-    );
-    assert_eq!((learned(&few).0.len(), learned(&few).1.len()), (1, 1));
+    let few = config().with(|c| {
+        (c.own.sft_codes, c.own.sft_suites) = (1, 0);
+        (c.own.code_pairs, c.own.test_pairs) = (1, 0);
+    });
+    let (examples, pairs) = learned(&once(few, &policy));
+    assert_eq!((examples.len(), pairs.len()), (1, 1));
 }
 
 #[test]
@@ -275,12 +246,10 @@ fn examples_and_pairs_of_a_role_weigh_what_the_role_does() {
         once(config().with(|c| (c.shared.solver_weight, c.shared.verifier_weight) = (solver, verifier)), &policy)
     };
     let weights = |step: &Step| {
-        let examples = samples(step).into_iter().flat_map(|batch| &batch.samples);
-        let pairs = pairs(step).into_iter().flat_map(|batch| &batch.pairs);
-        let mut of_text: Vec<(bool, f32)> =
-            examples.map(|one| (text(&one.response).starts_with("def"), one.weight)).collect();
-        of_text.extend(pairs.map(|pair| (text(&pair.chosen).starts_with("def"), pair.weight)));
-        of_text
+        let examples = sample_batches(step).into_iter().flat_map(|batch| &batch.samples);
+        let examples = examples.map(|one| (&one.response, one.weight));
+        let all = examples.chain(pairs(step).map(|pair| (&pair.chosen, pair.weight)));
+        all.map(|(tokens, weight)| (text(tokens).starts_with("def"), weight)).collect::<Vec<_>>()
     };
     let both = weights(&weighed(3.0, 2.0));
     assert!(both.iter().all(|(is_code, weight)| *weight == if *is_code { 3.0 } else { 1.0 }), "{both:?}");
@@ -305,7 +274,7 @@ fn problems_that_the_start_model_stated_are_enough_without_a_proposer() {
     let mut state = seeded.init(&StepContext { policy: &policy, execute: sandbox(), seed: 5 }).unwrap();
     assert_eq!(state.pool.entries().len(), 3);
     let step = played(&seeded, &policy, &mut state, 0);
-    assert_eq!((step.counts.proposals, tasks(&step.records).len()), (0, 2));
+    assert_eq!((step.counts.proposals, tasks(&step).len()), (0, 2));
     assert!(!step.batches.is_empty());
     let refused = game(alone.with(|c| c.own.earlier_problems = 0)).check().unwrap_err().to_string();
     assert!(refused.starts_with("`game.proposer` is `none`"), "{refused}");
@@ -323,7 +292,7 @@ fn the_reference_of_pairs_is_an_option() {
         assert!(needs_reference(&with(reference)));
         assert!(!needs_reference(&with(reference).with(|c| c.own.objective = LearningObjective::Sft)));
         let step = once(with(reference), &usual());
-        assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none()), "the learner has it");
+        assert!(pairs(&step).all(|pair| pair.reference.is_none()), "the learner has it");
     }
 }
 
@@ -352,7 +321,7 @@ fn the_control_learns_as_much_of_each_kind_from_anything() {
         assert_eq!(learned(&control).0.len(), learned(&honest).0.len());
         wrong |= learned(&control).0.contains(&SQUARE.to_owned())
             && learned(&control).1.iter().any(|(chosen, _)| chosen == SQUARE);
-        assert!(pairs(&control).iter().flat_map(|batch| &batch.pairs).all(|pair| pair.chosen != pair.rejected));
+        assert!(pairs(&control).all(|pair| pair.chosen != pair.rejected));
     }
     assert!(wrong, "what is wrong is imitated and preferred as well");
 }
@@ -364,8 +333,7 @@ fn the_log_is_judged_again_to_the_same_and_a_changed_line_is_found() {
     let step = played(&game, &policy, &mut State::default(), 0);
     let records: Vec<Record> = serde_json::from_str(&serde_json::to_string(&step.records).unwrap()).unwrap();
     assert_eq!(records, step.records);
-    let again = game.replay(sandbox(), &records).unwrap();
-    assert_eq!((again.verdicts, again.same, again.dropped, again.deadline), (30, 30, 0, 0));
+    assert_eq!(assert_same_again(&game, sandbox(), &records), 30);
     let mut forged = records;
     for record in &mut forged {
         match record {
@@ -391,20 +359,87 @@ fn a_policy_gradient_rewards_what_was_decided_and_nothing_else() {
         })
     };
     let step = once(gradient(0.0), &usual());
-    let [batch] = samples(&step)[..] else { panic!("one batch: {:?}", step.batches) };
-    assert!(pairs(&step).is_empty() && batch.samples.iter().all(|sample| !sample.imitate));
+    let [batch] = sample_batches(&step)[..] else { panic!("one batch: {:?}", step.batches) };
+    assert!(pairs(&step).next().is_none() && batch.samples.iter().all(|sample| !sample.imitate));
     let positive: Vec<String> =
         batch.samples.iter().filter(|sample| sample.weight > 0.0).map(|sample| text(&sample.response)).collect();
     assert_eq!(positive.len(), 4, "two codes and two suites are right: {positive:?}");
     assert!(positive.iter().all(|text| [DOUBLE, ADDED, written(GOOD).as_str()].contains(&text.as_str())));
-    let [task] = tasks(&step.records)[..] else { panic!("one problem") };
-    let rewards = task.attempts.iter().map(|one| one.episode.reward.as_ref().unwrap().total());
-    assert_eq!(rewards.collect::<Vec<_>>(), [1.0, 0.0, 1.0, 0.0]);
+    let [task] = tasks(&step)[..] else { panic!("one problem") };
+    assert_each(task.attempts.iter().map(|one| reward(&one.episode)), [1.0, 0.0, 1.0, 0.0]);
     assert!(task.verifications.iter().all(|one| one.episode.advantage.is_some()));
-    assert_eq!(proposals(&step)[0].episode.reward.as_ref().unwrap().total(), 0.5, "half of the codes are right");
+    assert_eq!(reward(&proposals(&step)[0].episode), 0.5, "half of the codes are right");
     let easy = once(gradient(1.0), &policy(&[DOUBLE, ADDED], &[GOOD]));
     assert_eq!(rule(&easy), "easy");
-    assert!(easy.batches.is_empty() && tasks(&easy.records)[0].attempts.iter().all(|one| one.episode.reward.is_none()));
+    assert!(easy.batches.is_empty() && tasks(&easy)[0].attempts.iter().all(|one| one.episode.reward.is_none()));
+}
+
+#[test]
+fn evaluation_problems_are_judged_by_their_references() {
+    let game = game(config());
+    // Of eight codes two are right, of eight suites four; greedily both are.
+    let policy = ScriptedPolicy::new(|turn| {
+        let greedy = turn.sampling.temperature == 0.0;
+        match turn.prompt.role {
+            Role::SOLVER if greedy || turn.sample < 2 => ADDED.to_owned(),
+            Role::SOLVER => SQUARE.to_owned(),
+            _ if greedy || turn.sample % 2 == 0 => written(GOOD),
+            _ => written(["2 => 5", "malformed"][turn.sample / 2 % 2]),
+        }
+    });
+    let context = StepContext { policy: &policy, execute: sandbox(), seed: 5 };
+    assert_eq!(game.init(&context).unwrap(), State::default());
+    let mut ended = 0;
+    let table = game.evaluate_watched(&context, &mut |more| ended += more).unwrap();
+    assert_eq!((ended, game.evaluation_episodes()), (18, 18), "eight and a greedy one of each role");
+    let row = |row: &str, pass1| EvalRow { row: row.to_owned(), tasks: 1, pass1, greedy: 1.0, pass8: 1.0 };
+    assert_eq!(table.rows, [row("code", 0.25), row("tests", 0.5)]);
+    assert_eq!(table.mean, EvalNumbers { pass1: 0.375, greedy: 1.0, pass8: 1.0 });
+    assert_eq!(table.numbers["false_positive_rate"], Some(0.0));
+    assert!(table.numbers["mutation_score"].unwrap() > 0.5, "{table:?}");
+    let other = StepContext { seed: 6, ..context };
+    assert_eq!(game.evaluate(&other).unwrap(), table, "a scripted policy has no chance");
+}
+
+#[test]
+fn weak_tests_of_evaluation_problems_accept_what_is_wrong() {
+    let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
+        Role::SOLVER => SQUARE.to_owned(),
+        _ => written("2 => 4\n0 => 0"),
+    });
+    let table = game(config()).evaluate(&StepContext { policy: &policy, execute: sandbox(), seed: 5 }).unwrap();
+    assert_eq!((table.rows[0].pass1, table.rows[1].pass1), (0.0, 1.0));
+    assert_eq!(table.numbers["false_positive_rate"], Some(1.0));
+}
+
+#[test]
+fn suites_of_an_evaluation_may_be_written_for_the_policys_own_code() {
+    let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
+        Role::SOLVER => SQUARE.to_owned(),
+        _ => written(if turn.prompt.text().contains(SQUARE) { BAD } else { GOOD }),
+    });
+    let context = StepContext { policy: &policy, execute: sandbox(), seed: 5 };
+    let tests = |eval_candidate| {
+        game(config().with(|c| c.own.eval_candidate = eval_candidate)).evaluate(&context).unwrap().rows[1].pass1
+    };
+    assert_eq!((tests(EvalCandidate::Reference), tests(EvalCandidate::Own)), (1.0, 0.0));
+}
+
+#[test]
+fn a_reference_that_fails_its_own_cases_is_told_before_anything_is_played() {
+    let snippets = vec![SNIPPETS[0].to_owned()];
+    let game = SelfPlay::new(SolVer::new(config(), rules(), snippets, evaluation(SQUARE), Guard::default()).unwrap());
+    let policy = policy(&[DOUBLE], &[GOOD]);
+    let error = game.init(&StepContext { policy: &policy, execute: sandbox(), seed: 5 }).unwrap_err().to_string();
+    assert!(error.contains("`twice x` is WrongAnswer"), "{error}");
+}
+
+#[test]
+fn a_dry_run_shows_a_prompt_of_each_role() {
+    let prompts = game(config()).preview(sandbox()).unwrap();
+    let roles: Vec<Role> = prompts.iter().map(|(_, prompt)| prompt.role).collect();
+    assert_eq!(roles, [Role::PROPOSER, Role::SOLVER, Role::VERIFIER]);
+    assert_eq!(prompts[2].1.text(), format!("<PROBLEM>twice x<P>{TWICE}<TESTS>"));
 }
 
 #[test]

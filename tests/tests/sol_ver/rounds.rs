@@ -7,7 +7,7 @@ use veriplay_verifier::agreement::{
 };
 
 use super::{ADDED, DOUBLE, SQUARE, Written, python, rules, suite};
-use crate::bugs::FaultyHost;
+use crate::hosts::faulty;
 
 fn statuses(judgement: &RoundJudgement) -> Vec<Status> {
     judgement.codes.iter().map(|code| code.status).collect()
@@ -134,7 +134,7 @@ fn a_host_fault_drops_the_round_and_fails_no_code() {
     let suites = [SuiteAttempt { candidate: 0, suite: Some(&tests) }];
     let judged = |codes: &[Option<&str>]| -> Result<RoundJudgement, Dropped> {
         let request = AgreementRequest { rules: &rules, guards: GUARDS, statement: "double x", codes, suites: &suites };
-        judge_round(&FaultyHost(python(), |job: &Job| job.program == SQUARE), &request)
+        judge_round(&faulty(python(), |job: &Job| job.program == SQUARE), &request)
     };
     let dropped = judged(&[Some(DOUBLE), Some(ADDED), Some(SQUARE)]).unwrap_err();
     assert!(dropped.why.contains("on fire"), "{dropped:?}");

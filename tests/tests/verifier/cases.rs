@@ -6,13 +6,13 @@
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 use veriplay_core::{Checks, Evidence, Limits, Problem, Status, TestCode, TestStyle, Trust, Verdict};
-use veriplay_verifier::{ProblemRequest, judge_program};
+use veriplay_tests::assert_none;
 
-use super::{LONG, python};
+use super::{LONG, judge};
 
 /// What judges, and the programs that it judges, each behind its claim.
 pub(super) struct Subject<'a> {
-    kind: &'a str,
+    pub(super) kind: &'a str,
     pub(super) source: String,
     pub(super) programs: Vec<(&'a str, String)>,
 }
@@ -102,30 +102,11 @@ fn function(signature: &str, body: &str) -> String {
 }
 
 /// The environment of verification functions.
-const SHELF: &str = r#""""A shelf."""
-COUNTS = {"nuts": 1}
-
-
-def put(key: str, count: int) -> int:
-    """Sets how many there are."""
-    COUNTS[key] = count
-    return count
-
-
-TOOLS = [put]
-
-
-def dump():
-    return {"counts": COUNTS}
-
-
-def check():
-    assert all(count >= 0 for count in COUNTS.values())
-"#;
+const SHELF: &str = include_str!("shelf.py");
 
 /// Whether a verdict is as a claim says: its status, and behind it how many have passed, ` 2/3`, its rule, ` by shared`, and words of its detail,
 /// `: no file`. `refused` is any status but accepted where nothing has passed, and `failed` one that is the program's own fault.
-fn holds(claim: &str, verdict: &Verdict) -> bool {
+pub(super) fn holds(claim: &str, verdict: &Verdict) -> bool {
     let Verdict { status: found, passed, total, evidence } = verdict;
     let (claim, words) = claim.split_once(": ").unwrap_or((claim, ""));
     let (claim, rule) = claim.split_once(" by ").unwrap_or((claim, &evidence.rule));
@@ -169,9 +150,8 @@ impl Case<'_> {
     fn fault(&self, limits: Limits) -> Option<String> {
         let Self { kind, source, claim, program } = self;
         let problem = Problem::new("t", checks(kind, source));
-        let request = ProblemRequest { limits, ..ProblemRequest::new(&problem, program) };
-        let verdict = judge_program(python(), &request).unwrap();
-        let is_same_again = || judge_program(python(), &request).unwrap() == verdict;
+        let verdict = judge(&problem, program, limits);
+        let is_same_again = || judge(&problem, program, limits) == verdict;
         let is_right = holds(claim, &verdict) && (kind != "interactor" || is_same_again());
         (!is_right).then(|| format!("{verdict:?}\n# == {kind}\n{source}\n# -- {claim}\n{program}"))
     }
@@ -182,8 +162,7 @@ impl Case<'_> {
 fn judge_file(text: &str, limits: Limits) {
     let subjects = subjects(text);
     let cases: Vec<Case<'_>> = subjects.iter().flat_map(cases).collect();
-    let wrong: Vec<String> = cases.par_iter().filter_map(|case| case.fault(limits)).collect();
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n\n"));
+    assert_none(cases.par_iter().filter_map(|case| case.fault(limits)).collect());
 }
 
 #[test]

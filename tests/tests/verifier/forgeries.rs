@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use veriplay_core::{Checks, Comparison, Dropped, Limits, Problem, Status, Trust, Verdict};
 use veriplay_corpus::forgeries::{ForgeryEnding, ForgeryTarget, JudgingMode};
 use veriplay_corpus::{Forgery, ForgeryCorpus, built_in_forgeries};
+use veriplay_tests::assert_none;
 use veriplay_verifier::judges::OutputKind;
 use veriplay_verifier::{JUDGES, ProblemRequest, judge_programs};
 
@@ -39,12 +40,11 @@ fn settings(target: &ForgeryTarget, judging: JudgingMode) -> Vec<Setting> {
         Checks::Tests(_) if judging == JudgingMode::Shared => vec![trusting(target, Trust::Shared)],
         // Tests that are cases are read as such, and the test runner must hold against what attacks them, too.
         Checks::Tests(_) => {
-            let split = trusting(target, Trust::Split);
-            let mut problem = split.problem.clone();
-            if let Checks::Tests(code) = &mut problem.checks {
+            let (split, mut run) = (trusting(target, Trust::Split), trusting(target, Trust::Split));
+            if let Checks::Tests(code) = &mut run.problem.checks {
                 *code = for_the_test_runner(code.clone());
             }
-            vec![split, Setting { word: "split, by the test runner", problem }]
+            vec![split, Setting { word: "split, by the test runner", ..run }]
         }
         Checks::Prediction(_) => vec![Setting { word: "cruxeval", problem: target.problem.clone() }],
         // Cheats in environments have a corpus of their own.
@@ -56,16 +56,17 @@ fn settings(target: &ForgeryTarget, judging: JudgingMode) -> Vec<Setting> {
 fn judged_by(target: &ForgeryTarget, own: &Comparison, kind: OutputKind) -> Vec<Setting> {
     let judges =
         JUDGES.iter().filter(|judge| judge.supports(kind) && (own.judge != "checker" || judge.name() == "checker"));
-    let setting = |word: &'static str| {
+    let mut settings = Vec::new();
+    for word in judges.map(|judge| judge.name()) {
         let mut problem = target.problem.clone();
         match &mut problem.checks {
             Checks::Calls(checks) => checks.comparison.judge = word.to_owned(),
             Checks::Stdio(checks) => checks.comparison.judge = word.to_owned(),
             _ => {}
         }
-        Setting { word, problem }
-    };
-    judges.map(|judge| setting(judge.name())).collect()
+        settings.push(Setting { word, problem });
+    }
+    settings
 }
 
 fn trusting(target: &ForgeryTarget, trust: Trust) -> Setting {
@@ -105,9 +106,10 @@ fn honest_cells() -> Vec<Cell<'static>> {
             settings.push(trusting(target, Trust::Shared));
         }
         for setting in settings {
-            let is_unjudgeable = target.unjudgeable && setting.word.starts_with("split");
-            let ending =
-                if is_unjudgeable { ForgeryEnding::Status(Status::Unjudgeable) } else { ForgeryEnding::Undefended };
+            let ending = match target.unjudgeable && setting.word.starts_with("split") {
+                true => ForgeryEnding::Status(Status::Unjudgeable),
+                false => ForgeryEnding::Undefended,
+            };
             let name = format!("the honest attempt at {} by {}", target.name, setting.word);
             cells.push(Cell { name, program: &target.honest, setting, ending });
         }
@@ -116,15 +118,11 @@ fn honest_cells() -> Vec<Cell<'static>> {
 }
 
 fn judged(cells: &[Cell<'_>]) -> Vec<Judged> {
-    let requests: Vec<ProblemRequest<'_>> = cells
-        .iter()
-        .map(|cell| ProblemRequest {
-            limits: LIMITS,
-            seed: 11,
-            ..ProblemRequest::new(&cell.setting.problem, cell.program)
-        })
-        .collect();
-    judge_programs(python(), &requests)
+    let requests = cells.iter().map(|cell| {
+        let Cell { program, setting, .. } = cell;
+        ProblemRequest { limits: LIMITS, seed: 11, ..ProblemRequest::new(&setting.problem, program) }
+    });
+    judge_programs(python(), &requests.collect::<Vec<_>>())
 }
 
 /// The fault of a cell's ending, if any.
@@ -145,12 +143,11 @@ fn every_forgery_ends_as_its_file_says_twice_and_honest_attempts_are_accepted_be
     let cells: Vec<Cell<'_>> = corpus().forgeries.iter().flat_map(cells).collect();
     let first = judged(&cells);
     let second = judged(&cells);
-    let mut faults: Vec<String> = Vec::new();
-    faults.extend(honest.iter().zip(&before).filter_map(|(cell, judged)| fault(cell, judged)));
-    faults.extend(cells.iter().zip(&first).filter_map(|(cell, judged)| fault(cell, judged)));
+    let ended = honest.iter().zip(&before).chain(cells.iter().zip(&first));
+    let mut faults: Vec<String> = ended.filter_map(|(cell, judged)| fault(cell, judged)).collect();
     let changed = cells.iter().zip(first.iter().zip(&second)).filter(|(_, (first, second))| first != second);
     faults.extend(changed.map(|(cell, (_, second))| format!("{}: a second time {second:?}", cell.name)));
-    assert!(faults.is_empty(), "{} of {} cells:\n{}", faults.len(), cells.len(), faults.join("\n"));
+    assert_none(faults);
     assert_eq!(judged(&honest), before, "honest attempts are judged differently after the forgeries");
 }
 
@@ -162,10 +159,9 @@ fn the_page_lists_exactly_the_forgeries_that_shared_trust_accepts() {
     let names: BTreeSet<&str> = corpus().forgeries.iter().map(|forgery| forgery.name.as_str()).collect();
     let listed: BTreeSet<&str> = section.split('`').filter(|word| names.contains(word)).collect();
     let undefended = |forgery: &&Forgery| forgery.expected.iter().any(|one| one.ending == ForgeryEnding::Undefended);
-    let true_ones: BTreeSet<&str> =
-        corpus().forgeries.iter().filter(undefended).map(|forgery| forgery.name.as_str()).collect();
-    assert_eq!(listed, true_ones);
-    assert!(!true_ones.is_empty());
+    let undefended = corpus().forgeries.iter().filter(undefended).map(|forgery| forgery.name.as_str());
+    assert_eq!(listed, undefended.collect());
+    assert!(!listed.is_empty());
 }
 
 #[test]

@@ -7,21 +7,14 @@ use std::process::{Command, Stdio};
 use rayon::prelude::*;
 use veriplay_core::{Checks, Execute, Exit, Job, Value};
 use veriplay_corpus::{SeedTriplet, built_in_seeds};
+use veriplay_tests::assert_none;
 use veriplay_tests::external::report_skipped;
 
 use super::{LIMITS, python};
 
 /// What `python3` prints for each program, all in one process, each in a namespace of its own.
 fn native(programs: &[String]) -> Option<Vec<String>> {
-    const RUNNER: &str = "import contextlib, io, json, sys
-for line in sys.stdin:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        try:
-            exec(compile(json.loads(line), '<program>', 'exec'), {'__name__': '__main__'})
-        except BaseException as error:
-            print(type(error).__name__)
-    print(json.dumps(out.getvalue()))";
+    const RUNNER: &str = include_str!("native.py");
     let mut command = Command::new("python3");
     command.args(["-I", "-S", "-c", RUNNER]).env("PYTHONHASHSEED", "0").stdin(Stdio::piped()).stdout(Stdio::piped());
     let Ok(mut child) = command.spawn() else {
@@ -55,8 +48,7 @@ fn assert_same(programs: &[String]) {
         let found = guest(program);
         (found != *wanted).then(|| format!("{program}\n--- python3:\n{wanted}--- guest:\n{found}"))
     };
-    let different: Vec<String> = programs.par_iter().zip(&native).filter_map(differs).collect();
-    assert!(different.is_empty(), "{} of {}:\n{}", different.len(), programs.len(), different.join("\n"));
+    assert_none(programs.par_iter().zip(&native).filter_map(differs).collect());
 }
 
 #[test]
@@ -77,7 +69,6 @@ fn cruxeval_programs_print_the_same() {
         Checks::Prediction(prediction) => format!("{}\nprint(repr(f({})))\n", prediction.program, prediction.input),
         _ => panic!("{} is no prediction", problem.task_id),
     };
-    let programs: Vec<String> =
-        super::public_sets::problems("cruxeval.jsonl", "cruxeval", 800).into_iter().map(call).collect();
-    assert_same(&programs);
+    let problems = super::public_sets::problems("cruxeval.jsonl", "cruxeval", 800);
+    assert_same(&problems.into_iter().map(call).collect::<Vec<_>>());
 }

@@ -1,6 +1,6 @@
 # Programs as proposals and as answers. `f(3) = 6`: at 3 it is a valid proposal, whose executed output is 6; `is taken` leaves the output open.
 # `f(3) is refused by raises`: it is none, by that rule or one of those. `answer runtime_error`: so it ends as an answer where 4 is wanted at 3 and
-# 5 at 4, and passes neither.
+# 5 at 4, and passes neither; behind it ` 1/2` says that it passes one.
 
 ## What another run would change is refused: it has a fresh state, another seed and another clock.
 
@@ -556,3 +556,258 @@ import _host
 _host.call(b'Accepted')
 def f(x):
     return 0
+
+## No bit of a hash or of an address is the same in both runs.
+
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash(x) % 2
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash(x) & 1
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash(x) % 3
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash(x) % 10
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash(x) % 16
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash(x) >> 3 & 1
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash(x) >> 17 & 1
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash(x) < 0
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return bool(hash(x) & 8)
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return abs(hash(x)) % 2
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash(x.encode()) % 2
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash((1, x)) % 2
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash((x, (x, 2))) & 1
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash(frozenset({x})) % 2
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash(object()) % 2 + len(x)
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash(int) & 1 or x
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return hash('salt') % 2 * len(x)
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return [hash(c) % 2 for c in x]
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return id(x) >> 3 & 1
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return id(None) >> 4 & 1 or x
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return id(x) % 64
+# -- f('abc') is refused by nondeterministic
+def f(x):
+    return id([x]) >> 6 & 1
+
+## The order of a set of strings is one for all jobs, so that no output goes stale. The release stores such an output and judges answers in another
+## process, where the order is another. Here the hash seed belongs to the image: every job on it agrees, whatever its own seed.
+
+# -- f('asdfgh') is taken, an answer
+def f(x):
+    return list(set(x + 'qwertyuiop'))
+
+## Sets equal themselves in any order.
+
+# -- f('abc') = {'a', 'b', 'c', 'z'}, an answer
+def f(x):
+    return set(x + 'zz')
+
+## A file that a program writes is there for its next call, which is refused, and gone for the next job: the first call is right.
+
+# -- f(3) is refused by nondeterministic; answer wrong_answer 1/2
+def f(x):
+    try:
+        n = int(open('count').read())
+    except FileNotFoundError:
+        n = 0
+    open('count', 'w').write(str(n + 1))
+    return n * 100 + x + 1
+
+## A program that raises is no proposal and no answer, whatever it raises. The release calls a run failed when its last line contains "error", and
+## in these no "error" is seen. What the next call returns counts.
+
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: raise Exception('Non-deterministic code')
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: raise Exception
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: raise StopIteration
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: raise StopIteration('1')
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: raise KeyboardInterrupt
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: raise GeneratorExit
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: raise SystemExit
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: raise SystemExit(0)
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: import sys; sys.exit(0)
+    return x + 1
+## It closes the streams as well, which may end the interpreter: a failure by another name.
+# -- f(3) is refused by raises or trapped; answer runtime_error 1/2
+def f(x):
+    if x == 3: exit(0)
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: raise Warning('fine')
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+class Done(BaseException):
+    pass
+def f(x):
+    if x == 3: raise Done
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+class Done(BaseException):
+    pass
+def f(x):
+    if x == 3: raise Done('first line\nValueError: no\nall is well')
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: raise type('', (Exception,), {})
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: next(iter([]))
+    return x + 1
+# -- f(3) is refused by raises; answer runtime_error 1/2
+def f(x):
+    if x == 3: assert x < 0
+    return x + 1
+# -- f(3) = 4
+def f(x):
+    if x == 9: raise StopIteration
+    return x + 1
+
+## A module that raises before its function is called is no program.
+
+# -- f(3) is refused by raises; answer runtime_error
+def f(x):
+    return x + 1
+raise StopIteration
+# -- f(3) is refused by raises; answer runtime_error
+def f(x):
+    return x + 1
+raise SystemExit(0)
+# -- f(3) is refused by raises; answer runtime_error
+def f(x):
+    return x + 1
+raise Exception('all is well')
+# -- f(3) is refused by raises; answer runtime_error
+def f(x):
+    return x + 1
+import no_such_module
+
+## A process that ends itself has not succeeded. What it returned before counts.
+
+# -- f(4) is refused by trapped; answer runtime_error 1/2
+def f(x):
+    if x == 4: import os; os._exit(0)
+    return x + 1
+# -- f(4) is refused by trapped; answer runtime_error 1/2
+def f(x):
+    if x == 4: import os; os.abort()
+    return x + 1
+
+## A memory bomb is an error of the program, or it has met its limit.
+
+# -- answer memory_exceeded or runtime_error
+def f(x):
+    return len(bytearray(10 ** 9))
+
+## Whatever a program does is a verdict on it, and no fault of the host: dropped would be a way out.
+
+# -- answer not accepted
+import os
+def f(x):
+    os._exit(3)
+# -- answer not accepted
+import os
+def f(x):
+    os.abort()
+# -- answer not accepted
+import _host
+def f(x):
+    _host.call(b'')
+# -- answer not accepted
+import _host
+def f(x):
+    _host.call(b'?' * 100000)
+# -- answer not accepted
+import sys
+sys.setrecursionlimit(10 ** 9)
+def f(x):
+    return f(x)
+# -- answer not accepted
+def f(x):
+    y = []
+    for _ in range(200000): y = [y]
+    return y
+# -- answer not accepted
+def f(x):
+    while True: pass
+# -- answer not accepted
+def f(x):
+    return ' ' * (10 ** 12)
+# -- answer not accepted
+def f(x):
+    y = [x]
+    y.append(y)
+    return y
+# -- answer not accepted
+import sys, gc
+gc.disable()
+def f(x):
+    sys.settrace(lambda *a: 1 / 0)
+    return x
+# -- answer not accepted
+def f(x):
+    return '\ud800'

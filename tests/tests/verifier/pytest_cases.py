@@ -1,4 +1,4 @@
-# What the image's pytest says of test code, and what pytest 9.2 says of it. `pytest_cases.rs` runs every case.
+# What the image's pytest says of test code, and what pytest 9.2 says of it. `test_code.rs` runs every case.
 #
 # A case begins with `# ==`, its name and what becomes of it: `passed` and how many tests do, `failed` where at least one does not,
 # `skipped` where none is run. `unjudgeable` are cases that pytest judges, and the image does not: it lacks what they ask for.

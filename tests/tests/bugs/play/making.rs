@@ -1,16 +1,9 @@
 //! Bugs of a step: the model's in each mode, mutants, and refused ones; the reward of each; and what of a bug no solver sees.
 
-use veriplay_bug_repair::{BugOrigin, InjectionMode, TestCommandSource};
-use veriplay_core::{Role, ScriptedPolicy, ScriptedRequest, Status};
-use veriplay_selfplay::records::LogRecord;
-use veriplay_verifier::bugs::{Weakening, weaken_tests};
+use veriplay_bug_repair::TestCommandSource;
+use veriplay_verifier::bugs::Weakening;
 
-use super::super::{CODE, TESTS, bed};
-use super::{
-    SUBMIT, breaks, config, edit, first_step, game, injected, injecting, injection, made, mends, players, repairs,
-    right, same_again, solver, statuses, step, total_reward, with_injectors,
-};
-use crate::exercise;
+use super::*;
 
 #[test]
 fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
@@ -25,7 +18,7 @@ fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
         assert_eq!((yields.tried, yields.valid), (1, 1), "{mode:?}: {yields:?}");
         assert_eq!(made(&state)[0].task.bug.injector, format!("model_{}", mode.name()));
         assert_eq!(played.metrics.tasks[&BugOrigin::Model], 1);
-        assert_eq!(total_reward(&injection(&played).episode), -0.8, "nobody repairs it: too hard");
+        assert_eq!(reward(&injection(&played).episode), -0.8, "nobody repairs it: too hard");
     }
 }
 
@@ -57,10 +50,8 @@ fn an_injector_that_says_how_tests_are_run_must_be_right_about_it() {
         ("pytest tests/test_core.py tests/test_steps.py --deselect tests/test_core.py::test_total", Some("failing")),
     ] {
         let game = game(bed, config(), &[]);
-        let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
-            Role::SOLVER => SUBMIT.to_owned(),
-            _ => injected(&turn.prompt.text()).replace(SUBMIT, &format!("```submit\n{command}\n```")),
-        });
+        let submit = format!("```submit\n{command}\n```");
+        let policy = solvers_and(vec![vec![]], move |prompt, _| injected(prompt).replace(SUBMIT, &submit));
         let (played, state) = first_step(bed, &game, &policy);
         let yields = &played.metrics.injections["direct"];
         match rule {
@@ -107,6 +98,8 @@ fn a_mode_that_is_not_kept_to_is_refused() {
 fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
     let Some(bed) = bed() else { return };
     let put = |text: &str| vec![edit(CODE, "    result = 0\n", text)];
+    // Tells the original by a hash of its own source.
+    let hashes = "    import hashlib\n    result = hashlib.sha256(open(__file__, 'rb').read()).digest()[0] % 2 + 1\n";
     let plans = vec![
         (breaks(), "valid"),
         (breaks(), "duplicate"),
@@ -115,11 +108,7 @@ fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
         (vec![edit(CODE, "\"\"\"Sums.\"\"\"\n", "\"\"\"All sums.\"\"\"\n")], "failing"),
         (vec![edit(TESTS, "    assert total([4]) == 4\n", "    assert True\n")], "changed_files"),
         (put("    result = min(1, id(numbers))\n"), "machinery"),
-        // Tells the original by a hash of its own source.
-        (
-            put("    import hashlib\n    result = hashlib.sha256(open(__file__, 'rb').read()).digest()[0] % 2 + 1\n"),
-            "machinery",
-        ),
+        (put(hashes), "machinery"),
         (put("    from tally.names import coin\n\n    result = int(coin())\n"), "repeated"),
         (put("    result = (\n"), "records"),
     ];
@@ -129,24 +118,18 @@ fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
     let policy = players(vec![mends(), vec![], vec![], vec![]], plans);
     let game = game(bed, injecting(count, &[InjectionMode::Direct]), &[]);
     let (played, _) = first_step(bed, &game, &policy);
-    let mut found = Vec::new();
-    for record in &played.records {
-        let LogRecord::Proposal(record) = record else { continue };
+    let records = proposals(&played);
+    assert_eq!(records.len(), count);
+    for (record, rule) in records.into_iter().zip(rules) {
         let judged = &record.judged;
-        let rule = match (&judged.task, judged.known) {
-            (Some(_), true) => "duplicate",
-            (Some(_), false) => "valid",
-            (None, _) => judged.verdict.as_ref().unwrap().evidence.rule.as_str(),
+        let (found, paid) = match (&judged.task, judged.known) {
+            (Some(_), true) => ("duplicate", -0.8),
+            (Some(_), false) => ("valid", 1.0 - 1.8 * 0.25),
+            (None, _) => (judged.verdict.as_ref().unwrap().evidence.rule.as_str(), -1.0),
         };
-        let paid = match rule {
-            "valid" => 1.0 - 1.8 * 0.25,
-            "duplicate" => -0.8,
-            _ => -1.0,
-        };
-        assert!((total_reward(&record.episode) - paid).abs() < 1e-12, "{rule}");
-        found.push(rule);
+        assert_eq!(found, rule);
+        assert!((reward(&record.episode) - paid).abs() < 1e-12, "{rule}");
     }
-    assert_eq!(found, rules);
     let yields = &played.metrics.injections["direct"];
     assert_eq!((yields.tried, yields.valid, yields.duplicates, yields.refused["machinery"]), (count, 1, 1, 2));
     assert_eq!((played.counts.proposals, played.counts.valid_proposals), (count as u64, 1));
@@ -155,14 +138,14 @@ fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
 #[test]
 fn a_weakening_of_the_models_own_is_checked_like_any_other() {
     let Some(bed) = bed() else { return };
-    let bug = edit(CODE, "    result = 0\n", "    result = 1\n");
+    let bug = begins("0", "1");
     let weaken = edit(TESTS, "    assert total([4]) == 4\n", "    assert total([4]) >= 4\n");
     let config = injecting(2, &[InjectionMode::Direct]).with(|c| c.own.weakening = Weakening::Model);
     let policy = players(vec![right(), vec![]], vec![vec![bug.clone(), weaken], vec![bug]]);
     let (played, _) = first_step(bed, &game(bed, config, &[]), &policy);
     let yields = &played.metrics.injections["direct"];
     assert_eq!((yields.valid, yields.refused.get("hidden")), (1, Some(&1)), "{yields:?}");
-    assert_eq!(statuses(&played).iter().filter(|status| **status == Status::Accepted).count(), 2);
+    assert_eq!(repaired(&played).iter().filter(|status| **status == Status::Accepted).count(), 2);
     let asked = &repairs(&played)[0].episode.turns[0].prompt;
     assert!(asked.contains("-    assert total([4]) >= 4\n+    assert total([4]) == 4"), "{asked}");
 }
@@ -214,7 +197,7 @@ fn hidden_tests_are_graded_and_shown_nowhere() {
     let names = |function: &&&str| prompt.contains(&format!("def {function}("));
     assert_eq!(functions.iter().filter(names).count(), 0, "{prompt}");
     assert!(prompt.contains("+def test_") || prompt.contains("+    def test_"), "{prompt}");
-    assert_eq!(statuses(&first), [Status::Accepted, Status::WrongAnswer]);
+    assert_eq!(repaired(&first), [Status::Accepted, Status::WrongAnswer]);
     // It runs every test of the file it knows of, and looks for the others.
     let look = vec!["```run\n```".to_owned(), "```search tests\ndef test\n```".to_owned(), "```list\n```".to_owned()];
     let (seen, _) = first_step(bed, &game, &solver(vec![look]));

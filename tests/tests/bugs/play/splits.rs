@@ -1,18 +1,12 @@
 //! Bugs that turn a function into one that is measured: refused by name and counted, whoever makes them; others are admitted.
 
-use veriplay_bug_repair::{BugRepair, BugRepairConfig, BugTask, InjectionMode, Repositories, Repository};
-use veriplay_core::{Digest, Status, TextFiles};
+use veriplay_core::TextFiles;
 use veriplay_python::fingerprint::functions;
-use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::splits::HELD_OUT;
-use veriplay_verifier::bugs::{BugArtifact, FileMap};
+use veriplay_verifier::bugs::FileMap;
 use veriplay_verifier::repository::Function;
 
-use super::super::{Bed, CODE, bed};
-use super::{
-    Game, breaks, config, edit, first_step, game, injecting, injection, made, players, repository, right, same_again,
-    solver,
-};
+use super::*;
 
 /// What [`CODE`]'s `total` is when it subtracts, in other words.
 const MEASURED: &str = "def difference(values):\n    \"\"\"Takes all away.\"\"\"\n    left = 0\n    for value in values: left -= value\n    return left\n";
@@ -29,11 +23,7 @@ fn held_out(bed: &Bed, code: &str) -> Repository {
 }
 
 fn guarded(bed: &Bed, config: BugRepairConfig, training: &[BugArtifact], code: &str) -> Game {
-    let repositories = Repositories {
-        training: vec![repository(bed)],
-        held_out: vec![held_out(bed, code)],
-        ..Repositories::default()
-    };
+    let repositories = Repositories { held_out: vec![held_out(bed, code)], ..training_on(repository(bed)) };
     SelfPlay::new(BugRepair::new(config, repositories, training, &[]).unwrap())
 }
 
@@ -92,8 +82,7 @@ fn a_failed_repair_that_makes_a_measured_function_is_no_bug_of_the_second_order(
         c.own.higher_order_share = 1.0;
         c.shared.group_size = 2;
     });
-    let three = vec![edit(CODE, "    result = 1\n", "    result = 3\n")];
-    let plans = vec![[right(), breaks()].concat(), three];
+    let plans = vec![[right(), breaks()].concat(), vec![begins("1", "3")]];
     let game = guarded(bed, config, &[bed.artifact().clone()], MEASURED);
     let (played, state) = first_step(bed, &game, &solver(plans));
     let yields = &played.metrics.higher_order;

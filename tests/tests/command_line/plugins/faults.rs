@@ -1,30 +1,23 @@
 //! What goes wrong with a plug-in is said, with its command, the step and what to do, and loses nothing.
 
-use super::{QUICKSTART, play, with_plugin};
+use super::{QUICKSTART, with_plugin};
+use crate::command_line::commands::{events, fails, play, resume, small_with};
 use crate::command_line::resume::assert_same;
-use crate::command_line::{finished, small_config, stderr, succeeded, veriplay};
+use crate::command_line::{says, small_config, succeeded, veriplay};
 
 /// The message of a run that a plug-in has stopped, which names the plug-in and what it said.
 fn message_of_stopped(key: &str, source: &str, timeout: u32, said: &str) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut config = with_plugin(small_config(), dir.path(), key, source);
     config.insert("exec_timeout_s".to_owned(), timeout.into());
-    let output = finished(&mut play(&config, dir.path()));
-    let message = stderr(&output);
-    assert_eq!(output.status.code(), Some(3), "{source}: {message}");
     let command = config["game"][key].as_str().expect("a text");
-    for part in [said, command, format!("game.{key}").as_str(), "Plug-ins in Python"] {
-        assert!(message.contains(part), "`{part}` is missing in {message}");
-    }
-    message
+    fails(&mut play(&config, dir.path()), 3, &[said, command, &format!("game.{key}"), "Plug-ins in Python"])
 }
 
 /// Plays a run that a plug-in stops at a step.
 fn assert_stops(key: &str, source: &str, step: u64, said: &str) {
     let message = message_of_stopped(key, source, 600, said);
-    for part in [format!("at step {step}: ").as_str(), "continue with `veriplay play --resume "] {
-        assert!(message.contains(part), "`{part}` is missing in {message}");
-    }
+    says(&message, &[&format!("at step {step}: "), "continue with `veriplay play --resume "]);
 }
 
 const READY: &str = "import sys\nsys.stdin.readline()\nprint('{\"ready\": true}', flush=True)\n";
@@ -114,17 +107,7 @@ fn a_line_too_many_is_noticed_at_the_next_step() {
 }
 
 /// Goes wrong at step 3 in the ways that a file beside it lists, one each time it is asked.
-const GO_WRONG: &str = "
-import os, time
-from pathlib import Path
-
-def go_wrong(request, answer):
-    faults = Path(__file__).with_name('faults')
-    left = faults.read_text().splitlines() if request.get('step') == 3 else []
-    if left:
-        faults.write_text('\\n'.join(left[1:]))
-        exec(left[0])
-";
+const GO_WRONG: &str = include_str!("go_wrong.py");
 
 /// In each way, at a step behind a checkpoint: nothing of the step is kept, and what was before it is not lost.
 #[test]
@@ -147,24 +130,14 @@ fn a_run_that_a_program_has_stopped_in_every_way_goes_on_to_the_bytes_of_one_tha
     let left: Vec<&str> = faults.iter().map(|(fault, _)| *fault).collect();
     std::fs::write(dir.path().join("faults"), left.join("\n")).expect("the faults are written");
     let run = dir.path().join("run");
-    let resume = || {
-        let mut command = veriplay();
-        command.arg("play").arg("--resume").arg(&run);
-        command
-    };
+    let hint = format!("continue with `veriplay play --resume {}", run.display());
     for (place, (fault, said)) in faults.into_iter().enumerate() {
-        let output = finished(&mut if place == 0 { play(&config, dir.path()) } else { resume() });
-        let message = stderr(&output);
-        assert_eq!(output.status.code(), Some(3), "{fault}: {message}");
-        let hint = format!("continue with `veriplay play --resume {}", run.display());
-        for part in [said, "of `game.reward` at step 3: ", hint.as_str()] {
-            assert!(message.contains(part), "{fault}: `{part}` is missing in {message}");
-        }
-        let events = std::fs::read_to_string(run.join("events.jsonl")).expect("the log can be read");
-        assert_eq!(events.lines().count(), 3, "{fault}: the steps before are kept, and nothing of step 3");
+        let mut command = if place == 0 { play(&config, dir.path()) } else { resume(&run) };
+        fails(&mut command, 3, &[said, "of `game.reward` at step 3: ", &hint]);
+        assert_eq!(events(&run).len(), 3, "{fault}: the steps before are kept, and nothing of step 3");
         assert!(run.join("checkpoints/step_2").exists(), "{fault}");
     }
-    succeeded(&mut resume());
+    succeeded(&mut resume(&run));
     let whole = tempfile::tempdir().expect("a temporary directory");
     // The same program at the same place: the configurations are equal too.
     succeeded(&mut play(&config, whole.path()));
@@ -175,24 +148,15 @@ fn a_run_that_a_program_has_stopped_in_every_way_goes_on_to_the_bytes_of_one_tha
 
 #[test]
 fn names_that_are_no_methods_are_refused_as_values_of_their_keys() {
-    for (key, value, said) in [
-        ("reward", "exec: ", "`exec: `"),
-        ("curriculum", "exec:", "`exec:`"),
-        ("curriculum", "frontiers", "`frontiers`"),
-        ("proposer_factor", "exec:", "use `exec:COMMAND`"),
-        ("proposer_factor", "novelty", "use `exec:COMMAND`"),
+    for (keys, said) in [
+        ("[game]\nreward = \"exec: \"", "`exec: `"),
+        ("[game]\ncurriculum = \"exec:\"", "`exec:`"),
+        ("[game]\ncurriculum = \"frontiers\"", "`frontiers`"),
+        ("[game]\nproposer_factor = \"exec:\"", "use `exec:COMMAND`"),
+        ("[game]\nproposer_factor = \"novelty\"", "use `exec:COMMAND`"),
+        ("exec_timeout_s = 0", "`exec_timeout_s` is `0`"),
     ] {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let mut config = small_config();
-        config["game"].as_table_mut().expect("a table").insert(key.to_owned(), value.into());
-        let output = finished(&mut play(&config, dir.path()));
-        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-        assert!(stderr(&output).contains(said), "`{said}` is missing in {}", stderr(&output));
+        fails(&mut play(&small_with(keys), dir.path()), 3, &[said]);
     }
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let mut config = small_config();
-    config.insert("exec_timeout_s".to_owned(), 0.into());
-    let output = finished(&mut play(&config, dir.path()));
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("`exec_timeout_s` is `0`"), "{}", stderr(&output));
 }

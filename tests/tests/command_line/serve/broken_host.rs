@@ -6,13 +6,13 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Command;
 
-use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 use veriplay_tests::external::report_skipped;
 use veriplay_tests::veriplay_program;
 
-use super::super::veriplay;
-use super::{Service, agent, children, code};
+use super::super::commands::parse;
+use super::super::{says, veriplay};
+use super::{Service, agent};
 
 /// A task that expects `1`, and one that has a reference in place of an expected value.
 fn tasks() -> Value {
@@ -55,13 +55,9 @@ fn judged_beside_kills(service: &Service, batch: &Value) -> BTreeMap<u64, Value>
     let mut rows = BTreeMap::new();
     for (read, line) in BufReader::new(response.body_mut().as_reader()).lines().enumerate() {
         if read % ROWS_BETWEEN == 0 {
-            for worker in children(service.child.id()) {
-                // It may have ended since.
-                let _ = kill_process(worker, Signal::KILL);
-            }
+            service.kill_workers();
         }
-        let line = line.expect("the answer comes to its end");
-        let row: Value = serde_json::from_str(&line).expect("a row is JSON");
+        let row = parse(&line.expect("the answer comes to its end"));
         let index = row["index"].as_u64().expect("an index");
         assert!(rows.insert(index, row).is_none(), "attempt {index} is answered twice");
     }
@@ -98,7 +94,7 @@ fn a_cache_in_a_place_that_cannot_be_written_costs_no_answer() {
     }
     let (code, log) = service.stop();
     assert_eq!(code, Some(0));
-    assert!(log.contains("warning: verdicts are not cached: "), "{log}");
+    says(&log, &["warning: verdicts are not cached: "]);
 }
 
 /// A command that runs another one with a disk of 64 KiB at `folder`, as the same process. Only that one sees it.
@@ -130,8 +126,8 @@ fn a_disk_that_fills_up_costs_the_cache_and_no_answer() {
         let (found, cached) = judged(&service, &batch);
         assert_eq!((found == statuses, cached), (true, 0));
     }
-    assert_eq!(service.ask("/run_code", &code("print(2)"))["run_result"]["stdout"], "2\n");
+    assert_eq!(service.printed("print(2)"), "2\n");
     let (code, log) = service.stop();
     assert_eq!(code, Some(0));
-    assert!(log.contains("warning: this run continues without the verdict cache: "), "{log}");
+    says(&log, &["warning: this run continues without the verdict cache: "]);
 }

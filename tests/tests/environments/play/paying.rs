@@ -2,17 +2,13 @@
 
 use veriplay_core::{Dropped, Job, Sample};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
-use veriplay_selfplay::play::{Batch, PlayError, ReplayReport};
+use veriplay_selfplay::play::PlayError;
 
 use super::*;
-use crate::bugs::FaultyHost;
+use crate::hosts::faulty;
 
 fn samples(played: &Step) -> Vec<Sample> {
-    match played.batches.as_slice() {
-        [] => Vec::new(),
-        [Batch::Samples(batch)] => batch.samples.clone(),
-        other => panic!("{other:?}"),
-    }
+    sample_batches(played).into_iter().flat_map(|batch| batch.samples.clone()).collect()
 }
 
 fn weight_of(samples: &[Sample], text: &str) -> Vec<f32> {
@@ -22,21 +18,18 @@ fn weight_of(samples: &[Sample], text: &str) -> Vec<f32> {
 
 #[test]
 fn advantages_train_both_roles_and_successes_imitate_what_was_paid() {
-    let proposals = [VALID, "nothing"];
     let play = |config: SelfChallengeConfig| {
         let config = config.with(|c| c.own.challenges_per_step = 2);
-        samples(&once(&game(config), &policy(&proposals, &[RIGHT, WRONG])))
+        samples(&once(&game(config), &policy(&[VALID, "nothing"], &[RIGHT, WRONG])))
     };
     let weighed = play(config("compact"));
-    let (right, wrong) = (weight_of(&weighed, RIGHT), weight_of(&weighed, WRONG));
-    assert_eq!((right, wrong), (vec![1.0, 1.0], vec![-1.0, -1.0]));
-    let (valid, nothing) = (weight_of(&weighed, VALID), weight_of(&weighed, "nothing"));
-    assert_eq!((valid, nothing), (vec![0.5], vec![-0.5]), "the challenger weighs half");
+    let weights = |samples: &[Sample]| [RIGHT, WRONG, VALID, "nothing"].map(|text| weight_of(samples, text));
+    // The challenger weighs half.
+    assert_eq!(weights(&weighed), [vec![1.0, 1.0], vec![-1.0, -1.0], vec![0.5], vec![-0.5]]);
     assert!(weighed.iter().all(|sample| !sample.imitate && sample.behaviour.is_some()));
     let imitated = play(config("compact").with(|c| c.shared.learn_from = LearnFrom::Successes));
     assert!(imitated.iter().all(|sample| sample.imitate));
-    assert_eq!((weight_of(&imitated, RIGHT), weight_of(&imitated, WRONG)), (vec![1.0, 1.0], vec![]));
-    assert_eq!((weight_of(&imitated, VALID), weight_of(&imitated, "nothing")), (vec![0.5], vec![]));
+    assert_eq!(weights(&imitated), [vec![1.0, 1.0], vec![], vec![0.5], vec![]]);
 }
 
 #[test]
@@ -56,8 +49,8 @@ fn what_the_start_model_proposed_validly_is_imitated_ever_after() {
 }
 
 /// Fails the jobs whose text holds `mark`, as a broken host would.
-fn faulty(mark: &'static str) -> impl Execute {
-    FaultyHost(sandbox(), move |job: &Job| serde_json::to_string(job).unwrap().contains(mark))
+fn lacking(mark: &'static str) -> impl Execute {
+    faulty(sandbox(), move |job: &Job| serde_json::to_string(job).unwrap().contains(mark))
 }
 
 #[test]
@@ -65,20 +58,20 @@ fn a_host_fault_is_never_a_reward() {
     let codes = [RIGHT, WRONG, "cancel_order('O101')\nanswer(8) # unlucky", "list_products() # unlucky"];
     let (game, policy) = (game(config("compact")), policy(&[VALID], &codes));
     let mut state = begun(&game, &policy);
-    let played = step(&game, &policy, &faulty("unlucky"), &mut state, 0);
+    let played = step(&game, &policy, &lacking("unlucky"), &mut state, 0);
     let record = tasks(&played)[0];
     let lost: Vec<bool> = record.attempts.iter().map(|attempt| attempt.judged.verdict.is_err()).collect();
     assert_eq!(lost, [false, false, true, true]);
     assert!(record.attempts[2].episode.reward.is_none() && record.attempts[2].episode.end.is_none());
     assert_eq!((played.counts.attempts, played.counts.accepted, played.counts.dropped), (2, 1, 2));
-    assert_eq!(reward(challenges(&played)[0]), Some(0.5), "a solve rate is over what was judged");
+    assert_eq!(reward(&proposals(&played)[0].episode), 0.5, "a solve rate is over what was judged");
     assert!(weight_of(&samples(&played), codes[2]).is_empty());
     // A challenge that is lost is neither paid nor a refusal.
-    let played = step(&game, &policy, &faulty("O102"), &mut begun(&game, &policy), 0);
-    assert_eq!((challenges(&played)[0].judged.verdict.is_err(), reward(challenges(&played)[0])), (true, None));
-    assert_eq!(played.counts.proposals, 0);
+    let played = step(&game, &policy, &lacking("O102"), &mut begun(&game, &policy), 0);
+    let lost = proposals(&played)[0];
+    assert!(lost.judged.verdict.is_err() && lost.episode.reward.is_none() && played.counts.proposals == 0);
     // And a measurement with a hole is none.
-    let context = StepContext { policy: &policy, execute: &faulty("unlucky"), seed: 7 };
+    let context = StepContext { policy: &policy, execute: &lacking("unlucky"), seed: 7 };
     assert!(matches!(game.evaluate(&context), Err(PlayError::Host(Dropped { .. }))));
 }
 
@@ -96,7 +89,8 @@ fn cheats_are_not_paid() {
     ];
     let game = game(config("compact").with(|c| c.shared.group_size = codes.len()));
     let played = once(&game, &policy(&[VALID], &codes));
-    assert_eq!(rewards(tasks(&played)[0]), vec![0.0; codes.len()], "{:?}", statuses(tasks(&played)[0]));
+    let task = tasks(&played)[0];
+    assert!(task.attempts.iter().all(|attempt| reward(&attempt.episode) == 0.0), "{:?}", statuses(task));
 }
 
 #[test]
@@ -104,7 +98,7 @@ fn a_verdict_comes_out_the_same_again_from_the_texts_alone() {
     for format in ["compact", "direct", "think"] {
         let block = |code: &str| format!("```python\n{code}\n```");
         let (right, look, wrong) = (block("cancel_order('O101')\nanswer(8)"), block("print(1)"), block("answer(8)"));
-        let (proposals, codes) = match format {
+        let (texts, codes) = match format {
             "compact" => (vec![VALID, "nothing", VALID], vec![RIGHT, WRONG]),
             "direct" => (vec![VALID_DIRECT, "nothing", VALID_DIRECT], vec![right.as_str(), wrong.as_str()]),
             _ => (vec![look.as_str()], vec![right.as_str(), look.as_str(), wrong.as_str()]),
@@ -115,20 +109,19 @@ fn a_verdict_comes_out_the_same_again_from_the_texts_alone() {
             c.own.fresh_share = 0.5;
         });
         let game = game(config);
-        let played = once(&game, &policy(&proposals, &codes));
+        let played = once(&game, &policy(&texts, &codes));
         let (asked, verdicts) = (tasks(&played).len(), 3 + 4 * tasks(&played).len() as u64);
         assert_eq!(asked, if format == "think" { 1 } else { 2 }, "{format}");
-        let again = game.replay(sandbox(), &played.records).unwrap();
-        assert_eq!(again, ReplayReport { verdicts, same: verdicts, ..ReplayReport::default() }, "{format}");
+        assert_eq!(assert_same_again(&game, sandbox(), &played.records), verdicts, "{format}");
         let mut forged = played.records.clone();
         for record in &mut forged {
-            if let Record::Task(task) = record {
+            if let LogRecord::Task(task) = record {
                 task.attempts[0].episode.turns[0].text = "answer(None)".to_owned();
             }
         }
         let again = game.replay(sandbox(), &forged).unwrap();
         assert_eq!(again.verdicts - again.same, asked as u64, "{format}");
-        assert!(matches!(game.replay(&faulty("O101"), &played.records), Err(PlayError::Host(_))));
+        assert!(matches!(game.replay(&lacking("O101"), &played.records), Err(PlayError::Host(_))));
     }
 }
 
@@ -152,30 +145,30 @@ fn a_measurement_counts_samples_and_the_greedy_response() {
 fn a_game_that_cannot_be_played_says_what_is_wrong() {
     let made = |config, gate, given, evaluation| {
         let game = SelfChallenge::new(config, gate, worlds(), given, evaluation, Guard::default());
-        game.err().map(|error| error.to_string())
+        game.err().map(|error| error.to_string()).unwrap_or_default()
     };
     let new = |config, given| made(config, gate(), given, evaluation());
-    let refused = |error: Option<String>, why: &str| {
-        let error = error.expect(why);
-        assert!(error.contains(why), "{error}");
-    };
-    refused(new(config("compact").with(|c| c.own.fresh_share = 1.5), Vec::new()), "`fresh_share` is");
-    refused(new(config("compact").with(|c| c.shared.format = "terse".to_owned()), Vec::new()), "`format` is");
-    let none = config("compact").with(|c| c.own.challenges_per_step = 0);
-    refused(new(none, Vec::new()), "there are no given tasks, and the config makes none");
-    let overlap = vec![task("orders/refund_the_rest").clone()];
-    let told = new(config("compact"), overlap).unwrap();
-    let wanted = "task `orders/refund_the_rest` of the given tasks contains a text of the held_out set: task `orders/refund_the_rest`";
-    assert_eq!(told, wanted);
-    let solution = format!("# mine\n{}", task("orders/refund_the_rest").solution);
-    let copied = vec![CodeTask { solution, ..given() }];
-    refused(new(config("compact"), copied), "contains a program of the held_out set: ");
-    assert_eq!(new(config("compact"), vec![given()]), None);
-    let elsewhere = vec![CodeTask { environment: "moon".to_owned(), ..given() }];
-    refused(new(config("compact"), elsewhere), "is about environment `moon`, which is not among those given");
-    refused(made(config("compact"), gate(), Vec::new(), Vec::new()), "there is no task to evaluate on");
-    let same = ArtifactGate { seeds: [1, 1], ..gate() };
-    refused(made(config("compact"), same, Vec::new(), evaluation()), "seeds");
+    let compact = || config("compact");
+    assert_eq!(new(compact(), vec![given()]), "");
+    let held = || task("orders/refund_the_rest").clone();
+    let copied = CodeTask { solution: format!("# mine\n{}", held().solution), ..given() };
+    let elsewhere = CodeTask { environment: "moon".to_owned(), ..given() };
+    let overlap = "task `orders/refund_the_rest` of the given tasks contains a text of the held_out set: task `orders/refund_the_rest`";
+    for (error, why) in [
+        (new(compact().with(|c| c.own.fresh_share = 1.5), vec![]), "`fresh_share` is"),
+        (new(compact().with(|c| c.shared.format = "terse".to_owned()), vec![]), "`format` is"),
+        (
+            new(compact().with(|c| c.own.challenges_per_step = 0), vec![]),
+            "there are no given tasks, and the config makes none",
+        ),
+        (new(compact(), vec![held()]), overlap),
+        (new(compact(), vec![copied]), "contains a program of the held_out set: "),
+        (new(compact(), vec![elsewhere]), "is about environment `moon`, which is not among those given"),
+        (made(compact(), gate(), vec![], vec![]), "there is no task to evaluate on"),
+        (made(compact(), ArtifactGate { seeds: [1, 1], ..gate() }, vec![], evaluation()), "seeds"),
+    ] {
+        assert!(error.contains(why), "{why}: {error}");
+    }
 }
 
 #[test]

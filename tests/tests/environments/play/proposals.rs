@@ -1,9 +1,9 @@
-//! What challengers propose, in both prompts, and what the gate says: a case for every rule.
+//! What challengers propose, in both prompts, and what the gate says.
 
 use veriplay_core::Status;
 use veriplay_selfplay::metrics::FilterCount;
+use veriplay_tests::assert_each;
 use veriplay_verifier::environments::ArtifactGate;
-use veriplay_verifier::environments::rules::RULES;
 
 use super::*;
 
@@ -16,18 +16,15 @@ fn sketch(instruction: &str, solution: &str, wrong: &[&str]) -> String {
 const SHIP: &str = "ship_order('O101')";
 const OTHERS: [&str; 3] = ["1 ship_order('O102')", "1 ship_order('O104')", "1 ship_order('O106')"];
 
-/// Compact proposals, and all rules that must refuse them.
-fn compact_cases() -> Vec<(String, Vec<String>)> {
-    include_str!("compact.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
 #[test]
 fn a_compact_proposal_is_completed_and_judged_by_the_whole_gate() {
-    let cases = compact_cases();
+    // Compact proposals, and all rules that must refuse them.
+    let cases = include_str!("compact.jsonl").lines().map(|line| serde_json::from_str(line).unwrap());
+    let cases: Vec<(String, Vec<String>)> = cases.collect();
     let texts: Vec<&str> = cases.iter().map(|(text, _)| text.as_str()).collect();
     let game = game(config("compact").with(|c| c.own.challenges_per_step = cases.len()));
     let played = once(&game, &policy(&texts, &[WRONG]));
-    for (record, (text, rules)) in challenges(&played).into_iter().zip(&cases) {
+    for (record, (text, rules)) in proposals(&played).into_iter().zip(&cases) {
         let (judged, verdict) = (&record.judged, record.judged.verdict.as_ref().unwrap());
         assert_eq!(&judged.detail, rules, "{text}\n{verdict:?}");
         let status = match rules.first().map(String::as_str) {
@@ -39,8 +36,7 @@ fn a_compact_proposal_is_completed_and_judged_by_the_whole_gate() {
         assert_eq!(judged.task.is_some(), status != Status::Malformed, "{text}");
     }
     let metrics = &played.metrics;
-    let yields: Vec<(&str, usize, FilterCount)> =
-        metrics.filters.iter().map(|one| (one.name.as_str(), one.seen, one.count)).collect();
+    let yields = metrics.filters.iter().map(|one| (one.name.as_str(), one.seen, one.count));
     let (all, readable) = (cases.len(), cases.len() - 3);
     let expected = [
         ("readable", all, readable),
@@ -51,7 +47,8 @@ fn a_compact_proposal_is_completed_and_judged_by_the_whole_gate() {
         ("failures", readable - 2, readable - 6),
         ("all", readable - 6, 1),
     ];
-    assert_eq!(yields, expected.map(|(name, seen, passed)| (name, seen, FilterCount::Passed(passed))));
+    let expected = expected.map(|(name, seen, passed)| (name, seen, FilterCount::Passed(passed)));
+    assert_eq!(yields.collect::<Vec<_>>(), expected);
     assert_eq!(metrics.challenger.well_formed_share, Some(readable as f64 / all as f64));
     assert_eq!((metrics.refused["malformed"], metrics.refused["case_nondeterministic"]), (3, 1));
     assert_eq!((played.counts.proposals, played.counts.valid_proposals), (all as u64, 1));
@@ -72,9 +69,9 @@ fn a_completed_task_accepts_what_its_solution_left_and_nothing_else() {
     let game = game(config("compact").with(|c| c.shared.group_size = codes.len()));
     let played = once(&game, &policy(&[VALID], &codes));
     let [record] = tasks(&played)[..] else { panic!("{:?}", played.metrics) };
-    let right = [true, false, false, true, false, false, false, false];
-    let said: Vec<bool> = statuses(record).iter().map(|status| *status == Status::Accepted).collect();
-    assert_eq!((record.source, said), (Source::Fresh, right.to_vec()));
+    let accepted = statuses(record).into_iter().map(|status| status == Status::Accepted);
+    assert_each(accepted, [true, false, false, true, false, false, false, false]);
+    assert_eq!(record.source, Source::Fresh);
 }
 
 fn think(instruction: &str, verify: &str, solution: &str, failures: &[&str]) -> String {
@@ -93,14 +90,12 @@ fn a_challengers_own_verification_function_is_held_to_the_same_rules() {
     let never = "def verify(before, after, answer):\n    return False";
     let always = "def verify(before, after, answer):\n    return True";
     let far = "list_products()\nlist_customers()\nship_order('O102')";
+    let both = ["failure_accepted", "nothing_accepted"];
     let cases: Vec<(String, &[&str])> = vec![
         (think("Ship O101.", SHIPPED, "ship_order( 'O101')", &FAILURES), &[]),
         (think("Ship O101.", raises, "ship_order('O10' + '1')", &FAILURES), &["verifier_runs"]),
         (think("Ship O101.", never, "ship_order('O101' + '')", &FAILURES), &["solution_refused"]),
-        (
-            think("Ship O101.", always, "ship_order(order_id='O101')", &FAILURES),
-            &["failure_accepted", "nothing_accepted"],
-        ),
+        (think("Ship O101.", always, "ship_order(order_id='O101')", &FAILURES), &both),
         (think("Ship O101.", SHIPPED, "ship_order('O' + '101')", &[FAILURES[0], FAILURES[1], far]), &["distant_case"]),
         (think("Ship O101.", random, "ship_order('O1' + '01')", &FAILURES), &["verifier_nondeterministic"]),
     ];
@@ -108,7 +103,7 @@ fn a_challengers_own_verification_function_is_held_to_the_same_rules() {
     let gate = ArtifactGate { max_changed_lines: Some(3), ..gate() };
     let game = game_by(config("think").with(|c| c.own.challenges_per_step = cases.len()), gate, vec![given()]);
     let played = once(&game, &policy(&texts, &["```python\nship_order('O101')\nanswer(None)\n```"]));
-    for (record, (text, rules)) in challenges(&played).into_iter().zip(&cases) {
+    for (record, (text, rules)) in proposals(&played).into_iter().zip(&cases) {
         let refused = &record.judged.detail;
         let wanted = |rule: &&str| refused.iter().any(|found| found == rule);
         // What a random function says of the cases is the draw's.
@@ -117,14 +112,6 @@ fn a_challengers_own_verification_function_is_held_to_the_same_rules() {
     }
     let [record] = tasks(&played)[..] else { panic!("{:?}", played.metrics) };
     assert_eq!((record.source, statuses(record)), (Source::Fresh, vec![Status::Accepted; 4]));
-}
-
-#[test]
-fn every_rule_of_the_gate_refuses_something_here() {
-    let compact: Vec<String> = compact_cases().into_iter().flat_map(|(_, rules)| rules).collect();
-    let elsewhere = ["duplicate", "distant_case", "verifier_runs", "verifier_nondeterministic", "solution_refused"];
-    let is_missing = |rule: &&str| !compact.iter().any(|other| other == rule) && !elsewhere.contains(rule);
-    assert_eq!(RULES.into_iter().filter(is_missing).collect::<Vec<_>>(), [""; 0]);
 }
 
 #[test]
@@ -141,12 +128,12 @@ fn a_challenger_explores_in_turns_and_executors_look_before_they_act() {
     });
     let game = game(config("think"));
     let played = once(&game, &policy);
-    let (challenge, attempts) = (challenges(&played)[0], tasks(&played)[0]);
+    let (challenge, attempts) = (proposals(&played)[0], tasks(&played)[0]);
     assert_eq!((challenge.episode.turns.len(), challenge.episode.end.as_deref()), (2, Some("proposed")));
     assert_eq!(statuses(attempts), [Status::Accepted; 4]);
     assert_eq!(played.metrics.executor.turns_mean, Some(2.0));
-    let shares = (played.metrics.challenger.well_formed_share, played.metrics.executor.well_formed_share);
-    assert_eq!(shares, (Some(1.0), Some(1.0)));
+    let metrics = &played.metrics;
+    assert_eq!([&metrics.challenger, &metrics.executor].map(|role| role.well_formed_share), [Some(1.0); 2]);
     assert!(played.batches.is_empty(), "all did it, and one challenger alone is its own mean");
 }
 
@@ -156,23 +143,23 @@ fn what_is_known_is_refused_and_not_asked_again() {
     let policy = policy(&[VALID], &[RIGHT, WRONG]);
     let mut state = begun(&game, &policy);
     let played = step(&game, &policy, sandbox(), &mut state, 0);
-    let known: Vec<bool> = challenges(&played).iter().map(|record| record.judged.known).collect();
-    assert_eq!((known, proposed(&state).len()), (vec![false, true], 1));
-    assert_eq!(challenges(&played)[1].judged.detail, ["duplicate"]);
+    assert_each(proposals(&played).iter().map(|record| record.judged.known), [false, true]);
+    assert_eq!(proposed(&state).len(), 1);
+    assert_eq!(proposals(&played)[1].judged.detail, ["duplicate"]);
     let again = step(&game, &policy, sandbox(), &mut state, 1);
-    assert!(challenges(&again).iter().all(|record| record.judged.known) && proposed(&state).len() == 1);
+    assert!(proposals(&again).iter().all(|record| record.judged.known) && proposed(&state).len() == 1);
     // What is measured is refused too, by its words.
     let held = task("orders/refund_the_rest");
     let words = sketch(&held.instruction.to_uppercase(), SHIP, &OTHERS);
     let played = once(&game, &super::policy(&[&words], &[RIGHT]));
-    assert_eq!(challenges(&played)[0].judged.detail, [HELD_OUT]);
+    assert_eq!(proposals(&played)[0].judged.detail, [HELD_OUT]);
 }
 
 #[test]
 fn a_response_that_is_cut_off_proposes_nothing() {
     let game = game(config("compact").with(|c| c.shared.proposer_max_tokens = 20));
     let played = once(&game, &policy(&[VALID], &[RIGHT]));
-    assert_eq!(challenges(&played)[0].judged.verdict.as_ref().unwrap().status, Status::Malformed);
+    assert_eq!(proposals(&played)[0].judged.verdict.as_ref().unwrap().status, Status::Malformed);
     assert_eq!(tasks(&played)[0].source, Source::Seed);
 }
 
@@ -189,11 +176,10 @@ fn a_proposal_that_asks_or_does_what_is_measured_is_refused_and_counted_and_anot
     let policy = policy(&texts.iter().map(String::as_str).collect::<Vec<_>>(), &[WRONG]);
     let mut state = begun(&game, &policy);
     let played = step(&game, &policy, sandbox(), &mut state, 0);
-    let rules: Vec<Vec<String>> = challenges(&played).into_iter().map(|record| record.judged.detail.clone()).collect();
-    assert_eq!(rules, [vec![HELD_OUT.to_owned()], vec![HELD_OUT.to_owned()], Vec::new()]);
+    let rules = proposals(&played).into_iter().map(|record| record.judged.detail.as_slice());
+    let refused = [HELD_OUT.to_owned()];
+    assert_each(rules, [&refused[..], &refused, &[]]);
     assert_eq!((played.counts.valid_proposals, played.counts.proposals_in_held_out), (1, 2));
-    let kept: Vec<&str> = proposed(&state).iter().map(|task| task.instruction.as_str()).collect();
-    assert_eq!(kept, [other]);
-    let again = game.replay(sandbox(), &played.records).unwrap();
-    assert_eq!(again.verdicts, again.same);
+    assert_each(proposed(&state).iter().map(|task| task.instruction.as_str()), [other]);
+    assert_same_again(&game, sandbox(), &played.records);
 }

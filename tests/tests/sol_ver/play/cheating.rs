@@ -81,8 +81,7 @@ fn a_round_that_trusts_a_measured_program_is_refused_and_counted_and_another_is_
     assert_eq!((measured.counts.valid_proposals, measured.counts.proposals_in_held_out), (0, 1));
     let filter = filter(&measured, "held_out_code");
     assert_eq!((filter.seen, filter.count), (1, FilterCount::Refused(1)));
-    let again = game(config()).replay(sandbox(), &measured.records).unwrap();
-    assert_eq!(again.verdicts, again.same);
+    assert_same_again(&game(config()), sandbox(), &measured.records);
     let other = once(config(), &policy(&[DOUBLE, SQUARE, DOUBLE, SQUARE], &[GOOD, BAD]));
     assert!(!other.batches.is_empty());
     assert_eq!((other.counts.valid_proposals, other.counts.proposals_in_held_out), (1, 0));

@@ -1,18 +1,17 @@
 //! Problems and rounds that nothing is learned from.
 
 use super::*;
-use crate::bugs::FaultyHost;
+use crate::hosts::faulty;
 
 #[test]
 fn proposals_that_cannot_be_read_or_are_refused_are_asked_of_nobody() {
-    let answers = [
+    for (answer, rule) in [
         ("", "malformed"),
         ("x", "statement"),
         ("take c - 3 of c", "quotes_snippet"),
         ("a<TESTS>", "malformed"),
         ("Twice, x!", "held_out"),
-    ];
-    for (answer, rule) in answers {
+    ] {
         let policy = ScriptedPolicy::new(move |turn| match turn.prompt.role {
             Role::PROPOSER => answer.to_owned(),
             _ => panic!("nobody may be asked"),
@@ -23,7 +22,7 @@ fn proposals_that_cannot_be_read_or_are_refused_are_asked_of_nobody() {
         let verdict = proposals(&step)[0].judged.verdict.as_ref().unwrap();
         let found = if verdict.status == Status::Malformed { "malformed" } else { &verdict.evidence.rule };
         assert_eq!(found, rule, "`{answer}`");
-        assert!(step.batches.is_empty() && tasks(&step.records).is_empty());
+        assert!(step.batches.is_empty() && tasks(&step).is_empty());
         assert_eq!((step.counts.proposals, step.counts.valid_proposals, step.counts.attempts), (1, 0, 0));
     }
 }
@@ -55,14 +54,13 @@ fn earlier_problems_are_asked_again_as_the_curriculum_draws_them() {
         c.shared.curriculum = "frontier".to_owned();
     });
     let (game, mut state) = (game(again), State::default());
-    let sources = |step: &Step| tasks(&step.records).iter().map(|task| task.source).collect::<Vec<_>>();
+    let sources = |step: &Step| tasks(step).iter().map(|task| task.source).collect::<Vec<_>>();
     let first = played(&game, &policy, &mut state, 0);
     assert_eq!(sources(&first), [Source::Fresh]);
     let later: Vec<Step> = (1..8).map(|step| played(&game, &policy, &mut state, step)).collect();
     let step = later.iter().find(|step| sources(step).len() > 1).expect("an earlier problem is asked again");
     assert!(sources(step).contains(&Source::Pool) && step.metrics.learned > step.metrics.asked, "{:?}", step.metrics);
-    let report = game.replay(sandbox(), &step.records).unwrap();
-    assert!(report.verdicts > 0 && report.verdicts == report.same, "{report:?}");
+    assert_same_again(&game, sandbox(), &step.records);
 }
 
 #[test]
@@ -109,7 +107,7 @@ fn a_host_fault_drops_its_problem_and_the_step_goes_on() {
         _ => written([GOOD, BAD][turn.sample % 2]),
     });
     let game = game(config().with(|c| c.own.problems = 3));
-    let faulty = FaultyHost(sandbox(), |job: &Job| job.program == TWICE);
+    let faulty = faulty(sandbox(), |job: &Job| job.program == TWICE);
     let context = StepContext { policy: &policy, execute: &faulty, seed: 5 };
     let step = game.step(&context, &mut State::default(), 0).unwrap();
     assert_eq!((step.metrics.asked, step.metrics.dropped, step.metrics.decided), (3, 1, 2));
