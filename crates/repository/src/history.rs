@@ -46,7 +46,7 @@ fn collect_into(bare: &Path, source: &CommitSource, commits: usize, package: &La
         for path in changed_files(&bare, parent, hash)?.into_iter().filter(is_code) {
             let texts_of_commit = (read_text(&bare, parent, &path)?, read_text(&bare, hash, &path)?);
             let (Some(before), Some(after)) = texts_of_commit else { continue };
-            let change = PastChange::of_file(&texts, &path, (&before, &after), &commit);
+            let change = PastChange::of_file(&texts, &path, &before, &after, &commit);
             let lines = |change: &PastChange| change.undo.changed_lines();
             changes.extend(change.filter(|change| lines(change).0 + lines(change).1 <= MAX_LINES));
         }

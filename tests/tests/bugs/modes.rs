@@ -148,7 +148,7 @@ fn a_removal_leaves_less_code_and_not_only_fewer_lines() {
 
 fn past_change(texts: &TextFiles, before: &str) -> PastChange {
     let commit = Commit { hash: "abc", subject: "Handles nothing" };
-    PastChange::of_file(texts, PATH, (before, &texts[PATH]), &commit).unwrap()
+    PastChange::of_file(texts, PATH, before, &texts[PATH], &commit).unwrap()
 }
 
 /// Whether the files `now` undo a change of the module of `texts`.

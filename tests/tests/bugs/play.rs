@@ -61,7 +61,7 @@ fn past_change(bed: &Bed) -> PastChange {
     let check = "    if not numbers:\n        raise ValueError(\"nothing\")\n";
     let after = bed.texts[CODE].as_str();
     let commit = Commit { hash: "c0ffee", subject: "The mean of nothing is an error" };
-    PastChange::of_file(&bed.texts, CODE, (&after.replace(check, ""), after), &commit).unwrap()
+    PastChange::of_file(&bed.texts, CODE, &after.replace(check, ""), after, &commit).unwrap()
 }
 
 type Game = SelfPlay<BugRepair>;

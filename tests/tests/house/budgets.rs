@@ -15,9 +15,9 @@ const LINES: &[(&str, usize)] = &[
     ("crates/corpus", 9_458),
     ("crates/eval", 2_432),
     ("crates/games/absolute_zero", 4_748),
-    ("crates/games/bug_repair", 3_453),
+    ("crates/games/bug_repair", 3_454),
     ("crates/games/self_challenge", 2_021),
-    ("crates/games/sol_ver", 2_840),
+    ("crates/games/sol_ver", 2_843),
     ("crates/games/src", 262),
     ("crates/games/svs", 156),
     ("crates/kernels", 2_328),
@@ -30,16 +30,16 @@ const LINES: &[(&str, usize)] = &[
     ("crates/sandbox", 15_005),
     ("crates/selfplay", 9_400),
     ("crates/server", 8_624),
-    ("crates/verifier", 19_947),
+    ("crates/verifier", 19_948),
     ("fuzz", 467),
     ("sandboxes", 136),
-    ("tests", 16_884),
+    ("tests", 16_892),
     ("xtask", 486),
 ];
 
 /// Habits, and how often each may still be found in all Rust files.
 const HABITS: &[(Habit, usize)] =
-    &[(Habit::LongClosure, 625), (Habit::TupleParameter, 42), (Habit::ShortDocumentation, 1_194)];
+    &[(Habit::LongClosure, 625), (Habit::TupleParameter, 37), (Habit::ShortDocumentation, 1_194)];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Habit {

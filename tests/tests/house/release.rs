@@ -43,7 +43,7 @@ fn the_minimum_rust_is_the_one_that_tests_use() {
     assert!(channel.contains(&format!("\"{core}\"")), "rust-toolchain.toml has another version than {core}: {channel}");
 }
 
-/// The rules of crates.io: five keywords of 20 characters at most, five categories at most.
+/// The rules of the public registry: five keywords of 20 characters at most, five categories at most.
 #[test]
 fn a_registry_takes_the_manifests() {
     for package in ours().into_iter().filter(|package| package.publish.is_none()) {

@@ -46,7 +46,7 @@ impl SolVer {
         Example { response, weight: self.weight(response.part) }
     }
 
-    fn pair(&self, (chosen, rejected): (Response, Response)) -> Pair {
+    fn pair(&self, chosen: Response, rejected: Response) -> Pair {
         Pair { chosen, rejected, weight: self.weight(chosen.part) }
     }
 
@@ -63,8 +63,8 @@ impl SolVer {
             let mut pairs = if count == 0 { Vec::new() } else { any_pairs(facts, &of_part) };
             pairs.shuffle(random);
             let mut flip = |(one, other): (Response, Response)| match random.random::<bool>() {
-                true => self.pair((one, other)),
-                false => self.pair((other, one)),
+                true => self.pair(one, other),
+                false => self.pair(other, one),
             };
             chosen.pairs.extend(pairs.into_iter().take(count).map(&mut flip));
         }
@@ -161,7 +161,8 @@ impl ProblemSelection<'_> {
         let statement = self.problem.statement().filter(|_| learned);
         let examples = statement.into_iter().chain(examples);
         chosen.examples.extend(examples.map(|response| self.game.example(response)));
-        chosen.pairs.extend(code_pairs.into_iter().chain(test_pairs).map(|pair| self.game.pair(pair)));
+        let pairs = code_pairs.into_iter().chain(test_pairs);
+        chosen.pairs.extend(pairs.map(|(chosen, rejected)| self.game.pair(chosen, rejected)));
     }
 
     fn verdict(&self, response: Response) -> Option<&Verdict> {

@@ -19,7 +19,7 @@ pub(crate) struct Noise {
 impl Noise {
     /// Judges what was measured, on a machine with this load before the start and these processors.
     pub(crate) fn new(measured: &[MeasuredJob], load: (Option<f64>, usize)) -> Self {
-        let reasons: Vec<String> = spread_reason(measured).into_iter().chain(load_reason(load)).collect();
+        let reasons: Vec<String> = spread_reason(measured).into_iter().chain(load_reason(load.0, load.1)).collect();
         Self { trusted: reasons.is_empty(), reasons }
     }
 
@@ -50,7 +50,7 @@ fn spread_reason(measured: &[MeasuredJob]) -> Option<String> {
     Some(format!("the rounds of {noisy} of {all} measurements spread by more than {limit:.0} %, {of} by {most:.0} %"))
 }
 
-fn load_reason((load, processors): (Option<f64>, usize)) -> Option<String> {
+fn load_reason(load: Option<f64>, processors: usize) -> Option<String> {
     let load = load.filter(|load| *load >= BUSY_LOAD * processors as f64)?;
     Some(format!(
         "other programs were running: the load before the start was {load}, with {}",

@@ -42,7 +42,7 @@ impl PastChange {
     /// The change of the file `path` from `before` to `after`. Each hunk is undone where its lines still are in the file of `texts`.
     /// `None` where there is none.
     #[must_use]
-    pub fn of_file(texts: &TextFiles, path: &str, (before, after): (&str, &str), commit: &Commit<'_>) -> Option<Self> {
+    pub fn of_file(texts: &TextFiles, path: &str, before: &str, after: &str, commit: &Commit<'_>) -> Option<Self> {
         let file = |text: &str| TextFiles::from([(path.to_owned(), text.to_owned())]);
         let text = texts.get(path)?;
         let (now, whole) = (file(text), Patch::make(&file(after), &file(before)).ok()?);
@@ -139,12 +139,12 @@ mod tests {
 
     #[test]
     fn a_change_is_undone_where_its_lines_still_are() {
-        let whole = PastChange::of_file(&file(&after()), PATH, (BEFORE, &after()), &COMMIT).unwrap();
+        let whole = PastChange::of_file(&file(&after()), PATH, BEFORE, &after(), &COMMIT).unwrap();
         assert_eq!((whole.path(), whole.commit.as_str()), (PATH, "abc"));
         assert_eq!(whole.undo.apply(&file(&after())).unwrap(), file(BEFORE));
         // Lines above it, and another text of the second function: the first hunk has moved, and the second is gone.
         let later = format!("import re\n\n\n{}", after()).replace("len(x) < 2", "len(x) <= 1");
-        let part = PastChange::of_file(&file(&later), PATH, (BEFORE, &after()), &COMMIT).unwrap();
+        let part = PastChange::of_file(&file(&later), PATH, BEFORE, &after(), &COMMIT).unwrap();
         let undone = part.undo.apply(&file(&later)).unwrap();
         assert_eq!(undone[PATH], later.replace("    if not x:\n        return None\n", ""));
         for (now, changed) in [
@@ -152,7 +152,7 @@ mod tests {
             (file(&later), (BEFORE, BEFORE.to_owned())),
             (TextFiles::new(), (BEFORE, after())),
         ] {
-            assert_eq!(PastChange::of_file(&now, PATH, (changed.0, &changed.1), &COMMIT), None);
+            assert_eq!(PastChange::of_file(&now, PATH, changed.0, &changed.1, &COMMIT), None);
         }
     }
 }

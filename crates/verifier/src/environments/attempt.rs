@@ -77,7 +77,7 @@ fn judge_run(
     code: &CodeRequest<'_>,
 ) -> Result<Decision, Dropped> {
     let CodeRequest { environment, image, limits, seed, .. } = *code;
-    let outcome = jobs::run_compiled(runner, compiled, (code.history, code.code), seed)?;
+    let outcome = jobs::run_compiled(runner, compiled, code.history, code.code, seed)?;
     if let Some((status, detail)) = outcome.failure {
         return Ok(Decision::by_rule(status, "", detail));
     }

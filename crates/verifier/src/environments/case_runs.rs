@@ -112,7 +112,7 @@ impl<'a, 'b> CodeRunner<'a, 'b> {
 
     /// Runs `code`, and makes its calls again in a fresh environment.
     pub(super) fn run(&mut self, code: &str, seed: u64) -> Result<Result<CaseEnd, Failure>, Dropped> {
-        let outcome = jobs::run_compiled(self.runner, &self.compiled, (&[], code), seed)?;
+        let outcome = jobs::run_compiled(self.runner, &self.compiled, &[], code, seed)?;
         if let Some(failure) = outcome.failure {
             return Ok(Err(failure));
         }

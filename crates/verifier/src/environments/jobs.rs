@@ -77,7 +77,7 @@ pub struct ToolDescription {
 pub fn run_code(execute: &dyn Execute, request: &CodeRequest<'_>) -> Result<CodeOutcome, Dropped> {
     let mut runner = Runner::new(execute);
     let outcome = match compile_environment(&mut runner, request.environment, request.image, request.limits)? {
-        Ok(compiled) => run_compiled(&mut runner, &compiled, (request.history, request.code), request.seed)?,
+        Ok(compiled) => run_compiled(&mut runner, &compiled, request.history, request.code, request.seed)?,
         Err(failure) => CodeOutcome::without_report(failure),
     };
     Ok(CodeOutcome { evidence: runner.evidence, ..outcome })
@@ -123,7 +123,8 @@ pub(super) fn compile_environment<'a>(
 pub(super) fn run_compiled(
     runner: &mut Runner<'_>,
     compiled: &Compiled<'_>,
-    (history, code): (&[ToolCall], &str),
+    history: &[ToolCall],
+    code: &str,
     seed: u64,
 ) -> Result<CodeOutcome, Dropped> {
     let Compiled { image, limits, .. } = *compiled;

@@ -125,8 +125,9 @@ fn what_cannot_be_played_is_refused_when_it_is_set_up() {
     refused(new(past(), repositories(), bugs, &[]), "corpus add-repo NAME==VERSION --history URL@COMMIT");
     let change = |path: &str| {
         let texts = TextFiles::from([(path.to_owned(), "def one():\n    return 1\n".to_owned())]);
-        let versions = ("def one():\n    return 0\n", "def one():\n    return 1\n");
-        PastChange::of_file(&texts, path, versions, &Commit { hash: "c0ffee", subject: "One" }).expect("it is there")
+        let (before, after) = ("def one():\n    return 0\n", "def one():\n    return 1\n");
+        let commit = Commit { hash: "c0ffee", subject: "One" };
+        PastChange::of_file(&texts, path, before, after, &commit).expect("it is there")
     };
     let with_history = |path| with_measured(Repository { history: vec![change(path)], ..repository() });
     assert_eq!(new(past(), with_history("src/one.py"), bugs, &[]), None);

@@ -1,6 +1,7 @@
 //! The pool of code that proposers start from: generated programs, or functions and classes of Python files.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -88,7 +89,7 @@ fn in_folder(folder: &Path, min_chars: usize, max_chars: usize) -> Result<Vec<St
     };
     let texts: Vec<String> = files.iter().map(read).collect::<Result<_, _>>()?;
     let hint = "`tasks.snippets.path` names a folder with `.py` files; paths are relative to where the command runs";
-    distinct_definitions(&texts, (min_chars, max_chars), &folder.display().to_string(), hint)
+    distinct_definitions(&texts, min_chars..=max_chars, &folder.display().to_string(), hint)
 }
 
 fn in_packages(names: &[String], min_chars: usize, max_chars: usize) -> Result<Vec<String>, Failure> {
@@ -98,7 +99,7 @@ fn in_packages(names: &[String], min_chars: usize, max_chars: usize) -> Result<V
         texts.extend(files.filter(|(path, _)| is_code(path)).map(|(_, text)| text));
     }
     let hint = "`tasks.snippets.names` lists packages that `veriplay corpus add-repo` has fetched";
-    distinct_definitions(&texts, (min_chars, max_chars), &names.join("`, `"), hint)
+    distinct_definitions(&texts, min_chars..=max_chars, &names.join("`, `"), hint)
 }
 
 /// Whether a file of a package holds code that is no test.
@@ -109,16 +110,17 @@ fn is_code(path: &str) -> bool {
 /// The definitions of these lengths, each once, in the order of the texts.
 fn distinct_definitions(
     texts: &[String],
-    (min_chars, max_chars): (usize, usize),
+    chars: RangeInclusive<usize>,
     source: &str,
     hint: &'static str,
 ) -> Result<Vec<String>, Failure> {
     let mut seen = HashSet::new();
-    let fits = |part: &String| (min_chars..=max_chars).contains(&part.chars().count());
+    let fits = |part: &String| chars.contains(&part.chars().count());
     let parts = texts.iter().flat_map(|text| definitions(text)).filter(fits);
     let pool: Vec<String> = parts.filter(|part| seen.insert(part.clone())).collect();
     if pool.is_empty() {
-        let what = format!("there is no function or class of {min_chars} to {max_chars} characters in `{source}`");
+        let what =
+            format!("there is no function or class of {} to {} characters in `{source}`", chars.start(), chars.end());
         return Err(Failure::message(ExitCode::Input, what).hint(hint));
     }
     Ok(pool)
