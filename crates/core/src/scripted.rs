@@ -65,15 +65,13 @@ impl ScriptedPolicy {
 
 /// The rollout of a response whose tokens are its bytes, at most `max_tokens` of them.
 fn rollout_of_bytes(prompt: &str, response: &str, max_tokens: usize) -> Rollout {
-    let bytes = |text: &str| text.bytes().map(u32::from).collect::<Vec<u32>>();
-    let mut tokens = bytes(response);
-    tokens.push(0);
+    let mut tokens = response_tokens(response);
     let finish = if tokens.len() > max_tokens { FinishReason::Length } else { FinishReason::Stop };
     tokens.truncate(max_tokens);
     let kept = response.len().min(tokens.len());
     Rollout {
         id: None,
-        prompt_tokens: bytes(prompt),
+        prompt_tokens: prompt.bytes().map(u32::from).collect(),
         logprobs: vec![0.0; tokens.len()],
         text: String::from_utf8_lossy(&response.as_bytes()[..kept]).into_owned(),
         tokens,
@@ -82,7 +80,16 @@ fn rollout_of_bytes(prompt: &str, response: &str, max_tokens: usize) -> Rollout 
     }
 }
 
+/// The bytes of a response, and 0 as its end.
+fn response_tokens(response: &str) -> Vec<u32> {
+    response.bytes().map(u32::from).chain([0]).collect()
+}
+
 impl Policy for ScriptedPolicy {
+    fn encode_response(&self, text: &str) -> Result<Vec<u32>, PolicyError> {
+        Ok(response_tokens(text))
+    }
+
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
         let group = |(index, prompt)| {
             let request = |sample| ScriptedRequest { prompt, index, sample, sampling };

@@ -96,6 +96,15 @@ pub trait Policy {
         true
     }
 
+    /// The tokens of the response that says `text`, the end token included.
+    ///
+    /// # Errors
+    /// The text cannot be tokenized, or the policy does not tell its tokens.
+    fn encode_response(&self, text: &str) -> Result<Vec<u32>, PolicyError> {
+        let what = format!("the model does not tell the tokens of its responses, and one is imitated: `{text}`");
+        Err(PolicyError::Backend(what))
+    }
+
     /// The names of other policies that can be sampled beside this one, such as kept checkpoints, oldest first.
     fn others(&self) -> Vec<String> {
         Vec::new()

@@ -254,6 +254,14 @@ impl Policy for Learner {
         let context = self.options.context(&self.model.config);
         self.encode_prompt(prompt).map_or(true, |tokens| tokens.len().saturating_add(max_tokens) <= context)
     }
+
+    fn encode_response(&self, text: &str) -> Result<Vec<u32>, PolicyError> {
+        let fail = |reason: String| PolicyError::Tokenize { index: 0, reason };
+        let mut tokens = self.model.tokenizer.encode(text).map_err(|error| fail(error.to_string()))?;
+        let end = self.model.end_tokens.first().ok_or_else(|| fail("the checkpoint names no end token".to_owned()))?;
+        tokens.push(*end);
+        Ok(tokens)
+    }
 }
 
 impl Learner {
@@ -261,15 +269,6 @@ impl Learner {
     pub fn encode_prompt(&self, prompt: &Prompt) -> Result<Vec<u32>, PolicyError> {
         let template = self.prompt_template(std::slice::from_ref(prompt))?;
         self.sampling_context().encode_prompt(0, prompt, &[], template.as_ref()).map(|encoded| encoded.tokens)
-    }
-
-    /// A response in tokens, with the end token that closes it.
-    pub fn encode_response(&self, text: &str) -> Result<Vec<u32>, PolicyError> {
-        let fail = |reason: String| PolicyError::Tokenize { index: 0, reason };
-        let mut tokens = self.model.tokenizer.encode(text).map_err(|error| fail(error.to_string()))?;
-        let end = self.model.end_tokens.first().ok_or_else(|| fail("the checkpoint names no end token".to_owned()))?;
-        tokens.push(*end);
-        Ok(tokens)
     }
 
     fn sampling_context(&self) -> SamplingContext<'_> {

@@ -134,6 +134,10 @@ impl Policy for Model {
     fn has_room(&self, prompt: &Prompt, max_tokens: usize) -> bool {
         self.policy().has_room(prompt, max_tokens)
     }
+
+    fn encode_response(&self, text: &str) -> Result<Vec<u32>, PolicyError> {
+        self.policy().encode_response(text)
+    }
 }
 
 /// The options for a model that only samples: it uses all processors, because samples do not depend on the number of threads. Updates

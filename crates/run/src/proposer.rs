@@ -57,6 +57,10 @@ impl Policy for RunPolicies<'_> {
         policy.has_room(prompt, max_tokens)
     }
 
+    fn encode_response(&self, text: &str) -> Result<Vec<u32>, PolicyError> {
+        self.learner.encode_response(text)
+    }
+
     fn others(&self) -> Vec<String> {
         self.kept.map_or_else(Vec::new, KeptPolicies::names)
     }

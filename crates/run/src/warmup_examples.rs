@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use veriplay_console::exit::Failure;
-use veriplay_core::{PolicyError, Prompt, Role, Sample};
+use veriplay_core::{Policy, PolicyError, Prompt, Role, Sample};
 use veriplay_learner::{Learner, Tokenizer, TokenizerError};
 
 use crate::game_setup::GameSetup;

@@ -10,6 +10,7 @@ mod dr_grpo;
 mod group;
 mod grpo;
 mod memory;
+mod pass_at_k;
 mod rae;
 mod reinforce;
 mod reinforce_plus_plus;
@@ -89,6 +90,7 @@ registry! {
         &grpo::Grpo,
         &dr_grpo::DrGrpo,
         &rae::Rae,
+        &pass_at_k::PassAtK,
     ]
 }
 

@@ -349,10 +349,19 @@ pub struct GameBase<T> {
 /// A task that the policy is evaluated on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EvalTask<T> {
+    /// The further table it counts in ([`crate::eval_table::EvalTable::further`]); `None` for the main one.
+    pub table: Option<&'static str>,
     /// The row of the table it counts in.
     pub row: String,
     /// The task, with what its judge needs.
     pub task: T,
+}
+
+impl<T> EvalTask<T> {
+    /// A task of a row of the main table.
+    pub fn new(row: impl Into<String>, task: T) -> Self {
+        Self { table: None, row: row.into(), task }
+    }
 }
 
 /// How one role is sampled.

@@ -55,6 +55,9 @@ pub struct EvalTable {
     /// What the measures are computed from; `None` where tasks differ in their number of samples, and in tables of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<EvalCounts>,
+    /// Tables of other tasks, by name, which do not count in `mean`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub further: BTreeMap<String, EvalTable>,
 }
 
 /// The 95 % intervals of a table, over the choice of tasks.
@@ -246,7 +249,8 @@ impl EvalTable {
         let rows: Vec<EvalRow> = rows.into_iter().map(row).collect();
         let of = |number: fn(&EvalRow) -> f64| mean_over(&rows, number).unwrap_or_default();
         let mean = EvalNumbers { pass1: of(|row| row.pass1), greedy: of(|row| row.greedy), pass8: of(|row| row.pass8) };
-        let table = Self { rows, mean, numbers: BTreeMap::new(), intervals: None, counts };
+        let (numbers, further) = (BTreeMap::new(), BTreeMap::new());
+        let table = Self { rows, mean, numbers, intervals: None, counts, further };
         Ok(Self { intervals: table.intervals(), ..table })
     }
 }

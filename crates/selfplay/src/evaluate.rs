@@ -1,5 +1,7 @@
 //! Evaluates the policy on tasks that it is not trained on. Verifiers, where the game has them, work on the greedy response to each task.
 
+use std::collections::BTreeSet;
+
 use veriplay_core::Digest;
 
 use crate::driver::SelfPlay;
@@ -33,13 +35,18 @@ impl<E: Environment> SelfPlay<E> {
         ended: &mut dyn FnMut(usize),
     ) -> Result<EvalTable, PlayError> {
         let mut rows: Vec<&str> = self.game.evaluation_tasks().iter().map(|one| one.row.as_str()).collect();
-        let set = self.evaluation_digest()?;
         let sampled = self.solve_evaluation(context, Stage::Evaluate, ended)?;
         let greedy = self.solve_evaluation(context, Stage::EvaluateGreedy, ended)?;
         let Some(verifier) = self.game.verifier() else {
-            let [sampled, greedy] = [sampled, greedy].map(|episodes| episodes.iter().map(verdict).collect());
-            return EvalTable::new(&rows, set, sampled, greedy);
+            let [sampled, greedy] = [sampled, greedy].map(|episodes| episodes.iter().map(verdict).collect::<Vec<_>>());
+            let tasks = self.game.evaluation_tasks().iter();
+            let names: BTreeSet<&str> = tasks.filter_map(|one| one.table).collect();
+            let further =
+                names.into_iter().map(|name| Ok((name.to_owned(), self.table(Some(name), &sampled, &greedy)?)));
+            let further = further.collect::<Result<_, PlayError>>()?;
+            return Ok(EvalTable { further, ..self.table(None, &sampled, &greedy)? });
         };
+        let set = self.evaluation_digest(None)?;
         let judged = self.verify_evaluation(context, group_by_task(rows.len(), sampled, greedy), ended)?;
         let first = rows.len();
         rows.extend(vec![verifier.row; first]);
@@ -57,10 +64,26 @@ impl<E: Environment> SelfPlay<E> {
         Ok(EvalTable { numbers, ..EvalTable::new(&rows, set, sampled, greedy)? })
     }
 
-    /// Names the tasks of the evaluation.
-    fn evaluation_digest(&self) -> Result<Digest, PlayError> {
-        let tasks: Vec<(&str, &E::Task)> =
-            self.game.evaluation_tasks().iter().map(|one| (one.row.as_str(), &one.task)).collect();
+    /// The table of this name, of all episodes of the evaluation.
+    fn table(
+        &self,
+        name: Option<&str>,
+        sampled: &[EpisodeVerdict],
+        greedy: &[EpisodeVerdict],
+    ) -> Result<EvalTable, PlayError> {
+        let tasks = self.game.evaluation_tasks().iter().enumerate().filter(|(_, one)| one.table == name);
+        let (places, rows): (Vec<usize>, Vec<&str>) = tasks.map(|(place, one)| (place, one.row.as_str())).unzip();
+        let own = |verdicts: &[EpisodeVerdict]| -> Vec<EpisodeVerdict> {
+            let own = |(task, verdict): &EpisodeVerdict| Some((places.binary_search(task).ok()?, verdict.clone()));
+            verdicts.iter().filter_map(own).collect()
+        };
+        EvalTable::new(&rows, self.evaluation_digest(name)?, own(sampled), own(greedy))
+    }
+
+    /// Names the tasks of a table.
+    fn evaluation_digest(&self, table: Option<&str>) -> Result<Digest, PlayError> {
+        let of_table = self.game.evaluation_tasks().iter().filter(|one| one.table == table);
+        let tasks: Vec<(&str, &E::Task)> = of_table.map(|one| (one.row.as_str(), &one.task)).collect();
         let bytes = serde_json::to_vec(&tasks)
             .map_err(|error| PlayError::Setup(format!("an evaluation task cannot be written: {error}")))?;
         Ok(Digest::of(&bytes))

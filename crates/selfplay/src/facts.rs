@@ -54,12 +54,27 @@ pub struct StepFacts<E: Environment> {
     pub notes: BTreeMap<Response, EpisodeNotes>,
     /// Responses to imitate, with their weights, beside what is rewarded.
     pub imitated: Vec<Example>,
+    /// Texts to imitate at the prompts of tasks, beside what is rewarded.
+    pub taught: Vec<TaughtText>,
     /// Factors of the weights of roles in this step; 1 where there is none.
     pub role_factors: BTreeMap<Role, f64>,
     /// Episodes of earlier steps that get their reward now.
     pub released: Vec<ReleasedEpisode>,
     /// Numbers of the step, by name: what the script says of it beside its metrics.
     pub numbers: BTreeMap<String, f64>,
+}
+
+/// A text that the policy imitates at the prompt of a task, and that nobody sampled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaughtText {
+    /// The task, by its place among the step's.
+    pub task: usize,
+    /// Tokens of its prompt.
+    pub prompt_tokens: Vec<u32>,
+    /// Tokens of the text, the end token included.
+    pub tokens: Vec<u32>,
+    /// Its weight in the loss.
+    pub weight: f64,
 }
 
 /// An episode of an earlier step that gets its reward now.
@@ -109,6 +124,7 @@ impl<E: Environment> Default for StepFacts<E> {
             given: BTreeMap::new(),
             notes: BTreeMap::new(),
             imitated: Vec::new(),
+            taught: Vec::new(),
             role_factors: BTreeMap::new(),
             released: Vec::new(),
             numbers: BTreeMap::new(),

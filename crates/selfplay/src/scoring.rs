@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rand::Rng;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Prompt, Reward, Role, Rollout, Sample, TrainBatch};
+use veriplay_core::{Prompt, Reward, Role, Rollout, RolloutId, Sample, TrainBatch};
 
 use crate::advantages::{AdvantageEstimator, AdvantageMemory, AdvantageRow, EpisodeNotes};
 use crate::preferences::Response;
@@ -189,6 +189,15 @@ fn shuffle_turns(batch: Vec<&mut ScoredEpisode>, generator: &mut impl Rng) {
     }
 }
 
+/// What is imitated beside what is rewarded.
+pub(crate) struct Imitation<'a> {
+    pub(crate) prompt_tokens: &'a [u32],
+    pub(crate) tokens: &'a [u32],
+    /// The rollout that it is, where its trainer numbers them.
+    pub(crate) rollout: Option<RolloutId>,
+    pub(crate) weight: f64,
+}
+
 /// The turns of an episode.
 pub(crate) type Turns = [(Prompt, Rollout)];
 
@@ -200,7 +209,7 @@ pub(crate) fn train_batch<'a>(
     scored: &[ScoredEpisode],
     settings: &SharedSettings,
     sft: SftRegulariser<'a>,
-    imitated: &[(&'a Rollout, f64)],
+    imitated: &[Imitation<'a>],
     (seed, step): (u64, u64),
     turns: impl Fn(&ScoredEpisode) -> &'a Turns,
 ) -> Option<TrainBatch> {
@@ -230,12 +239,12 @@ pub(crate) fn train_batch<'a>(
             groups.add_behind(&first.prompt_tokens, &rollout.prompt_tokens, sample);
         }
     }
-    for &(rollout, weight) in imitated {
-        let scale = aggregation.scale(rollout.tokens.len());
-        groups.add(&rollout.prompt_tokens, |prompt| Sample {
+    for one in imitated {
+        let scale = aggregation.scale(one.tokens.len());
+        groups.add(one.prompt_tokens, |prompt| Sample {
             scale,
-            rollout: rollout.id,
-            ..Sample::example(prompt, rollout.tokens.clone(), weight as f32)
+            rollout: one.rollout,
+            ..Sample::example(prompt, one.tokens.to_vec(), one.weight as f32)
         });
     }
     for (turns, number) in sft.draw(seed, step).into_iter().zip(numbers) {

@@ -17,7 +17,7 @@ use crate::preferences::{Objective, Response, StepPreferences};
 use crate::proposer_factor;
 use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalOutcome};
 use crate::rollout::{FinishedEpisode, Part};
-use crate::scoring::{ScoredEpisode, ScoredTurn, Scoring, SftExample, SftRegulariser, train_batch};
+use crate::scoring::{Imitation, ScoredEpisode, ScoredTurn, Scoring, SftExample, SftRegulariser, train_batch};
 use crate::task_pool::TaskPool;
 
 /// What makes of a step something to learn.
@@ -76,9 +76,16 @@ impl<G: Game> StepLearning<'_, G> {
         let sft = SftRegulariser { examples: sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
         let imitated = facts.imitated.iter().filter_map(|one| {
             let rollout = facts.rollout(one.response).filter(|rollout| rollout.is_trainable())?;
-            Some((rollout, one.weight))
+            let Rollout { prompt_tokens, tokens, id, .. } = rollout;
+            Some(Imitation { prompt_tokens, tokens, rollout: *id, weight: one.weight })
         });
-        let imitated: Vec<(&Rollout, f64)> = imitated.collect();
+        let taught = facts.taught.iter().map(|one| Imitation {
+            prompt_tokens: &one.prompt_tokens,
+            tokens: &one.tokens,
+            rollout: None,
+            weight: one.weight * settings.role_weight(Part::Solution, Role::SOLVER),
+        });
+        let imitated: Vec<Imitation<'_>> = imitated.chain(taught).collect();
         train_batch(&facts.scored, settings, sft, &imitated, now, |scored| facts.episode(scored.response()).turns)
             .map(Batch::Samples)
     }

@@ -36,7 +36,7 @@ fn worlds() -> Vec<ToolEnvironment> {
 }
 
 fn evaluation() -> Vec<EvalTask<ToolTask>> {
-    vec![EvalTask { row: "orders".to_owned(), task: ToolTask(task("orders/refund_the_rest").clone()) }]
+    vec![EvalTask::new("orders", ToolTask(task("orders/refund_the_rest").clone()))]
 }
 
 type Game = SelfPlay<SelfChallenge>;

@@ -182,6 +182,7 @@ fn methods_of_ones_own_play_absolute_zero() {
         sft_per_type: 0,
         examples: Vec::new(),
         evaluation: Vec::new(),
+        ladder: Vec::new(),
     };
     let game = AbsoluteZero::new(config, source, Guard::default()).unwrap();
     let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {

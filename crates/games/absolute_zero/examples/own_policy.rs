@@ -127,6 +127,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         sft_per_type: 0,
         examples: Vec::new(),
         evaluation: Vec::new(),
+        ladder: Vec::new(),
     };
     let game = SelfPlay::new(AbsoluteZero::new(toml::from_str(GAME)?, tasks, Guard::default())?);
     let sandbox = Sandbox::python()?;

@@ -39,9 +39,19 @@ pub struct AbsoluteZeroSettings {
     /// Whether an induction solver's program must also meet the pairs that it sees.
     #[serde(default = "yes")]
     pub judge_shown: bool,
+    /// Weight of imitating the executed answers of a step's tasks, beside what is rewarded; 0 imitates none.
+    #[serde(default)]
+    pub answer_weight: f64,
+    /// The greatest solve rate of a task whose answer is imitated, in [0, 1].
+    #[serde(default = "one")]
+    pub answer_max_rate: f64,
     /// Whether a proposer's learnability counts only as far as the solve rate is above what always giving the program's commonest output gets.
     #[serde(default = "yes")]
     pub discount_guesses: bool,
+}
+
+const fn one() -> f64 {
+    1.0
 }
 
 const fn yes() -> bool {
@@ -93,7 +103,15 @@ impl GameSettings for AbsoluteZeroSettings {
                 "only `format = \"think\"` asks for composites",
             ));
         }
-        check_numbers(&[("composite_share", own.composite_share, 0.0, 1.0)])?;
+        if own.answer_weight > 0.0 && config.shared.format == "think" {
+            let allowed = "use `0` with `format = \"think\"`: a bare answer would teach not to reason";
+            return Err(invalid_value("answer_weight", own.answer_weight, allowed));
+        }
+        check_numbers(&[
+            ("composite_share", own.composite_share, 0.0, 1.0),
+            ("answer_weight", own.answer_weight, 0.0, 1_000.0),
+            ("answer_max_rate", own.answer_max_rate, 0.0, 1.0),
+        ])?;
         check_numbers(&[("fresh_fraction", own.fresh_fraction, 0.0, 1.0), ("seed_share", own.seed_share, 0.0, 1.0)])
     }
 }

@@ -31,7 +31,7 @@ use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::game::Game;
 use veriplay_selfplay::play::{PlayError, StepContext};
 use veriplay_selfplay::splits::Guard;
-use veriplay_selfplay::step::Step;
+use veriplay_selfplay::step::{Attempts, Step};
 use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskContent, TaskPool};
 
 pub use config::{AbsoluteZeroConfig, AbsoluteZeroSettings};
@@ -40,6 +40,9 @@ pub use metrics::{AbsoluteZeroMetrics, ProposalCounts, RoleMetrics, Triplets, st
 
 /// Its name in configurations: a value of `plays`.
 pub const NAME: &str = "absolute_zero";
+
+/// The table of the evaluation that has a row for each kind of task and each number of statements.
+pub const LADDER: &str = "depth";
 
 /// Drafts of one task type, in an order drawn by a seed.
 pub type ProposalDrafts = Box<dyn Iterator<Item = Proposal>>;
@@ -58,6 +61,17 @@ pub struct AbsoluteZeroTasks {
     pub examples: Vec<Task>,
     /// The tasks the policy is evaluated on.
     pub evaluation: Vec<Task>,
+    /// Tasks by the number of statements of their programs, in a table of their own.
+    pub ladder: Vec<LadderTask>,
+}
+
+/// A task of the ladder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LadderTask {
+    /// The statements of its program.
+    pub depth: usize,
+    /// The task.
+    pub task: Task,
 }
 
 /// The game, set up.
@@ -103,8 +117,13 @@ impl AbsoluteZero {
         let format = prompts::by_name(&settings.format).expect("a checked config names a format");
         let responses =
             format_by_name(&settings.format).expect("every prompt format has a verifier format of its name");
-        let row = |task: TripletTask| EvalTask { row: task.kind().to_owned(), task };
-        let evaluation = std::mem::take(&mut tasks.evaluation).into_iter().map(TripletTask).map(row).collect();
+        let row = |task: Task| EvalTask::new(task.question.task_type().name(), TripletTask(task));
+        let rung = |LadderTask { depth, task }| {
+            let row = format!("{}/{depth}", task.question.task_type().name());
+            EvalTask { table: Some(LADDER), ..EvalTask::new(row, TripletTask(task)) }
+        };
+        let ladder = std::mem::take(&mut tasks.ladder).into_iter().map(rung);
+        let evaluation = std::mem::take(&mut tasks.evaluation).into_iter().map(row).chain(ladder).collect();
         Ok(Self { base: GameBase { settings, guard, evaluation }, own, tasks, format, responses })
     }
 
@@ -112,6 +131,21 @@ impl AbsoluteZero {
     fn solver_prompt(&self, question: &Question) -> Prompt {
         let others = self.examples(question.task_type()).filter(|example| *example != question);
         self.format.solver_prompt(question, &others.take(self.base.settings.examples).collect::<Vec<_>>())
+    }
+
+    /// Has the policy imitate the executed answers of tasks that were solved at most at the rate of the settings.
+    fn imitate_answers(&self, step: &mut Step<'_, Self>, attempts: &Attempts) -> Result<(), PlayError> {
+        let AbsoluteZeroSettings { answer_weight, answer_max_rate, .. } = self.own;
+        if answer_weight == 0.0 {
+            return Ok(());
+        }
+        for (place, count) in attempts.tasks().zip(step.rates(attempts)) {
+            if count.rate().is_some_and(|rate| rate <= answer_max_rate) {
+                let answer = self.format.answer_text(&step.facts().tasks[place].task.question);
+                step.imitate_text(place, &answer, answer_weight)?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether steps have tasks of a type.
@@ -160,8 +194,8 @@ impl Game for AbsoluteZero {
         step.propose(|proposing| self.proposers(proposing))?;
         let tasks = step.draw(|choice| self.choose_tasks(choice))?;
         step.admit();
-        step.solve(tasks)?;
-        Ok(())
+        let attempts = step.solve(tasks)?;
+        self.imitate_answers(step, &attempts)
     }
 
     fn proposers(&self, proposing: &Proposing<'_, TripletTask>) -> Result<Vec<Proposer<Self>>, PlayError> {

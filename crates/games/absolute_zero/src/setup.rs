@@ -22,7 +22,7 @@ use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::ProposalGate;
 
-use crate::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks, NAME, ProposalDrafts, draft_tasks};
+use crate::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks, LadderTask, NAME, ProposalDrafts, draft_tasks};
 
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,6 +87,9 @@ veriplay_run::eval_config! {
     pub struct AbsoluteZeroEvalConfig {
         /// Tasks of each type.
         tasks_per_type: usize,
+        /// Tasks of each type and of each depth, in a table beside the other: programs of one to six statements of the grammar. Absent means none.
+        #[serde(default)]
+        ladder_tasks: usize,
     }
 }
 
@@ -185,11 +188,20 @@ impl GameSetup for AbsoluteZeroSetup {
             })?;
         // Checked here, so that drawing them cannot fail.
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0).map(drop)?;
-        let source = self.source(self.examples(&guard, &executor)?, evaluation);
+        let ladder = self.ladder(self.eval.set, &executor)?;
+        let mut guard = guard;
+        for (number, LadderTask { task, .. }) in ladder.iter().enumerate() {
+            guard.add_program(self.eval.set, &format!("ladder task {number}"), task.question.program());
+        }
+        let examples = self.examples(&guard, &executor)?;
+        let source = AbsoluteZeroTasks { ladder, ..self.source(examples, evaluation) };
         let game = AbsoluteZero::new(self.game.clone(), source, guard)?;
         Ok((executor, SelfPlay::new(game)))
     }
 }
+
+/// The mixes of the grammar that have one family each, by the number of its statements.
+const DEPTHS: [&str; 6] = ["one", "two", "three", "four", "five", "six"];
 
 /// Tasks are drawn from it for as long as the process lives.
 static GRAMMAR: LazyLock<Grammar> = LazyLock::new(Grammar::built_in);
@@ -206,6 +218,22 @@ impl AbsoluteZeroSetup {
                 }
             };
             all.extend(draft_tasks(execute, &self.gate, &Guard::default(), drafts, self.eval.tasks_per_type)?);
+        }
+        Ok(all)
+    }
+
+    /// The tasks of the ladder: as many of each depth. They are the same for every run, whatever its seed.
+    fn ladder(&self, set: EvalSet, execute: &dyn Execute) -> Result<Vec<LadderTask>, Failure> {
+        let mut all = Vec::new();
+        if self.eval.ladder_tasks == 0 {
+            return Ok(all);
+        }
+        for task_type in self.game.own.types_with_tasks() {
+            for (index, family) in DEPTHS.iter().enumerate() {
+                let drafts = self.drafts(corpus_split(set), family, task_type, self.tasks.eval_seed)?;
+                let tasks = draft_tasks(execute, &self.gate, &Guard::default(), drafts, self.eval.ladder_tasks)?;
+                all.extend(tasks.into_iter().map(|task| LadderTask { depth: index + 1, task }));
+            }
         }
         Ok(all)
     }
@@ -233,6 +261,7 @@ impl AbsoluteZeroSetup {
             sft_per_type: self.tasks.sft_per_type,
             examples,
             evaluation,
+            ladder: Vec::new(),
         }
     }
 

@@ -112,7 +112,7 @@ impl BugRepair {
             repositories.iter().map(|repository| Arc::new(repository.texts.clone())).collect();
         let injectors = own.injectors();
         let training = training.iter().map(BugTask::from).collect();
-        let eval_task = |task: BugTask| EvalTask { row: task.family().to_owned(), task };
+        let eval_task = |task: BugTask| EvalTask::new(task.family(), task);
         let evaluation = evaluation.iter().map(BugTask::from).map(eval_task).collect();
         let base = GameBase { settings, guard, evaluation };
         let examples = Vec::new();

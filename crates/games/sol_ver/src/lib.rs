@@ -176,7 +176,7 @@ impl SolVer {
         for (number, snippet) in snippets.iter().enumerate() {
             guard.check_program("`tasks.snippets`", &format!("snippet {number}"), snippet)?;
         }
-        let row = |task: ProblemTask| EvalTask { row: "code".to_owned(), task };
+        let row = |task: ProblemTask| EvalTask::new("code", task);
         let evaluation = evaluation.into_iter().map(row).collect();
         let base = GameBase { settings, guard, evaluation };
         Ok(Self { base, own, objective, rules, snippets, examples: Vec::new(), format, responses })

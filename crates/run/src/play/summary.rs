@@ -135,6 +135,10 @@ pub fn table_text(set: EvalSet, before: Option<&EvalTable>, after: &EvalTable) -
         let before = before.map(|before| before.numbers.get(name).copied().flatten());
         text += &format!("{name}: {} %\n", percent(before, *after));
     }
+    for (name, table) in &after.further {
+        let before = before.and_then(|before| before.further.get(name));
+        text += &format!("\nby {name}:\n{}", table_text(set, before, table));
+    }
     text
 }
 

@@ -6,7 +6,7 @@ use veriplay_core::{Reward, Role};
 use super::{Step, missing};
 use crate::advantages::EpisodeNotes;
 use crate::environment::Environment;
-use crate::facts::GivenReward;
+use crate::facts::{GivenReward, TaughtText};
 use crate::held::HeldEpisode;
 use crate::play::PlayError;
 use crate::preferences::{Example, Response};
@@ -51,6 +51,18 @@ impl<E: Environment> Step<'_, E> {
         self.check(response)?;
         check_finite(weight)?;
         self.facts.imitated.push(Example { response, weight });
+        Ok(())
+    }
+
+    /// Has the policy imitate a text at the prompt of a task that solvers attempted, such as its executed answer, with this weight, beside what
+    /// is rewarded. Where no solver's prompt is told in tokens, nothing is imitated.
+    pub fn imitate_text(&mut self, task: usize, text: &str, weight: f64) -> Result<(), PlayError> {
+        check_finite(weight)?;
+        let solutions = self.facts.solutions.iter().filter(|one| one.finished.source == task && one.policy.is_none());
+        let mut prompts = solutions.filter_map(|one| one.finished.turns.first()).map(|(_, first)| &first.prompt_tokens);
+        let Some(prompt_tokens) = prompts.find(|tokens| !tokens.is_empty()).cloned() else { return Ok(()) };
+        let tokens = self.stages.context.policy.encode_response(text)?;
+        self.facts.taught.push(TaughtText { task, prompt_tokens, tokens, weight });
         Ok(())
     }
 

@@ -44,6 +44,7 @@ pub(crate) fn game(config: AbsoluteZeroConfig) -> Result<AbsoluteZero, PlayError
         sft_per_type: 4,
         examples: Vec::new(),
         evaluation: Vec::new(),
+        ladder: Vec::new(),
     };
     AbsoluteZero::new(config, tasks, Guard::default())
 }

@@ -131,9 +131,7 @@ impl<'a> ToolTasks<'a> {
             let drafts = self.generator.tasks(corpus_split(eval.set), self.config.eval_seed);
             let drafts = drafts.filter(|draft| draft.split().1 == novelty);
             let made = self.complete_tasks(drafts, novelty.name(), eval.tasks)?;
-            tasks.extend(
-                made.into_iter().map(|made| EvalTask { row: novelty.name().to_owned(), task: ToolTask(made.task) }),
-            );
+            tasks.extend(made.into_iter().map(|made| EvalTask::new(novelty.name(), ToolTask(made.task))));
         }
         Ok(tasks)
     }
@@ -144,7 +142,7 @@ impl<'a> ToolTasks<'a> {
         let mut folders: Vec<&EnvironmentFolder> = self.folders.iter().collect();
         folders.sort_by_key(|folder| &folder.corpus.environment.name);
         let tasks = folders.into_iter().flat_map(|folder| &folder.corpus.tasks).map(|hand| hand.task.clone());
-        Ok(tasks.map(|task| EvalTask { row: task.environment.clone(), task: ToolTask(task) }).collect())
+        Ok(tasks.map(|task| EvalTask::new(task.environment.clone(), ToolTask(task))).collect())
     }
 
     /// The first `count` of the drafts that make whole artifacts.
