@@ -133,9 +133,9 @@ class Run:
         self.seconds = sum(step["play_s"] + step["update_s"] for step in timing)
         self.tokens = sum(step["perf/total_num_tokens"] for step in steps)
         self.closing = {}
-        for key in ("signal/own_tasks", "signal/proposer", "actor/entropy"):
-            values = [step[key] for step in steps if key in step]
-            values = values if key.startswith("signal/") else values[-CLOSING_STEPS:]
+        for key in ("play/own_tasks", "play/proposer_signal", "actor/entropy"):
+            values = [step[key] for step in steps if step.get(key) is not None]
+            values = values if key.startswith("play/") else values[-CLOSING_STEPS:]
             self.closing[key] = sum(values) / len(values) if values else None
         roles = [role for step in steps[-CLOSING_STEPS:] for role in (step.get("play") or {}).get("roles", [])]
         for key, kind, rate in (("valid", "proposer", "valid_rate"), ("solved", "solver", "solve_rate")):
@@ -239,7 +239,7 @@ def markdown(study, result):
         closing = told["closing"]
         lines.append("| " + " | ".join([
             arm, ", ".join(map(str, told["seeds"])), percent(own["after"]), against, interval_text(own["gain"]), interval_text(eight["gain"]),
-            percent(closing["signal/own_tasks"], 0), percent(closing["signal/proposer"]), percent(closing["valid"], 0), percent(closing["solved"], 0),
+            percent(closing["play/own_tasks"], 0), percent(closing["play/proposer_signal"]), percent(closing["valid"], 0), percent(closing["solved"], 0),
             f"{told['seconds']:.0f}", f"{told['tokens'] / 1000:,.0f}"]) + " |")
     for name in next(iter(result["arms"].values()))["tables"]:
         measures = list(next(iter(result["arms"].values()))["tables"][name])

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{PolicyVersion, RolloutId};
+use crate::{PolicyVersion, Role, RolloutId};
 
 /// A reward: named parts, each with a score and a weight.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -47,6 +47,8 @@ pub struct Sample {
     pub behaviour: Option<Vec<f32>>,
     /// The same under the reference policy.
     pub reference: Option<Vec<f32>>,
+    /// The role that is rewarded; `None` of a supervised example.
+    pub role: Option<Role>,
     /// The rollout it was made of, where its trainer numbers them.
     pub rollout: Option<RolloutId>,
     /// Neighbours with the same number are the turns of one episode, in their order. A learner may compute what their prompts have in common
@@ -57,8 +59,19 @@ pub struct Sample {
 impl Sample {
     /// A sample with nothing masked, scale 1, no log-probabilities and no episode.
     pub fn new(prompt: Arc<[u32]>, response: Vec<u32>, weight: f32) -> Self {
-        let (behaviour, reference, rollout, episode) = (None, None, None, None);
-        Self { prompt, response, masked: 0, weight, scale: 1.0, imitate: false, behaviour, reference, rollout, episode }
+        Self {
+            prompt,
+            response,
+            masked: 0,
+            weight,
+            scale: 1.0,
+            imitate: false,
+            behaviour: None,
+            reference: None,
+            role: None,
+            rollout: None,
+            episode: None,
+        }
     }
 
     /// A supervised example; otherwise as [`Sample::new`].

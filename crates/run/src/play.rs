@@ -6,6 +6,7 @@ mod open_learner;
 pub mod plugins;
 mod preflight;
 mod session;
+mod signal;
 mod summary;
 mod tensorboard;
 mod timing;

@@ -90,6 +90,8 @@ pub struct DrawnTask {
     pub kind: &'static str,
     /// Where it comes from: this step, the pool or the seeds.
     pub source: Source,
+    /// Whether a policy proposed it.
+    pub is_proposed: bool,
     /// How often it was solved.
     pub solved: SolveCount,
     /// The mean of |advantage| over its solvers' episodes: how much was learned from it. 0 where no advantages are computed.

@@ -371,6 +371,7 @@ impl<E: Environment> StepFacts<E> {
             .map(|((asked, solved), advantages)| DrawnTask {
                 kind: asked.task.kind(),
                 source: asked.source,
+                is_proposed: asked.is_proposed,
                 solved: *solved,
                 mean_advantage: mean(&advantages).unwrap_or_default(),
             })

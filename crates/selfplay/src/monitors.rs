@@ -4,8 +4,10 @@
 //! alarm, which the configuration's `on_alarm` acts on. It is a pure function of what it sees and of what it has seen.
 
 mod entropy_collapse;
+mod own_tasks;
 mod prompts_without_room;
 mod proposals_in_held_out;
+mod proposer_signal;
 
 use crate::facts::StepSummary;
 use std::collections::BTreeMap;
@@ -45,5 +47,7 @@ pub struct Alarm {
 pub const MONITORS: &[&dyn Monitor] = &[
     &proposals_in_held_out::ProposalsInHeldOut,
     &prompts_without_room::PromptsWithoutRoom,
+    &own_tasks::OwnTasks,
+    &proposer_signal::ProposerSignal,
     &entropy_collapse::EntropyCollapse,
 ];

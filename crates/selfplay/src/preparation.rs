@@ -64,7 +64,7 @@ fn seed_round<G: Game>(
         let Some(count) = missing.get_mut(task.kind()).filter(|count| **count > 0) else { continue };
         *count -= 1;
         made = true;
-        pool.add_seeds([task.clone()]);
+        pool.add_proposed_seeds([task.clone()]);
     }
     Ok(made)
 }

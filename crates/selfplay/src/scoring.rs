@@ -232,6 +232,7 @@ pub(crate) fn train_batch<'a>(
                 behaviour: (!rollout.logprobs.is_empty()).then(|| rollout.logprobs.clone()),
                 scale,
                 imitate: settings.learn_from == LearnFrom::Successes,
+                role: Some(scored.role),
                 rollout: rollout.id,
                 episode: (rollouts.len() > 1).then_some(number),
                 ..Sample::new(prompt, rollout.tokens.clone(), scored.turn_weight(*turn) as f32)

@@ -309,9 +309,9 @@ impl<'a, E: Environment> Step<'a, E> {
         let (step, capacity) = (self.number, self.stages.game.settings().buffer_capacity);
         let Done { admitted_proposals, admitted_derivations, .. } = self.done;
         let proposals = self.facts.proposals[admitted_proposals..].iter().filter_map(|one| one.admission.task());
-        self.pool.admit(proposals.cloned(), step, capacity);
+        self.pool.admit(proposals.cloned(), true, step, capacity);
         let derived = self.facts.derived[admitted_derivations..].iter().filter_map(|one| one.judged.admitted());
-        self.pool.admit(derived.cloned(), step, capacity);
+        self.pool.admit(derived.cloned(), false, step, capacity);
         self.done.admitted_proposals = self.facts.proposals.len();
         self.done.admitted_derivations = self.facts.derived.len();
         self.weights = None;

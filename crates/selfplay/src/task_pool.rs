@@ -67,6 +67,9 @@ pub struct PoolEntry<T> {
     pub task: T,
     /// Whether it was there before step 0: such tasks are never lost.
     pub seed: bool,
+    /// Whether a policy proposed it, before step 0 or in one; else it was given or derived.
+    #[serde(default)]
+    pub is_proposed: bool,
     /// The step that admitted it.
     pub step: u64,
     /// How often it was solved when solvers last attempted it.
@@ -111,12 +114,17 @@ impl<T: PoolTask> TaskPool<T> {
 
     /// Adds seeds; those that are there already are left out.
     pub fn add_seeds(&mut self, tasks: impl IntoIterator<Item = T>) {
-        self.add(tasks, true, 0);
+        self.add(tasks, Origin { seed: true, is_proposed: false, step: 0 });
     }
 
-    /// Adds what is new of `tasks`, and forgets the oldest proposals of each kind beyond `capacity`.
-    pub fn admit(&mut self, tasks: impl IntoIterator<Item = T>, step: u64, capacity: usize) {
-        let kinds = self.add(tasks, false, step);
+    /// As [`TaskPool::add_seeds`], of tasks that the start model proposed.
+    pub fn add_proposed_seeds(&mut self, tasks: impl IntoIterator<Item = T>) {
+        self.add(tasks, Origin { seed: true, is_proposed: true, step: 0 });
+    }
+
+    /// Adds what is new of `tasks`, which a policy proposed or which were derived, and forgets the oldest of each kind beyond `capacity`.
+    pub fn admit(&mut self, tasks: impl IntoIterator<Item = T>, is_proposed: bool, step: u64, capacity: usize) {
+        let kinds = self.add(tasks, Origin { seed: false, is_proposed, step });
         for kind in kinds {
             let is_proposal = |entry: &PoolEntry<T>| !entry.seed && entry.task.kind() == kind;
             let count = self.entries.iter().filter(|entry| is_proposal(entry)).count();
@@ -129,7 +137,8 @@ impl<T: PoolTask> TaskPool<T> {
         }
     }
 
-    fn add(&mut self, tasks: impl IntoIterator<Item = T>, seed: bool, step: u64) -> BTreeSet<&'static str> {
+    fn add(&mut self, tasks: impl IntoIterator<Item = T>, origin: Origin) -> BTreeSet<&'static str> {
+        let Origin { seed, is_proposed, step } = origin;
         let mut ids: BTreeSet<Digest> = self.entries.iter().map(|entry| entry.id.clone()).collect();
         let (mut keys, mut kinds) = (self.keys(), BTreeSet::new());
         for task in tasks {
@@ -137,7 +146,7 @@ impl<T: PoolTask> TaskPool<T> {
             if !ids.contains(&id) && keys.insert(key.clone()) {
                 ids.insert(id.clone());
                 kinds.insert(task.kind());
-                self.entries.push(PoolEntry { id, key, task, seed, step, last: None });
+                self.entries.push(PoolEntry { id, key, task, seed, is_proposed, step, last: None });
             }
         }
         kinds
@@ -154,6 +163,14 @@ impl<T: PoolTask> TaskPool<T> {
     pub(crate) fn remove_proposal(&mut self, id: &Digest) {
         self.entries.retain(|entry| entry.seed || entry.id != *id);
     }
+}
+
+/// How a task came into the pool.
+#[derive(Clone, Copy)]
+struct Origin {
+    seed: bool,
+    is_proposed: bool,
+    step: u64,
 }
 
 /// Where a task of a step comes from.
@@ -175,6 +192,8 @@ pub struct StepTask<T> {
     pub task: T,
     /// Where it comes from.
     pub source: Source,
+    /// Whether a policy proposed it, in this step or before.
+    pub is_proposed: bool,
     /// Index of the step's proposal that made it, where a proposer did.
     pub proposal: Option<usize>,
     /// Index of the step's derivation that made it, where one did.
@@ -189,7 +208,7 @@ impl<T: PoolTask> StepTask<T> {
 
     /// A task that was there before step 0, or is evaluated on.
     pub(crate) fn seed(task: &T) -> Self {
-        Self { task: task.clone(), source: Source::Seed, proposal: None, derivation: None }
+        Self { task: task.clone(), source: Source::Seed, is_proposed: false, proposal: None, derivation: None }
     }
 }
 
@@ -198,6 +217,7 @@ impl<T: PoolTask> StepTask<T> {
 pub struct TaskCandidate<'a, T> {
     task: &'a T,
     source: Source,
+    is_proposed: bool,
     maker: Option<Maker>,
 }
 
@@ -219,7 +239,7 @@ impl<'a, T> TaskCandidate<'a, T> {
 
 impl<'a, T> From<&'a PoolEntry<T>> for TaskCandidate<'a, T> {
     fn from(entry: &'a PoolEntry<T>) -> Self {
-        Self { task: &entry.task, source: entry.source(), maker: None }
+        Self { task: &entry.task, source: entry.source(), is_proposed: entry.is_proposed, maker: None }
     }
 }
 
@@ -270,7 +290,11 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
     /// This step's valid, new tasks that are wanted, in the order they were made.
     pub fn fresh(&self, wanted: impl Fn(&T) -> bool) -> Vec<TaskCandidate<'a, T>> {
         let wanted = self.fresh.iter().filter(|(_, task)| wanted(task));
-        wanted.map(|&(maker, task)| TaskCandidate { task, source: Source::Fresh, maker: Some(maker) }).collect()
+        let candidate = |&(maker, task): &(Maker, &'a T)| {
+            let is_proposed = matches!(maker, Maker::Proposal(_));
+            TaskCandidate { task, source: Source::Fresh, is_proposed, maker: Some(maker) }
+        };
+        wanted.map(candidate).collect()
     }
 
     /// The entries of the pool that are wanted, oldest first.
@@ -302,14 +326,17 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
                 return self.chosen.tasks.len() - before;
             }
             let askable = (self.prepare)(&next.iter().map(|one| one.task).collect::<Vec<_>>());
-            for (TaskCandidate { task, source, maker }, askable) in next.into_iter().zip(askable) {
+            for (TaskCandidate { task, source, is_proposed, maker }, askable) in next.into_iter().zip(askable) {
                 let (proposal, derivation) = match maker {
                     Some(Maker::Proposal(index)) => (Some(index), None),
                     Some(Maker::Derivation(index)) => (None, Some(index)),
                     None => (None, None),
                 };
                 match askable {
-                    Ok(true) => self.chosen.tasks.push(StepTask { task: task.clone(), source, proposal, derivation }),
+                    Ok(true) => {
+                        let task = task.clone();
+                        self.chosen.tasks.push(StepTask { task, source, is_proposed, proposal, derivation });
+                    }
                     Ok(false) => drop(self.chosen.without_prompt.insert(task.id())),
                     Err(_) => self.chosen.dropped_tasks += 1,
                 }

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use veriplay_core::{
-    Learn, LearnError, LengthLimit, PolicyError, PolicyVersion, PreferenceBatch, Sample, Snapshot, TrainBatch, Update,
+    Learn, LearnError, LengthLimit, PolicyError, PolicyVersion, PreferenceBatch, Role, Sample, Snapshot, TrainBatch,
+    Update,
 };
 
 use super::Learner;
@@ -72,6 +73,25 @@ impl Learner {
     pub fn named_gradients(&mut self, batch: &TrainBatch) -> Result<(f64, Vec<NamedTensor>), LearnError> {
         let batch = self.add_references(batch)?;
         self.gradients_of(&SampleObjective::new(self.options.terms(), &batch)?)
+    }
+
+    /// The norm of the gradient that the samples of each role give on their own, without a step, before clipping; supervised examples have the
+    /// key `None`. Roles whose samples the loss does not depend on have none.
+    pub fn gradient_norms(&mut self, batch: &TrainBatch) -> Result<BTreeMap<Option<Role>, f64>, LearnError> {
+        let mut roles: BTreeMap<Option<Role>, Vec<Sample>> = BTreeMap::new();
+        for sample in self.add_references(batch)?.samples.iter() {
+            roles.entry(sample.role).or_default().push(sample.clone());
+        }
+        let mut norms = BTreeMap::new();
+        for (role, samples) in roles {
+            let own = TrainBatch { samples, normalizer: batch.normalizer };
+            let objective = SampleObjective::new(self.options.terms(), &own)?;
+            if !objective.responses().is_empty() {
+                let (_, gradients) = self.compute(&objective).map_err(learn_error)?;
+                norms.insert(role, gradients.checked_norm(&self.trainable, |_| false)?);
+            }
+        }
+        Ok(norms)
     }
 
     /// As [`Learner::named_gradients`], of pairs.

@@ -1,9 +1,10 @@
 //! The policy that plays a run and learns from it: our own learner, or a trainer outside this process.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_core::{Learn, Policy, Update};
+use veriplay_core::{Learn, Policy, Role, Update};
 use veriplay_learner::{Learner, LearnerOptions};
 use veriplay_selfplay::after_update::UpdatedPolicy;
 use veriplay_selfplay::play::{Batch, RewardedRollout};
@@ -85,6 +86,14 @@ impl Actor {
             }
         }
         Ok(updates)
+    }
+
+    /// The norms of the gradients that the roles of a step's samples give on their own, by role; supervised examples are `imitation`. A trainer
+    /// outside this process tells none, and pairs have none.
+    pub(crate) fn gradient_norms(&mut self, batches: &[Batch]) -> Result<BTreeMap<&'static str, f64>, Failure> {
+        let (Self::Learner(learner), [Batch::Samples(batch), ..]) = (self, batches) else { return Ok(BTreeMap::new()) };
+        let norms = learner.gradient_norms(batch).or_fail(ExitCode::Model)?;
+        Ok(norms.into_iter().map(|(role, norm)| (role.map_or("imitation", Role::name), norm)).collect())
     }
 
     /// Goes on with the start model, which `open` loads, and a fresh optimizer. Where adapters train, they alone begin again, because their base is

@@ -26,6 +26,7 @@ use super::actor::Actor;
 use super::evaluation::Validation;
 use super::open_learner::{StartModel, resume_learner, start_learner};
 use super::plugins::{self, PluginContext};
+use super::signal::Signal;
 use super::summary::{BeforeAfter, BeforeAfterSuites, ProcessShare, Summary};
 use super::tensorboard::EventFile;
 use super::timing::{StepTotals, whole_lines};
@@ -214,6 +215,7 @@ impl<S: GameSetup> Session<S> {
             eval_set: self.config.setup.eval().set(),
             eval: BeforeAfter { before, after },
             suites,
+            signal: Signal::read(&self.dir.path("events.jsonl"))?,
             valid_proposal_rate: self.totals.valid_rate(),
             proposals_in_held_out: self.totals.proposals_in_held_out,
             solve_rate: self.totals.solve_rate(),

@@ -9,6 +9,7 @@ use veriplay_selfplay::eval_table::{EvalNumbers, EvalTable};
 use veriplay_selfplay::intervals::Estimate;
 use veriplay_selfplay::splits::EvalSet;
 
+use super::signal::Signal;
 use crate::suites::{SuiteEstimates, SuiteScores};
 
 /// The last stdout line of `play --json`. Rates and accuracies are fractions of 1.
@@ -26,6 +27,8 @@ pub struct Summary {
     pub eval: BeforeAfter,
     /// pass@1 of the public sets that were measured, with 95 % intervals.
     pub suites: BeforeAfterSuites,
+    /// Whose tasks were learned from, and how much each role's part was.
+    pub signal: Signal,
     /// Valid proposals among those judged, over the run.
     pub valid_proposal_rate: f64,
     /// Proposals refused because they hold what the policy is evaluated on, over the run.
@@ -114,6 +117,7 @@ pub fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
         summary.jobs_per_s,
         summary.dropped,
     ));
+    progress::data(summary.signal.text());
     process_text(summary).into_iter().for_each(progress::data);
     let word = progress::shell_word(Path::new(&summary.run));
     progress::data(format!("run directory: {}; check it with `veriplay replay {word}`", summary.run));

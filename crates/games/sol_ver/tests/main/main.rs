@@ -406,7 +406,7 @@ fn statements_are_judged_by_the_guards_on_statements_alone() {
 #[test]
 fn the_state_is_saved_as_it_is() {
     let mut state = GameState::<ProblemTask>::default();
-    state.pool.admit([ProblemTask { statement: "add 4 to x".to_owned(), reference: None }], 3, 1);
+    state.pool.admit([ProblemTask { statement: "add 4 to x".to_owned(), reference: None }], true, 3, 1);
     let text = serde_json::to_string(&state).unwrap();
     assert_eq!(serde_json::from_str::<GameState<ProblemTask>>(&text).unwrap(), state);
 }

@@ -35,6 +35,9 @@ struct Event<M> {
     entropy: Option<f64>,
     #[serde(rename = "actor/grad_norm")]
     gradient_norm: Option<f64>,
+    /// Of each role alone, at steps with a checkpoint.
+    #[serde(flatten)]
+    gradient_norms: BTreeMap<String, f64>,
     #[serde(rename = "perf/total_num_tokens")]
     tokens: u64,
     /// What the loss says of itself; the default one says nothing.
@@ -81,6 +84,11 @@ impl<S: GameSetup> Session<S> {
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
         let passes = (self.config.run.learn.passes(), self.config.run.seed, step);
         let refreshes_reference = self.config.setup.refreshes_reference();
+        let norms = if (step + 1).is_multiple_of(self.config.run.checkpoint_every) {
+            self.actor.gradient_norms(&output.batches)?
+        } else {
+            BTreeMap::new()
+        };
         let updates = self.actor.learn((&output.batches, &output.rewarded), rate, passes, refreshes_reference)?;
         self.actor.set_purpose(step, Purpose::Evaluate);
         let update = StepUpdate {
@@ -99,6 +107,8 @@ impl<S: GameSetup> Session<S> {
         let numbers = output.numbers.into_iter().chain(behind).collect();
         let mut event = event(step, rate, &updates, evaluated, output.monitors, numbers, output.metrics);
         let seen = named_numbers(&serde_json::to_value(&event).or_fail(ExitCode::Bug)?).into_iter().collect();
+        event.gradient_norms =
+            norms.into_iter().map(|(role, norm)| (format!("actor/grad_norm/{role}"), norm)).collect();
         event.alarms = self.game.watch(&mut self.state, step, &seen);
         self.actor.trainer().map_or(Ok(()), |trainer| trainer.report_step(&event))?;
         self.events.append(&[&event]).or_fail(ExitCode::Input)?;
@@ -182,6 +192,7 @@ fn event<M>(
         loss: mean(|update| update.loss),
         entropy: mean(|update| update.entropy),
         gradient_norm: mean(|update| update.gradient_norm),
+        gradient_norms: BTreeMap::new(),
         tokens: updates.iter().map(|update| update.tokens).sum(),
         loss_terms,
         suites: suites.into_iter().map(|(name, score)| (format!("eval/{name}"), score)).collect(),
