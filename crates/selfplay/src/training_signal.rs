@@ -83,7 +83,7 @@ impl<G: Game> StepLearning<'_, G> {
             prompt_tokens: &one.prompt_tokens,
             tokens: &one.tokens,
             rollout: None,
-            weight: one.weight * settings.role_weight(Part::Solution, Role::SOLVER),
+            weight: one.weight,
         });
         let imitated: Vec<Imitation<'_>> = imitated.chain(taught).collect();
         train_batch(&facts.scored, settings, sft, &imitated, now, |scored| facts.episode(scored.response()).turns)

@@ -27,6 +27,9 @@ pub struct AbsoluteZeroSettings {
     /// Share of the proposals of a new program that must call functions of earlier tasks, in [0, 1]; `think` alone asks for that.
     #[serde(default)]
     pub composite_share: f64,
+    /// Share of the proposals of a new program that continue an earlier one which some solver solved, in [0, 1]; `compact` alone asks for that.
+    #[serde(default)]
+    pub extend_share: f64,
     /// Share of a type's solver tasks that this step's proposals may fill, in [0, 1]. Valid proposals beyond it enter the
     /// buffer without a solve rate, and are not trained on.
     pub fresh_fraction: f64,
@@ -103,12 +106,17 @@ impl GameSettings for AbsoluteZeroSettings {
                 "only `format = \"think\"` asks for composites",
             ));
         }
+        if own.extend_share > 0.0 && config.shared.format != "compact" {
+            let allowed = "only `format = \"compact\"` asks for continued programs";
+            return Err(invalid_value("extend_share", own.extend_share, allowed));
+        }
         if own.answer_weight > 0.0 && config.shared.format == "think" {
             let allowed = "use `0` with `format = \"think\"`: a bare answer would teach not to reason";
             return Err(invalid_value("answer_weight", own.answer_weight, allowed));
         }
         check_numbers(&[
             ("composite_share", own.composite_share, 0.0, 1.0),
+            ("extend_share", own.extend_share, 0.0, 1.0),
             ("answer_weight", own.answer_weight, 0.0, 1_000.0),
             ("answer_max_rate", own.answer_max_rate, 0.0, 1.0),
         ])?;

@@ -182,7 +182,8 @@ impl AbsoluteZero {
             inputs: self.own.induction_inputs(),
         };
         read_finished(one.finished, |rollout| {
-            with_helpers(self.responses.extract_proposal(&shape, &rollout.text), &one.request.helpers)
+            let text = [one.request.begun.as_deref().unwrap_or_default(), &rollout.text].concat();
+            with_helpers(self.responses.extract_proposal(&shape, &text), &one.request.helpers)
         })
     }
 }

@@ -91,15 +91,23 @@ pub struct AbsoluteZeroRequest {
     pub task_type: TaskType,
     /// The program an induction proposer is given.
     pub given: Option<String>,
+    /// The beginning of the program, which the proposer continues; none in most proposals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun: Option<String>,
     /// The functions that the program must call; none in most proposals.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub helpers: Vec<String>,
 }
 
 impl AbsoluteZeroRequest {
+    /// A request for a new program with an input.
+    pub const fn new(task_type: TaskType) -> Self {
+        Self { task_type, given: None, begun: None, helpers: Vec::new() }
+    }
+
     /// A request for inputs to a program: an induction task.
     pub fn inputs_to(program: &str) -> Self {
-        Self { task_type: TaskType::Induction, given: Some(program.to_owned()), helpers: Vec::new() }
+        Self { given: Some(program.to_owned()), ..Self::new(TaskType::Induction) }
     }
 }
 
@@ -228,7 +236,9 @@ impl Game for AbsoluteZero {
                 of_type(task_type).take(self.own.references).map(|task| &task.question).collect();
             let given = of_type(TaskType::Deduction).next().filter(|_| task_type == TaskType::Induction);
             let given = given.map(|task| task.question.program());
-            let proposer = self.proposer_prompt(task_type, references, given, &[]);
+            let request =
+                AbsoluteZeroRequest { given: given.map(str::to_owned), ..AbsoluteZeroRequest::new(task_type) };
+            let proposer = self.proposer_prompt(&request, references);
             let solver = of_type(task_type).next().map(|task| self.solver_prompt(&task.question));
             let solver = solver.map(|prompt| (format!("solver, {}", task_type.name()), prompt));
             std::iter::once((format!("proposer, {}", task_type.name()), proposer)).chain(solver)

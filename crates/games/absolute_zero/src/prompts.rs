@@ -24,6 +24,8 @@ pub struct ProposerRequest<'a> {
     pub references: Vec<&'a Question>,
     /// The program to find inputs for: `Some` exactly for induction.
     pub given: Option<&'a str>,
+    /// The beginning of the program, which the response continues. Formats but `compact` have none.
+    pub begun: Option<&'a str>,
     /// Functions that the program must call, by the names that they define. Formats but `think` have none.
     pub helpers: &'a [String],
     /// How many inputs an induction proposal must have.

@@ -1,5 +1,7 @@
 //! Which proposers a step samples.
 
+use std::collections::BTreeSet;
+
 use rand_chacha::ChaCha8Rng;
 use veriplay_core::{Prompt, Question, Task, TaskType};
 use veriplay_selfplay::environment::{Proposer, Proposing, Stage};
@@ -59,18 +61,42 @@ impl AbsoluteZero {
         generator: &mut ChaCha8Rng,
     ) -> Vec<Proposer<Self>> {
         let known: Vec<&Question> = pool.of_kind(task_type.name()).map(|entry| &entry.task.question).collect();
+        let mut proposers = self.extension_proposers(pool, task_type, count, generator);
+        let count = count - proposers.len();
         let shared = self.own.references == 0 && self.own.composite_share == 0.0;
         if shared || known.is_empty() {
-            let request = AbsoluteZeroRequest { task_type, given: None, helpers: Vec::new() };
-            return vec![self.proposer(request, Vec::new(), count)];
+            if count > 0 {
+                proposers.push(self.proposer(AbsoluteZeroRequest::new(task_type), Vec::new(), count));
+            }
+            return proposers;
         }
         let mut proposer = || {
             let helpers = self.draw_helpers(pool, task_type.name(), generator);
-            let request = AbsoluteZeroRequest { task_type, given: None, helpers };
+            let request = AbsoluteZeroRequest { helpers, ..AbsoluteZeroRequest::new(task_type) };
             let known = known.iter().map(|question| (*question, 1.0)).collect();
             self.proposer(request, weighted_sample(known, self.own.references, generator), 1)
         };
-        (0..count).map(|_| proposer()).collect()
+        proposers.extend((0..count).map(|_| proposer()));
+        proposers
+    }
+
+    /// Proposers that continue programs of the type's tasks which some solver solved: `extend_share` of `count`, as far as there are programs.
+    fn extension_proposers(
+        &self,
+        pool: &TaskPool<TripletTask>,
+        task_type: TaskType,
+        count: usize,
+        generator: &mut ChaCha8Rng,
+    ) -> Vec<Proposer<Self>> {
+        let wanted = (self.own.extend_share * count as f64).round() as usize;
+        if wanted == 0 {
+            return Vec::new();
+        }
+        let solved = pool.of_kind(task_type.name()).filter(|entry| entry.last.is_some_and(|last| last.solved > 0));
+        let begun: BTreeSet<String> = solved.filter_map(|entry| begin_with(returning_program(&entry.task)?)).collect();
+        let drawn = weighted_sample(begun.into_iter().map(|begun| (begun, 1.0)).collect(), wanted, generator);
+        let request = |begun| AbsoluteZeroRequest { begun: Some(begun), ..AbsoluteZeroRequest::new(task_type) };
+        drawn.into_iter().map(|begun| self.proposer(request(begun), Vec::new(), 1)).collect()
     }
 
     /// The proposer of a request, shown these references, and how often it is sampled.
@@ -80,7 +106,7 @@ impl AbsoluteZero {
         references: Vec<&Question>,
         rollouts: usize,
     ) -> Proposer<Self> {
-        let prompt = self.proposer_prompt(request.task_type, references, request.given.as_deref(), &request.helpers);
+        let prompt = self.proposer_prompt(&request, references);
         let kind = request.task_type.name();
         Proposer { request, episode: SingleTurn::new(prompt), rollouts, kind }
     }
@@ -88,19 +114,15 @@ impl AbsoluteZero {
 
 impl AbsoluteZero {
     /// The prompt that asks a proposer. Where no references are drawn, the examples of the type show what is asked for.
-    pub(super) fn proposer_prompt(
-        &self,
-        task_type: TaskType,
-        references: Vec<&Question>,
-        given: Option<&str>,
-        helpers: &[String],
-    ) -> Prompt {
+    pub(super) fn proposer_prompt(&self, request: &AbsoluteZeroRequest, references: Vec<&Question>) -> Prompt {
+        let AbsoluteZeroRequest { task_type, given, begun, helpers } = request;
+        let (task_type, given, begun) = (*task_type, given.as_deref(), begun.as_deref());
         let references = match references.is_empty() {
             true => self.examples(task_type).take(self.base.settings.examples).collect(),
             false => references,
         };
         let inputs = self.own.induction_inputs();
-        self.format.proposer_prompt(&ProposerRequest { task_type, references, given, helpers, inputs })
+        self.format.proposer_prompt(&ProposerRequest { task_type, references, given, begun, helpers, inputs })
     }
 }
 
@@ -110,6 +132,13 @@ fn draw_programs<'a>(pool: &'a TaskPool<TripletTask>, count: usize, generator: &
     programs.sort_unstable();
     programs.dedup();
     weighted_sample(programs.into_iter().map(|program| (program, 1.0)).collect(), count, generator)
+}
+
+/// A program whose result is bound to its argument in place of being returned, so that it can go on; `None` where its last line returns nothing.
+fn begin_with(program: &str) -> Option<String> {
+    let (body, last) = program.rsplit_once('\n')?;
+    let argument = program.strip_prefix("def f(")?.split_once(')')?.0;
+    Some(format!("{body}\n    {argument} = {}", last.strip_prefix("    return ")?))
 }
 
 /// The program of a deduction or abduction task. That of an error task need not return anywhere.

@@ -283,12 +283,13 @@ mod tests {
 
     use veriplay_core::{Question, ScriptedPolicy, ScriptedRequest, Status, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
-    use veriplay_selfplay::play::StepContext;
+    use veriplay_selfplay::play::{Batch, StepContext};
     use veriplay_selfplay::records::LogRecord;
     use veriplay_selfplay::splits::HELD_OUT;
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION, PROPOSE_ERROR};
 
     use super::*;
+    use crate::LADDER;
     use veriplay_run::builtin_configs;
     use veriplay_run::config::RunConfig;
     use veriplay_run::play_config::PlayConfig;
@@ -333,6 +334,48 @@ mod tests {
         SelfPlay::new(
             AbsoluteZero::new(setup.game.clone(), setup.source(Vec::new(), Vec::new()), guard).expect("it is valid"),
         )
+    }
+
+    #[test]
+    fn the_ladder_has_a_table_of_its_own_and_answers_are_imitated_as_they_were_executed() {
+        let mut setup = small();
+        setup.eval.ladder_tasks = 2;
+        (setup.game.own.answer_weight, setup.game.own.answer_max_rate) = (0.5, 0.0);
+        let (executor, played) = setup.open(Isolation::Thread).expect("the image is there");
+        let policy = ScriptedPolicy::new(|_| "1".to_owned());
+        let context = StepContext { policy: &policy, execute: &executor, seed: 1 };
+        let table = played.evaluate(&context).expect("a table");
+        let rows: Vec<&str> = table.further[LADDER].rows.iter().map(|row| row.row.as_str()).collect();
+        assert_eq!((table.rows.len(), rows.len(), rows[0], rows[17]), (3, 18, "deduction/1", "induction/6"));
+        for one in played.game.evaluation_tasks().iter().filter(|one| one.table == Some(LADDER)) {
+            let statements =
+                one.task.question.program().lines().skip(1).filter(|line| line.starts_with("    ")).count();
+            let depth: usize = one.row.rsplit_once('/').expect("a depth").1.parse().expect("a number");
+            assert!(statements >= depth, "{one:?}");
+            assert!(played.game.guard().refuse_programs([one.task.question.program()]).is_some(), "{one:?}");
+        }
+        let mut state = played.init(&context).expect("seeds");
+        let step = played.step(&context, &mut state, 0).expect("a step");
+        let [Batch::Samples(batch)] = step.batches.as_slice() else { panic!("{:?}", step.batches) };
+        let text = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
+        let of_answers = batch.samples.iter().filter(|sample| sample.imitate && sample.weight == 0.5);
+        let imitated: Vec<String> = of_answers.map(|sample| text(&sample.response)).collect();
+        let answers = step.records.iter().filter_map(|record| match record {
+            LogRecord::Task(record) => Some(record),
+            _ => None,
+        });
+        let unsolved = answers.filter(|record| {
+            record
+                .attempts
+                .iter()
+                .all(|one| one.judged.verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::Accepted))
+        });
+        let mut wanted: Vec<String> =
+            unsolved.map(|record| format!("{}\0", played.game.format.answer_text(&record.task.question))).collect();
+        let mut imitated = imitated;
+        (wanted.sort(), imitated.sort());
+        assert!(!wanted.is_empty());
+        assert_eq!(imitated, wanted);
     }
 
     #[test]

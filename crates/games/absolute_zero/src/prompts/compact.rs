@@ -34,8 +34,8 @@ impl PromptFormat for Compact {
     fn proposer_content(&self, request: &ProposerRequest<'_>) -> PromptContent {
         let references: String = request.references.iter().map(|question| reference_text(question)).collect();
         match request.task_type {
-            TaskType::Deduction => format!("{references}{PROPOSE_DEDUCTION}"),
-            TaskType::Abduction => format!("{references}{PROPOSE_ABDUCTION}"),
+            TaskType::Deduction => format!("{references}{PROPOSE_DEDUCTION}{}", request.begun.unwrap_or_default()),
+            TaskType::Abduction => format!("{references}{PROPOSE_ABDUCTION}{}", request.begun.unwrap_or_default()),
             TaskType::Induction => format!("{PROPOSE_INDUCTION}{}", request.given_program()),
             TaskType::Error => format!("{references}{PROPOSE_ERROR}"),
         }

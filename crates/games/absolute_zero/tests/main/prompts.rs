@@ -9,7 +9,7 @@ use veriplay_verifier::{FORMATS, ProposalShape, format_by_name};
 use crate::support::{adds, proposal, task};
 
 fn request<'a>(task_type: TaskType, references: Vec<&'a Question>, given: Option<&'a str>) -> ProposerRequest<'a> {
-    ProposerRequest { task_type, references, given, helpers: &[], inputs: 3 }
+    ProposerRequest { task_type, references, given, begun: None, helpers: &[], inputs: 3 }
 }
 
 /// Every text of a format, each behind a line that says what it is.

@@ -6,6 +6,7 @@ use veriplay_absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, draft_tasks, prop
 use veriplay_core::{Proposal, ScriptedPolicy, TaskType, Value};
 use veriplay_selfplay::environment::{Environment, Proposer, Proposing, SamplingCall, Stage};
 use veriplay_selfplay::game::Game;
+use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::rollout::{Episode, Part};
 use veriplay_selfplay::splits::Guard;
@@ -49,6 +50,31 @@ fn without_references_the_proposals_of_a_type_share_one_prompt() {
         assert_eq!((of_type.len(), of_type[0].rollouts, of_type[0].text.as_str()), (1, 4, text));
         assert_eq!(of_type[0].given, None);
     }
+}
+
+#[test]
+fn programs_that_were_solved_are_continued_by_their_share_of_the_proposals() {
+    let mut pool = TaskPool::default();
+    pool.add_seeds(seeds(0..9));
+    let counts = [(0, 8), (3, 8), (8, 8)];
+    for (entry, (solved, judged)) in pool.entries().to_vec().iter().zip(counts) {
+        pool.note(&entry.id, SolveCount { solved, judged });
+    }
+    let policy = ScriptedPolicy::new(|_| String::new());
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    let game = game(config().with(|c| c.own.extend_share = 0.75)).unwrap();
+    let asked = game.proposers(&Proposing { context, pool: &pool, stage: Stage::Propose, step: 0 }).unwrap();
+    let asked: Vec<(String, usize)> = asked
+        .into_iter()
+        .filter(|one| one.kind == "deduction")
+        .map(|one| (one.episode.prompt().unwrap().text().into_owned(), one.rollouts))
+        .collect();
+    // Three were wanted, and of two programs it is known that they can be solved; what is left shares one prompt.
+    let begun = |n: i64| (format!("<PD>def f(x):\n    x = x + {n}"), 1);
+    assert_eq!(
+        asked.iter().cloned().collect::<BTreeSet<_>>(),
+        BTreeSet::from([begun(1), begun(2), ("<PD>".to_owned(), 2)])
+    );
 }
 
 #[test]

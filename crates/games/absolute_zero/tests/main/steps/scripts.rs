@@ -421,6 +421,8 @@ fn a_task_that_is_asked_again_is_rewarded_by_all_attempts_and_one_may_be_asked_o
         );
         assert!(step.pose(vec![(9, SingleTurn::new(Prompt::new(Role::SOLVER, "x")))]).is_err());
         step.imitate(solution(0), 0.5)?;
+        step.imitate_text(0, "its answer", 0.25)?;
+        assert!(step.imitate_text(0, "its answer", f64::NAN).is_err());
         step.weigh(Role::SOLVER, 0.0)?;
         assert!(!proposals.is_empty());
         Ok(())
@@ -430,7 +432,8 @@ fn a_task_that_is_asked_again_is_rewarded_by_all_attempts_and_one_may_be_asked_o
     assert_eq!(reward, Some(0.75));
     // Solvers weigh nothing in this step but where one is imitated.
     let (imitated, learned): (Vec<_>, Vec<_>) = samples(&output).iter().partition(|sample| sample.imitate);
-    assert_eq!(imitated.iter().map(|sample| sample.weight).collect::<Vec<_>>(), [0.5]);
+    let imitated = imitated.iter().map(|sample| (sample.weight, sample.response.len())).collect::<Vec<_>>();
+    assert_eq!(imitated, [(0.5, "right".len() + 1), (0.25, "its answer".len() + 1)]);
     assert!(learned.iter().all(|sample| sample.response.len() > 6), "a solver's response is learned: {learned:?}");
 }
 
