@@ -118,6 +118,9 @@ shared_settings! {
     verifier_weight: f64 = 1.0,
     /// How roles that are no proposer, solver or verifier are sampled and weighed, by name. What is absent is as for the part that they play.
     roles: BTreeMap<String, RoleSettings> = BTreeMap::new(),
+    /// Stretches of steps in which some roles learn and the others only play, one behind the other and then from the first again. Absent
+    /// means that all learn always.
+    phases: Vec<Phase> = Vec::new(),
     /// Tasks of each kind that the pool holds before step 0, of which the start model proposes what is missing.
     seed_proposals: usize = 0,
     /// Softmax temperature of proposers.
@@ -166,6 +169,19 @@ impl SharedSettings {
             (Part::Verification, _) => self.verifier_weight,
         };
         own.unwrap_or(of_part)
+    }
+
+    /// Whether a role learns in step `step`, as far as phases say.
+    pub fn phase_learns(&self, step: u64, role: Role) -> bool {
+        let round: u64 = self.phases.iter().map(|phase| phase.steps).sum();
+        let mut left = step.checked_rem(round).unwrap_or_default();
+        for phase in &self.phases {
+            if left < phase.steps {
+                return phase.learns.iter().any(|name| name == role.name());
+            }
+            left -= phase.steps;
+        }
+        true
     }
 
     /// Whether something is learned from a role's episodes.
@@ -234,6 +250,19 @@ impl SharedSettings {
                 ("roles", own.weight.unwrap_or_default(), 0.0, 1_000.0),
                 ("roles", temperature, 0.0, 10.0),
             ])?;
+        }
+        for phase in &self.phases {
+            let named = |name: &String| {
+                let every = [Role::PROPOSER, Role::SOLVER, Role::VERIFIER].map(Role::name);
+                every.contains(&name.as_str()) || self.roles.contains_key(name)
+            };
+            if let Some(unknown) = phase.learns.iter().find(|name| !named(name)) {
+                let allowed = "name `proposer`, `solver`, `verifier` or a role of `game.roles`";
+                return Err(invalid_value("phases", unknown, allowed));
+            }
+            if phase.steps == 0 || phase.steps > 1 << 32 {
+                return Err(invalid_value("phases", phase.steps, "give each phase from `1` to `4294967296` steps"));
+            }
         }
         if self.stop.iter().any(String::is_empty) {
             return Err(invalid_value("stop", "", "a stop string has at least one character"));
@@ -318,6 +347,16 @@ pub struct RoleSettings {
     pub temperature: Option<f32>,
     /// Maximum tokens of a response, the end token included.
     pub max_tokens: Option<usize>,
+}
+
+/// A stretch of steps in which some roles learn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Names of the roles that learn.
+    pub learns: Vec<String>,
+    /// How many steps it lasts.
+    pub steps: u64,
 }
 
 /// Whether the proposer plays, and learns.

@@ -138,7 +138,11 @@ impl<G: Game> StepLearning<'_, G> {
     }
 
     fn role_weight(&self, facts: &StepFacts<G>, part: Part, role: Role) -> f64 {
-        self.game.settings().role_weight(part, role) * facts.role_factors.get(&role).copied().unwrap_or(1.0)
+        let settings = self.game.settings();
+        if !settings.phase_learns(self.step, role) {
+            return 0.0;
+        }
+        settings.role_weight(part, role) * facts.role_factors.get(&role).copied().unwrap_or(1.0)
     }
 }
 

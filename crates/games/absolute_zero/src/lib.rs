@@ -22,7 +22,9 @@ pub mod setup;
 use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Execute, Prompt, Proposal, Question, Task, TaskType, Value, content_hash, program_hash};
+use veriplay_core::{
+    Digest, Execute, Prompt, Proposal, Question, Role, Task, TaskType, Value, content_hash, program_hash,
+};
 use veriplay_verifier::{Format, ProposalGate, format_by_name};
 
 use prompts::PromptFormat;
@@ -144,7 +146,7 @@ impl AbsoluteZero {
     /// Has the policy imitate the executed answers of tasks that were solved at most at the rate of the settings.
     fn imitate_answers(&self, step: &mut Step<'_, Self>, attempts: &Attempts) -> Result<(), PlayError> {
         let AbsoluteZeroSettings { answer_weight, answer_max_rate, .. } = self.own;
-        if answer_weight == 0.0 {
+        if answer_weight == 0.0 || !self.base.settings.phase_learns(step.number(), Role::SOLVER) {
             return Ok(());
         }
         for (place, count) in attempts.tasks().zip(step.rates(attempts)) {

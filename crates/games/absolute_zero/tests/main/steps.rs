@@ -32,7 +32,7 @@ use veriplay_selfplay::play::{Batch, Measurement, PlayError, StepContext};
 use veriplay_selfplay::records::{AttemptRecord, LogRecord, ProposalRecord, Record, TaskRecord};
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
 use veriplay_selfplay::scoring::SftExample;
-use veriplay_selfplay::settings::{Aggregation, ProposerMode, ZeroAdvantage};
+use veriplay_selfplay::settings::{Aggregation, Phase, ProposerMode, ZeroAdvantage};
 use veriplay_selfplay::step::Step;
 use veriplay_selfplay::task_pool::{PoolTask, Source, TaskPool};
 
