@@ -85,8 +85,6 @@ impl AbsoluteZeroTaskConfig {
 veriplay_run::eval_config! {
     /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
     pub struct AbsoluteZeroEvalConfig {
-        /// Tasks of each type.
-        tasks_per_type: usize,
         /// Tasks of each type and of each depth, in a table beside the other: programs of one to six statements of the grammar. Absent means none.
         #[serde(default)]
         ladder_tasks: usize,
@@ -108,9 +106,6 @@ impl GameSetup for AbsoluteZeroSetup {
     }
 
     fn validate(&self, _learn: &LearnConfig) -> Result<(), Failure> {
-        if self.eval.tasks_per_type == 0 {
-            return Err(bad_value("eval.tasks_per_type", &self.eval.tasks_per_type, "at least 1"));
-        }
         let (game, gate) = (&self.game.own, &self.gate.induction);
         if (game.induction_visible, game.induction_hidden) != (gate.visible, gate.hidden) {
             let value = format!("{} visible, {} hidden", gate.visible, gate.hidden);
@@ -217,7 +212,7 @@ impl AbsoluteZeroSetup {
                     Box::new(programs::read_drafts(file, set, task_type, self.game.own.induction_inputs())?.into_iter())
                 }
             };
-            all.extend(draft_tasks(execute, &self.gate, &Guard::default(), drafts, self.eval.tasks_per_type)?);
+            all.extend(draft_tasks(execute, &self.gate, &Guard::default(), drafts, self.eval.tasks)?);
         }
         Ok(all)
     }
@@ -298,7 +293,7 @@ mod tests {
     fn small() -> AbsoluteZeroSetup {
         let config = PlayConfig::<AbsoluteZeroSetup>::parse(builtin_configs::QUICKSTART, "quickstart".as_ref());
         let mut setup = config.expect("it is valid").setup;
-        (setup.eval.tasks_per_type, setup.tasks.seeds_per_type, setup.tasks.sft_per_type) = (3, 4, 2);
+        (setup.eval.tasks, setup.tasks.seeds_per_type, setup.tasks.sft_per_type) = (3, 4, 2);
         (setup.game.own.proposals_per_type, setup.game.own.tasks_per_type, setup.game.shared.group_size) = (2, 2, 2);
         // The scripted policy has a token for each letter.
         setup.game.shared.proposer_max_tokens = 512;

@@ -51,9 +51,6 @@ impl GameSetup for SolVerSetup {
         self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)?;
         self.agreement.check().or_fail(ExitCode::Input)?;
         GameExecutor::check_image("agreement.image", &self.agreement.image)?;
-        if self.eval.problems == 0 {
-            return Err(bad_value("eval.problems", &self.eval.problems, "at least 1"));
-        }
         if self.refreshes_reference() && learn.needs_reference() {
             return Err(bad_value(
                 "game.dpo_reference",

@@ -47,10 +47,7 @@ pub(crate) enum HeldOutSource {
 
 veriplay_run::eval_config! {
     /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
-    pub struct SelfChallengeEvalConfig {
-        /// Tasks of each row of generated ones; those written by hand are all of them.
-        tasks: usize,
-    }
+    pub struct SelfChallengeEvalConfig {}
 }
 
 const BLOCK: usize = 256;
