@@ -268,7 +268,7 @@ fn executors_of_tasks_that_the_start_model_made_resume_to_the_same_bytes() {
         tasks.given = 0
     ";
     let (_dir, summary) = survives(&with(small_self_challenge(), keys), &[1, 3]);
-    assert_eq!(summary["valid_proposal_rate"], 0.0, "{summary}");
+    assert!(summary["valid_proposal_rate"].is_null(), "{summary}");
 }
 
 #[test]

@@ -189,6 +189,7 @@ fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
         summary["eval"]["before"]["mean"]["pass1"].is_number()
             && summary["eval"]["after"]["mean"]["greedy"].is_number()
             && summary["eval"]["after"]["intervals"]["mean"]["greedy"][1].is_number()
+            && summary["eval"]["difference"]["mean"]["pass1"]["interval"][1].is_number()
     );
     replay_notices_a_change(&dir.path().join("whole"));
 }

@@ -213,7 +213,7 @@ impl<S: GameSetup> Session<S> {
             resumed_at: start.step,
             seconds: of_steps.seconds,
             eval_set: self.config.setup.eval().set(),
-            eval: BeforeAfter { before, after },
+            eval: BeforeAfter::new(before, after),
             suites,
             signal: Signal::read(&self.dir.path("events.jsonl"))?,
             valid_proposal_rate: self.totals.valid_rate(),
