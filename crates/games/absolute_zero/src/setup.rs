@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
 use veriplay_console::isolation::Isolation;
-use veriplay_console::progress::counted;
+use veriplay_console::progress::{self, counted};
 use veriplay_core::{Execute, Task, TaskType};
 use veriplay_corpus::{Grammar, ProposalStream, Split};
 use veriplay_run::config::{LearnConfig, from_toml};
-use veriplay_run::executor::GameExecutor;
+use veriplay_run::executor::{CountedJobs, GameExecutor};
 use veriplay_run::game_setup::{EvalKeys, GameSetup, StepTokens, corpus_split, guard_and_evaluation};
 use veriplay_run::named_files::NamedFile;
 use veriplay_selfplay::driver::SelfPlay;
@@ -176,19 +176,22 @@ impl GameSetup for AbsoluteZeroSetup {
         }
         // A file is guarded as a whole, and its other set may be too small for as many tasks.
         let is_made = |set| set == self.eval.set || matches!(measured_on, EvalSource::Mix(_));
-        let tasks_of = |set| if is_made(set) { self.evaluation_tasks(set, &executor) } else { Ok(Vec::new()) };
+        let bar = progress::bar(0, "tasks");
+        let counted = CountedJobs { execute: &executor, bar: &bar };
+        let tasks_of = |set| if is_made(set) { self.evaluation_tasks(set, &counted) } else { Ok(Vec::new()) };
         let (guard, evaluation) =
             guard_and_evaluation((guard, self.eval.set), tasks_of, |guard, set, number, task| {
                 guard.add_program(set, &format!("task {number}"), task.question.program());
             })?;
         // Checked here, so that drawing them cannot fail.
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0).map(drop)?;
-        let ladder = self.ladder(self.eval.set, &executor)?;
+        let ladder = self.ladder(self.eval.set, &counted)?;
         let mut guard = guard;
         for (number, LadderTask { task, .. }) in ladder.iter().enumerate() {
             guard.add_program(self.eval.set, &format!("ladder task {number}"), task.question.program());
         }
-        let examples = self.examples(&guard, &executor)?;
+        let examples = self.examples(&guard, &counted)?;
+        bar.finish_and_clear();
         let source = AbsoluteZeroTasks { ladder, ..self.source(examples, evaluation) };
         let game = AbsoluteZero::new(self.game.clone(), source, guard)?;
         Ok((executor, SelfPlay::new(game)))
