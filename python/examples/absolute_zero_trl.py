@@ -60,7 +60,7 @@ def main() -> None:
     settings = {
         "game.proposals_per_type": options.proposals,
         "game.tasks_per_type": options.tasks,
-        "eval.tasks_per_type": options.eval_tasks,
+        "eval.tasks": options.eval_tasks,
     }
     with SelfPlay(args, config=options.config, settings=settings) as play:
         trainer = GRPOTrainer(

@@ -34,7 +34,7 @@ SMALL = {
     "game.proposals_per_type": 4,
     "game.tasks_per_type": 3,
     "tasks.seeds_per_type": 12,
-    "eval.tasks_per_type": 2,
+    "eval.tasks": 2,
 }
 
 

@@ -24,7 +24,7 @@ SMALL = {
     "game.sft_samples": 4,
     "tasks.seeds_per_type": 12,
     "tasks.sft_per_type": 8,
-    "eval.tasks_per_type": 4,
+    "eval.tasks": 4,
 }
 #: trackio fixes its folder when it is imported, so each import is a process.
 IMPORT = f"""

@@ -251,6 +251,9 @@ pub struct Rollout {
     pub id: Option<RolloutId>,
     /// The prompt's tokens as the policy saw them; empty where a server does not report them.
     pub prompt_tokens: Vec<u32>,
+    /// The text of these tokens, where a chat template rendered the prompt: what the policy saw, control tokens spelled out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendered_prompt: Option<String>,
     /// The generated tokens, including the end token when there is one. Empty where a server does not report them; such a rollout can
     /// be trained on by its `id` alone.
     pub tokens: Vec<u32>,

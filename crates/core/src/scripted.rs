@@ -72,6 +72,7 @@ fn rollout_of_bytes(prompt: &str, response: &str, max_tokens: usize) -> Rollout 
     Rollout {
         id: None,
         prompt_tokens: prompt.bytes().map(u32::from).collect(),
+        rendered_prompt: None,
         logprobs: vec![0.0; tokens.len()],
         text: String::from_utf8_lossy(&response.as_bytes()[..kept]).into_owned(),
         tokens,

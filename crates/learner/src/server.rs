@@ -149,6 +149,8 @@ fn rollout(completion: Completion, ids: Option<&[u32]>, sampling: &Sampling) -> 
     Rollout {
         id: None,
         prompt_tokens,
+        // The server renders conversations.
+        rendered_prompt: None,
         tokens,
         logprobs,
         text: completion.text,

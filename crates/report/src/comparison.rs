@@ -319,7 +319,7 @@ impl EvaluationDifference {
             return None;
         }
         let after = run.numbers.after.as_ref()?;
-        let EvalDifference { paired, rows, mean } = after.difference(first.numbers.after.as_ref()?)?;
+        let EvalDifference { paired, rows, mean, .. } = after.difference(first.numbers.after.as_ref()?)?;
         let names = after.rows.iter().map(|row| row.row.clone());
         let rows = names.zip(rows).map(|(row, measures)| MeasuredRow { row, tasks: None, measures }).collect();
         Some(Self { paired, rows, mean })

@@ -360,6 +360,9 @@ const RENAMED: &[(&str, &str, &str)] = &[
     ("game", "anchor_weight", "game.sft_weight"),
     ("tasks", "anchors_per_type", "tasks.sft_per_type"),
     ("eval", "samples", "game.eval_samples"),
+    ("eval", "tasks_per_type", "eval.tasks"),
+    ("eval", "problems", "eval.tasks"),
+    ("eval", "bugs", "eval.tasks"),
     ("learn.options", "shards", "learn.options.data_parallel"),
 ];
 
@@ -439,13 +442,22 @@ pub fn default_out(config: Option<&Path>, seed: u64) -> PathBuf {
 mod tests {
     use std::path::Path;
 
-    use super::default_out;
+    use super::{default_out, refuse_renamed_keys};
 
     #[test]
     fn a_run_is_named_after_its_configuration_and_seed() {
         assert_eq!(default_out(None, 1), Path::new("runs/quickstart-seed1"));
         for config in ["smollm2", "smollm2.toml", "configs/smollm2.toml"] {
             assert_eq!(default_out(Some(Path::new(config)), 7), Path::new("runs/smollm2-seed7"));
+        }
+    }
+
+    #[test]
+    fn a_key_by_its_old_name_is_refused_with_the_new_one() {
+        for old in ["tasks_per_type", "problems", "bugs"] {
+            let refused = refuse_renamed_keys(&format!("[eval]\n{old} = 4\n"), Path::new("own.toml"));
+            let error = refused.expect_err("it has another name").to_string();
+            assert!(error.contains(&format!("`eval.{old}` is called `eval.tasks` now")), "{error}");
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use veriplay_console::exit::{ExitCode, Failure, bad_value};
 use veriplay_console::image;
 use veriplay_console::isolation::{self, Isolation};
+use veriplay_console::progress::{self, Progress};
 use veriplay_core::{Execute, ExecuteError, Job, Outcome};
 use veriplay_sandbox::{ImageError, ImageSpec, OutcomeCache, Sandbox, SandboxOptions, SandboxSet};
 
@@ -28,6 +29,7 @@ impl GameExecutor {
     pub fn open(game_image: &str, other: Option<&str>, workers: Isolation) -> Result<Self, Failure> {
         let open = |name| isolation::open_sandbox(image::open(name)?, SandboxOptions::fastest(), workers);
         let names = iter::once(game_image).chain(other.filter(|other| *other != game_image));
+        let names = names.inspect(|name| progress::say(format!("opening the image `{name}`")));
         Ok(Self::over(game_image, names.map(open).collect::<Result<_, Failure>>()?))
     }
 
@@ -76,5 +78,22 @@ impl Execute for GameExecutor {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.jobs.fetch_add(1, Ordering::Relaxed);
         self.cache.execute(job)
+    }
+}
+
+/// The same executor, whose jobs are counted on a bar for as long as the bar has no length: while nobody knows how many there will be.
+pub struct CountedJobs<'a> {
+    /// The executor that runs the jobs.
+    pub execute: &'a dyn Execute,
+    /// The bar that shows how many have begun.
+    pub bar: &'a Progress,
+}
+
+impl Execute for CountedJobs<'_> {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        if self.bar.length().is_none() {
+            self.bar.inc(1);
+        }
+        self.execute.execute(job)
     }
 }

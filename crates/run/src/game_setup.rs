@@ -11,6 +11,8 @@ macro_rules! eval_config {
         $visibility struct $name {
             /// `held_out` for claims, `validation` for tuning.
             $visibility set: veriplay_selfplay::splits::EvalSet,
+            /// Tasks of each kind that the game evaluates apart.
+            $visibility tasks: usize,
             $($(#[$own])* $visibility $key: $type,)*
             /// Public sets that are measured before and after the run, as `veriplay eval --suite` measures them. Absent means none.
             #[serde(default)]
@@ -39,6 +41,10 @@ macro_rules! eval_config {
 
             fn set_mut(&mut self) -> &mut veriplay_selfplay::splits::EvalSet {
                 &mut self.set
+            }
+
+            fn tasks(&self) -> usize {
+                self.tasks
             }
 
             fn tasks_every(&self) -> Option<u64> {
@@ -79,6 +85,9 @@ pub trait EvalKeys {
 
     /// The same, to be chosen.
     fn set_mut(&mut self) -> &mut EvalSet;
+
+    /// How many tasks it evaluates on, of each kind that the game evaluates apart.
+    fn tasks(&self) -> usize;
 
     /// Steps between two evaluations on the validation set in a run.
     fn tasks_every(&self) -> Option<u64>;

@@ -57,11 +57,12 @@ impl<S: GameSetup> PlayConfig<S> {
 
     /// What is wrong with the values of each part.
     pub fn checks(&self) -> [Result<(), Failure>; 6] {
-        let tasks_every = self.setup.eval().tasks_every();
+        let eval = self.setup.eval();
+        let counts = [("eval.tasks", eval.tasks() as u64), ("eval.tasks_every", eval.tasks_every().unwrap_or(1))];
         [
             self.run.validate().and_then(|()| self.check_sampler_reference()).and_then(|()| self.check_train_from()),
-            self.setup.eval().suite_schedule().validate(),
-            check_counts(&[("eval.tasks_every", tasks_every.unwrap_or(1))]).and_then(|()| check_roles(&self.setup)),
+            eval.suite_schedule().validate(),
+            check_counts(&counts).and_then(|()| check_roles(&self.setup)),
             proposer::check(&self.run, self.setup.shared_settings()),
             self.run.learn.check_sampling(self.setup.shared_settings()),
             self.setup.validate(&self.run.learn),

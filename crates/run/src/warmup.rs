@@ -136,6 +136,7 @@ impl<T: WarmupExamples> Recipe<T> {
 
     fn validate(&self) -> Result<(), Failure> {
         self.run.validate::<T>()?;
+        check_counts(&[("eval.tasks", self.setup.eval().tasks() as u64)])?;
         self.setup.eval().suite_schedule().validate()?;
         T::check_examples(&self.examples)?;
         self.setup.validate(&self.run.learn)

@@ -15,7 +15,7 @@ use crate::game_state::GameState;
 use crate::methods::Methods;
 use crate::monitors::Alarm;
 use crate::play::{PlayError, StepContext, StepOutput};
-use crate::preparation::{seed_pool, sft_examples};
+use crate::preparation::{Preparation, seed_pool, sft_examples};
 use crate::records::Record;
 use crate::rollout::Part;
 use crate::settings::{ProposerMode, invalid_value};
@@ -102,11 +102,20 @@ impl<G: Game> SelfPlay<G> {
     /// # Errors
     /// A fault of the policy or of the host, or tasks that cannot be made.
     pub fn init(&self, context: &StepContext<'_>) -> Result<GameState<G::Task>, PlayError> {
+        self.init_watched(context, &mut |_| {})
+    }
+
+    /// As [`SelfPlay::init`]. `watch` is told what the start model is sampled for, and how far that is.
+    pub fn init_watched(
+        &self,
+        context: &StepContext<'_>,
+        watch: &mut dyn FnMut(Preparation),
+    ) -> Result<GameState<G::Task>, PlayError> {
         self.check()?;
         let stages = self.stages(context);
         let mut pool = self.game.initial_pool(context)?;
-        seed_pool(&stages, &mut pool)?;
-        let sft_examples = sft_examples(&stages, &pool)?;
+        seed_pool(&stages, &mut pool, watch)?;
+        let sft_examples = sft_examples(&stages, &pool, watch)?;
         Ok(GameState { pool, sft_examples, ..GameState::default() })
     }
 

@@ -93,7 +93,7 @@ pub struct RowCounts {
 }
 
 /// How much higher the measures of one evaluation are than those of another.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EvalDifference {
     /// Whether the tasks are the same, and compared one by one.
     pub paired: bool,
@@ -101,6 +101,9 @@ pub struct EvalDifference {
     pub rows: Vec<EvalNumbers<Estimate>>,
     /// Of the mean over rows.
     pub mean: EvalNumbers<Estimate>,
+    /// Of the further tables that both have, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub further: BTreeMap<String, EvalDifference>,
 }
 
 /// A judged episode: its task, and the verdict or the host fault.
@@ -190,15 +193,17 @@ impl EvalTable {
         if !self.rows.iter().map(|row| &row.row).eq(other.rows.iter().map(|row| &row.row)) {
             return None;
         }
-        let counts = self.counts.as_ref().zip(other.counts.as_ref());
+        let further = self.further.iter();
+        let further = further.filter_map(|(name, own)| Some((name.clone(), own.difference(other.further.get(name)?)?)));
+        let (further, counts) = (further.collect(), self.counts.as_ref().zip(other.counts.as_ref()));
         let paired = counts.and_then(|(own, others)| own.minus(others)).filter(|rows| rows.len() == self.rows.len());
         if let Some(rows) = paired {
-            return Some(EvalDifference { paired: true, mean: EvalNumbers::mean(&rows)?, rows });
+            return Some(EvalDifference { paired: true, mean: EvalNumbers::mean(&rows)?, rows, further });
         }
         let rows = self.row_estimates().into_iter().zip(other.row_estimates());
         let rows = rows.map(|(own, others)| own.minus(others)).collect();
         let mean = self.mean_estimates()?.minus(other.mean_estimates()?);
-        Some(EvalDifference { paired: false, rows, mean })
+        Some(EvalDifference { paired: false, rows, mean, further })
     }
 
     fn intervals(&self) -> Option<EvalIntervals> {

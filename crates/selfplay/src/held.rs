@@ -66,6 +66,7 @@ impl HeldTurn {
         let rollout = Rollout {
             id: None,
             prompt_tokens: self.prompt_tokens,
+            rendered_prompt: None,
             tokens: self.tokens,
             logprobs: self.logprob_bits.into_iter().map(f32::from_bits).collect(),
             text: String::new(),

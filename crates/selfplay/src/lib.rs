@@ -33,7 +33,7 @@ pub mod multi_turn;
 mod pipeline;
 pub mod play;
 pub mod preferences;
-mod preparation;
+pub mod preparation;
 pub mod prompt_frames;
 mod prompt_groups;
 pub mod proposer_factor;

@@ -109,9 +109,9 @@ impl OutcomeCounts {
         self.dropped += step.dropped;
     }
 
-    /// Valid proposals among those judged; 0 where none was.
-    pub fn valid_rate(&self) -> f64 {
-        self.valid_proposals as f64 / self.proposals.max(1) as f64
+    /// Valid proposals among those judged; `None` where none was.
+    pub fn valid_rate(&self) -> Option<f64> {
+        (self.proposals > 0).then(|| self.valid_proposals as f64 / self.proposals as f64)
     }
 
     /// Accepted attempts among those judged; 0 where none was.

@@ -16,16 +16,32 @@ use crate::scoring::SftExample;
 use crate::stages::{StageCall, Stages};
 use crate::task_pool::{PoolTask, StepTask, TaskPool};
 
+/// How far the sampling of the start model before step 0 is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preparation {
+    /// What it is sampled for: `seed proposals`, or `supervised examples`.
+    pub purpose: &'static str,
+    /// Tasks that it has proposed, or episodes that have ended.
+    pub done: usize,
+    /// How many are known to be wanted.
+    pub total: usize,
+}
+
 /// Rounds in a row without a new task after which there are no more.
 const ROUNDS_WITHOUT_TASK: u64 = 32;
 
 /// Fills the pool up to `seed_proposals` tasks of each kind.
-pub(crate) fn seed_pool<G: Game>(stages: &Stages<'_, G>, pool: &mut TaskPool<G::Task>) -> Result<(), PlayError> {
+pub(crate) fn seed_pool<G: Game>(
+    stages: &Stages<'_, G>,
+    pool: &mut TaskPool<G::Task>,
+    watch: &mut dyn FnMut(Preparation),
+) -> Result<(), PlayError> {
     let Stages { game, context } = *stages;
     let wanted = game.settings().seed_proposals;
     let stages =
         Stages { game, context: StepContext { seed: derive_seed(context.seed, 0, "seed proposals"), ..context } };
-    let (mut round, mut fruitful) = (0, 0);
+    let count_missing = |pool: &TaskPool<G::Task>| missing_tasks(game, pool, wanted).values().sum::<usize>();
+    let (mut round, mut fruitful, all) = (0, 0, count_missing(pool));
     while let Some((kind, count)) = missing_tasks(game, pool, wanted).first_key_value() {
         if round - fruitful >= ROUNDS_WITHOUT_TASK {
             let found = wanted - count;
@@ -36,6 +52,7 @@ pub(crate) fn seed_pool<G: Game>(stages: &Stages<'_, G>, pool: &mut TaskPool<G::
             )));
         }
         round += 1;
+        watch(Preparation { purpose: "seed proposals", done: all - count_missing(pool), total: all });
         if seed_round(&stages, pool, wanted, round - 1)? {
             fruitful = round;
         }
@@ -80,6 +97,7 @@ fn missing_tasks<G: Game>(game: &G, pool: &TaskPool<G::Task>, wanted: usize) -> 
 pub(crate) fn sft_examples<G: Game>(
     stages: &Stages<'_, G>,
     pool: &TaskPool<G::Task>,
+    watch: &mut dyn FnMut(Preparation),
 ) -> Result<Vec<SftExample>, PlayError> {
     let Stages { game, context } = *stages;
     let seeds = pool.entries().iter().filter(|entry| entry.seed).map(|entry| &entry.task);
@@ -92,14 +110,22 @@ pub(crate) fn sft_examples<G: Game>(
             episodes.push(episode);
         }
     }
+    let attempts = episodes.len() * game.settings().group_size;
     let mut examples = SftExamples::default();
-    for solution in stages.solve(StageCall::new(Stage::SftSolve, 0), None, &tasks, episodes, &mut |_| {})? {
+    let mut known = Preparation { purpose: "supervised examples", done: 0, total: attempts };
+    let solutions = stages.solve(StageCall::new(Stage::SftSolve, 0), None, &tasks, episodes, &mut |more| {
+        known.done += more;
+        watch(known);
+    });
+    for solution in solutions? {
         if solution.judged.verdict?.status == Status::Accepted {
             examples.add(&solution.finished);
         }
     }
     let mut proposers = game.proposers(&Proposing { context, pool, stage: Stage::SftPropose, step: 0 })?;
     stages.retain_some_with_room(None, &mut proposers)?;
+    known.total += proposers.iter().map(|one| one.rollouts).sum::<usize>();
+    watch(known);
     for proposal in stages.propose(StageCall::new(Stage::SftPropose, 0), &proposers, &mut pool.keys(), &[])? {
         proposal.judged.verdict.as_ref().map_err(Clone::clone)?;
         if proposal.admission.task().is_some() {

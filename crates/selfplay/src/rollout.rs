@@ -173,6 +173,12 @@ impl Sampler for PolicySampler<'_> {
 pub struct TurnRecord {
     /// The prompt.
     pub prompt: String,
+    /// The prompt as a chat template rendered it; `None` where none did, and in logs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendered_prompt: Option<String>,
+    /// The tokens of the prompt as the policy saw it; empty where they are not known, and in logs of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompt_token_ids: Vec<u32>,
     /// The response.
     pub text: String,
     /// Its tokens.
@@ -185,8 +191,13 @@ pub struct TurnRecord {
 
 impl From<&(Prompt, Rollout)> for TurnRecord {
     fn from((prompt, rollout): &(Prompt, Rollout)) -> Self {
+        // A rollout with a number is its trainer's, who has the tokens.
+        let prompt_tokens = rollout.id.map_or(rollout.prompt_tokens.as_slice(), |_| &[]);
+        let prompt = prompt.text().into_owned();
         Self {
-            prompt: prompt.text().into_owned(),
+            rendered_prompt: rollout.rendered_prompt.clone().filter(|rendered| *rendered != prompt),
+            prompt_token_ids: prompt_tokens.to_vec(),
+            prompt,
             text: rollout.text.clone(),
             tokens: rollout.tokens.clone(),
             logprobs: rollout.logprobs.clone(),
@@ -216,6 +227,7 @@ fn logged_rollout(turn: Option<&TurnRecord>) -> Rollout {
     Rollout {
         id: None,
         prompt_tokens: Vec::new(),
+        rendered_prompt: None,
         tokens: Vec::new(),
         logprobs: Vec::new(),
         text: turn.map_or_else(String::new, |turn| turn.text.clone()),
@@ -289,4 +301,34 @@ fn check_answers(answers: &[Vec<Rollout>], prompts: usize, group: usize) -> Resu
         let what = format!("the policy gave `{given}` rollouts for prompt {prompt}, and `{group}` were requested");
         Err(PlayError::Setup(what))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veriplay_core::RolloutId;
+
+    #[test]
+    fn a_turn_is_logged_with_the_prompt_as_the_policy_saw_it() {
+        let empty = Rollout { text: "x".to_owned(), ..logged_rollout(None) };
+        let sampled = |rendered: Option<&str>, id| Rollout {
+            id,
+            prompt_tokens: vec![7],
+            rendered_prompt: rendered.map(str::to_owned),
+            ..empty.clone()
+        };
+        for (rollout, keys) in [
+            (empty.clone(), ""),
+            (sampled(None, None), r#""prompt_token_ids":[7],"#),
+            (sampled(Some("<s>p"), None), r#""rendered_prompt":"<s>p","prompt_token_ids":[7],"#),
+            (sampled(Some("p"), None), r#""prompt_token_ids":[7],"#),
+            (sampled(None, Some(RolloutId(3))), ""),
+        ] {
+            let record = TurnRecord::from(&(Prompt::new(Role::SOLVER, "p"), rollout));
+            let text = serde_json::to_string(&record).expect("it can be written");
+            let want = format!(r#"{{"prompt":"p",{keys}"text":"x","tokens":[],"logprobs":[],"finish":"length"}}"#);
+            assert_eq!(text, want);
+            assert_eq!(serde_json::from_str::<TurnRecord>(&text).expect("it is read back"), record);
+        }
+    }
 }

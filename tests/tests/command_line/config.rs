@@ -139,7 +139,7 @@ fn validation_reports_what_play_reports_and_every_part() {
         assert_eq!(played, validated);
     }
     // The errors of parts that do not depend on each other.
-    for (bad, code) in [([tasks, model], 5), (["learn.learning_rate = 2", "eval.tasks_per_type = 0"], 3)] {
+    for (bad, code) in [([tasks, model], 5), (["learn.learning_rate = 2", "eval.tasks = 0"], 3)] {
         let [_, validated] = errors_of(&bad.join("\n"), code);
         assert_eq!(validated.matches("error: ").count(), 2, "{validated}");
     }

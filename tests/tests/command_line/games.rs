@@ -97,14 +97,14 @@ fn told_on_shape(config: toml::Table, is_large: bool) -> String {
 fn absolute_zero_recipe() -> toml::Table {
     let mut config = configuration("absolute-zero-qwen.toml");
     config["tasks"].as_table_mut().expect("a table").remove("eval_programs");
-    with(config, "tasks.eval_mix = 'natural'\neval.tasks_per_type = 2")
+    with(config, "tasks.eval_mix = 'natural'\neval.tasks = 2")
 }
 
 /// The recipe of Sol-Ver, with snippets and problems that are here.
 fn sol_ver_recipe() -> toml::Table {
     let keys = "
         tasks.snippets = {from = 'folder', path = 'task-corpus/environments', min_chars = 80, max_chars = 4000}
-        eval.problems = 4
+        eval.tasks = 4
     ";
     let mut config = configuration("sol-ver-qwen.toml");
     let tasks = config["tasks"].as_table_mut().expect("a table");
@@ -189,7 +189,7 @@ pub(crate) fn small_sol_ver() -> toml::Table {
         game = {problems = 12, group_size = 8, suites = 4}
         agreement = {min_codes = 2, min_tests = 1}
         tasks.snippets.count = 200
-        eval.problems = 4
+        eval.tasks = 4
     ";
     with(configuration("sol-ver-quickstart.toml"), small)
 }
@@ -268,7 +268,7 @@ fn executors_of_tasks_that_the_start_model_made_resume_to_the_same_bytes() {
         tasks.given = 0
     ";
     let (_dir, summary) = survives(&with(small_self_challenge(), keys), &[1, 3]);
-    assert_eq!(summary["valid_proposal_rate"], 0.0, "{summary}");
+    assert!(summary["valid_proposal_rate"].is_null(), "{summary}");
 }
 
 #[test]
@@ -349,7 +349,7 @@ fn no_site_prompt_or_proposal_of_bug_repairs_quickstart_is_about_a_function_that
     let keys = "
         steps = 1
         game = {tasks_per_step = 8, group_size = 2, injections_per_step = 32, mutants_per_step = 16}
-        eval.bugs = 1
+        eval.tasks = 1
     ";
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = write_config(dir.path(), &with(configuration("bug-repair-quickstart.toml"), keys));

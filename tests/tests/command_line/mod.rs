@@ -185,7 +185,7 @@ fn small_config() -> toml::Table {
         checkpoint_every = 2
         game = {proposals_per_type = 4, tasks_per_type = 3, sft_samples = 4}
         tasks = {seeds_per_type = 12, sft_per_type = 8}
-        eval.tasks_per_type = 4
+        eval.tasks = 4
     ";
     with(configuration("quickstart.toml"), small)
 }

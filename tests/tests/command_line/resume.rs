@@ -189,6 +189,7 @@ fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
         summary["eval"]["before"]["mean"]["pass1"].is_number()
             && summary["eval"]["after"]["mean"]["greedy"].is_number()
             && summary["eval"]["after"]["intervals"]["mean"]["greedy"][1].is_number()
+            && summary["eval"]["difference"]["mean"]["pass1"]["interval"][1].is_number()
     );
     replay_notices_a_change(&dir.path().join("whole"));
 }
@@ -284,7 +285,7 @@ fn older_checkpoints_go_when_a_newer_one_is_whole() {
     assert_eq!((said.matches(told).count(), said.matches("`checkpoints_kept`").count()), (1, 1), "{said}");
     // What takes long before the first step is told at once.
     let started = "loading the model `builtin:tiny`\nmaking the held-out tasks of `absolute_zero`\n\
-                   making the tasks that the run starts with\nrun directory: ";
+                   opening the image `python`\nmaking the tasks that the run starts with\nrun directory: ";
     assert!(said.starts_with(started), "{said}");
     let saved = std::fs::read_dir(run.join("checkpoints")).expect("it can be listed");
     let names: BTreeSet<_> = saved.map(|entry| entry.expect("an entry").file_name()).collect();

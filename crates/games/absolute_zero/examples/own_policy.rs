@@ -74,6 +74,7 @@ impl Digits {
         Rollout {
             id: None,
             prompt_tokens,
+            rendered_prompt: None,
             tokens,
             logprobs,
             text,

@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
 use veriplay_console::isolation::Isolation;
-use veriplay_console::progress::counted;
+use veriplay_console::progress::{self, counted};
 use veriplay_core::{Execute, Task, TaskType};
 use veriplay_corpus::{Grammar, ProposalStream, Split};
 use veriplay_run::config::{LearnConfig, from_toml};
-use veriplay_run::executor::GameExecutor;
+use veriplay_run::executor::{CountedJobs, GameExecutor};
 use veriplay_run::game_setup::{EvalKeys, GameSetup, StepTokens, corpus_split, guard_and_evaluation};
 use veriplay_run::named_files::NamedFile;
 use veriplay_selfplay::driver::SelfPlay;
@@ -85,8 +85,6 @@ impl AbsoluteZeroTaskConfig {
 veriplay_run::eval_config! {
     /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
     pub struct AbsoluteZeroEvalConfig {
-        /// Tasks of each type.
-        tasks_per_type: usize,
         /// Tasks of each type and of each depth, in a table beside the other: programs of one to six statements of the grammar. Absent means none.
         #[serde(default)]
         ladder_tasks: usize,
@@ -108,9 +106,6 @@ impl GameSetup for AbsoluteZeroSetup {
     }
 
     fn validate(&self, _learn: &LearnConfig) -> Result<(), Failure> {
-        if self.eval.tasks_per_type == 0 {
-            return Err(bad_value("eval.tasks_per_type", &self.eval.tasks_per_type, "at least 1"));
-        }
         let (game, gate) = (&self.game.own, &self.gate.induction);
         if (game.induction_visible, game.induction_hidden) != (gate.visible, gate.hidden) {
             let value = format!("{} visible, {} hidden", gate.visible, gate.hidden);
@@ -181,19 +176,22 @@ impl GameSetup for AbsoluteZeroSetup {
         }
         // A file is guarded as a whole, and its other set may be too small for as many tasks.
         let is_made = |set| set == self.eval.set || matches!(measured_on, EvalSource::Mix(_));
-        let tasks_of = |set| if is_made(set) { self.evaluation_tasks(set, &executor) } else { Ok(Vec::new()) };
+        let bar = progress::bar(0, "tasks");
+        let counted = CountedJobs { execute: &executor, bar: &bar };
+        let tasks_of = |set| if is_made(set) { self.evaluation_tasks(set, &counted) } else { Ok(Vec::new()) };
         let (guard, evaluation) =
             guard_and_evaluation((guard, self.eval.set), tasks_of, |guard, set, number, task| {
                 guard.add_program(set, &format!("task {number}"), task.question.program());
             })?;
         // Checked here, so that drawing them cannot fail.
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0).map(drop)?;
-        let ladder = self.ladder(self.eval.set, &executor)?;
+        let ladder = self.ladder(self.eval.set, &counted)?;
         let mut guard = guard;
         for (number, LadderTask { task, .. }) in ladder.iter().enumerate() {
             guard.add_program(self.eval.set, &format!("ladder task {number}"), task.question.program());
         }
-        let examples = self.examples(&guard, &executor)?;
+        let examples = self.examples(&guard, &counted)?;
+        bar.finish_and_clear();
         let source = AbsoluteZeroTasks { ladder, ..self.source(examples, evaluation) };
         let game = AbsoluteZero::new(self.game.clone(), source, guard)?;
         Ok((executor, SelfPlay::new(game)))
@@ -217,7 +215,7 @@ impl AbsoluteZeroSetup {
                     Box::new(programs::read_drafts(file, set, task_type, self.game.own.induction_inputs())?.into_iter())
                 }
             };
-            all.extend(draft_tasks(execute, &self.gate, &Guard::default(), drafts, self.eval.tasks_per_type)?);
+            all.extend(draft_tasks(execute, &self.gate, &Guard::default(), drafts, self.eval.tasks)?);
         }
         Ok(all)
     }
@@ -299,7 +297,7 @@ mod tests {
     fn small() -> AbsoluteZeroSetup {
         let config = PlayConfig::<AbsoluteZeroSetup>::parse(builtin_configs::QUICKSTART, "quickstart".as_ref());
         let mut setup = config.expect("it is valid").setup;
-        (setup.eval.tasks_per_type, setup.tasks.seeds_per_type, setup.tasks.sft_per_type) = (3, 4, 2);
+        (setup.eval.tasks, setup.tasks.seeds_per_type, setup.tasks.sft_per_type) = (3, 4, 2);
         (setup.game.own.proposals_per_type, setup.game.own.tasks_per_type, setup.game.shared.group_size) = (2, 2, 2);
         // The scripted policy has a token for each letter.
         setup.game.shared.proposer_max_tokens = 512;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::image;
 use veriplay_console::isolation::{self, Isolation};
 use veriplay_console::progress::{self, counted};
@@ -98,8 +98,6 @@ veriplay_run::eval_config! {
     pub struct BugRepairEvalConfig {
         /// Seeds the samples, and which failing tests are hidden: the same for every run.
         seed: u64,
-        /// Bugs at most, the first of the files.
-        bugs: usize,
     }
 }
 
@@ -118,11 +116,7 @@ impl GameSetup for BugRepairSetup {
     }
 
     fn validate(&self, _learn: &LearnConfig) -> Result<(), Failure> {
-        self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)?;
-        if self.eval.bugs == 0 {
-            return Err(bad_value("eval.bugs", &self.eval.bugs, "at least 1"));
-        }
-        Ok(())
+        self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)
     }
 
     /// Every turn is a sample with a prompt of its own, at most as long as the context.
@@ -199,7 +193,7 @@ impl GameSetup for BugRepairSetup {
             EvalSet::HeldOut => &self.bugs.held_out,
             EvalSet::Validation => &self.bugs.validation,
         })?;
-        held_out.truncate(self.eval.bugs);
+        held_out.truncate(self.eval.tasks);
         repositories.eval_guard = self.eval.suite_schedule().guard()?;
         let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out)?.with_examples(&executor)?;
         Ok((executor, SelfPlay::new(game)))

@@ -59,9 +59,6 @@ impl GameSetup for SelfChallengeSetup {
         self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)?;
         self.gate.check().or_fail(ExitCode::Input)?;
         GameExecutor::check_image("gate.image", &self.gate.image)?;
-        if self.eval.tasks == 0 {
-            return Err(bad_value("eval.tasks", &self.eval.tasks, "at least 1"));
-        }
         if self.tasks.environments.is_empty() {
             return Err(bad_value("tasks.environments", &"[]", "at least one environment"));
         }

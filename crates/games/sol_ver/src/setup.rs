@@ -9,11 +9,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
 use veriplay_console::isolation::Isolation;
-use veriplay_console::progress::counted;
+use veriplay_console::progress::{self, counted};
 use veriplay_run::config::{LearnConfig, from_toml};
-use veriplay_run::executor::GameExecutor;
+use veriplay_run::executor::{CountedJobs, GameExecutor};
 use veriplay_run::game_setup::{EvalKeys, GameSetup, StepTokens, guard_and_evaluation};
 use veriplay_run::named_files::NamedFile;
+use veriplay_run::programs::ProgramRunner;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::settings::SharedSettings;
 use veriplay_verifier::agreement::AgreementRules;
@@ -51,9 +52,6 @@ impl GameSetup for SolVerSetup {
         self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)?;
         self.agreement.check().or_fail(ExitCode::Input)?;
         GameExecutor::check_image("agreement.image", &self.agreement.image)?;
-        if self.eval.problems == 0 {
-            return Err(bad_value("eval.problems", &self.eval.problems, "at least 1"));
-        }
         if self.refreshes_reference() && learn.needs_reference() {
             return Err(bad_value(
                 "game.dpo_reference",
@@ -163,8 +161,9 @@ impl GameSetup for SolVerSetup {
         let executor = GameExecutor::open(&self.agreement.image, None, workers)?;
         let limits = self.agreement.limits;
         let snippets = self.tasks.snippets.pool()?;
-        let tasks_of =
-            |set| self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, executor.runner());
+        let bar = progress::bar(0, "tasks");
+        let runner = ProgramRunner { execute: &CountedJobs { execute: &executor, bar: &bar }, ..executor.runner() };
+        let tasks_of = |set| self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, runner);
         let (guard, evaluation) = guard_and_evaluation(
             (self.eval.suite_schedule().guard()?, self.eval.set),
             tasks_of,
@@ -173,7 +172,8 @@ impl GameSetup for SolVerSetup {
             },
         )?;
         let count = self.game.shared.example_count();
-        let examples = self.tasks.examples(&self.eval, count, limits, executor.runner())?;
+        let examples = self.tasks.examples(&self.eval, count, limits, runner)?;
+        bar.finish_and_clear();
         let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, evaluation, guard)?;
         let game = game.with_examples(examples)?;
         Ok((executor, SelfPlay::new(game)))

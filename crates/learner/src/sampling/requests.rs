@@ -138,10 +138,12 @@ impl<'a> SamplingContext<'a> {
             return Ok(prompts.iter().map(|_| Vec::new()).collect());
         }
         let groups = continuations(queued)?;
-        let rollouts = |(prompt, group): (EncodedPrompt, Vec<Continuation>)| {
-            group.into_iter().map(|continuation| self.rollout(prompt.tokens.clone(), continuation, version)).collect()
-        };
-        Ok(encoded.into_iter().zip(groups).map(rollouts).collect())
+        let rollouts = encoded.iter().zip(prompts).zip(groups).map(|((encoded, prompt), group)| {
+            let is_rendered = template.is_some() && matches!(prompt.content, PromptContent::Messages(_));
+            let rendered = is_rendered.then(|| self.tokenizer.decode(&encoded.tokens));
+            group.into_iter().map(|one| self.rollout(&encoded.tokens, rendered.clone(), one, version)).collect()
+        });
+        Ok(rollouts.collect())
     }
 
     pub(crate) fn queue_prompt<'p>(&self, index: usize, prompt: &'p [u32], sampling: &Sampling) -> QueuedPrompt<'p>
@@ -250,10 +252,16 @@ impl<'a> SamplingContext<'a> {
         text
     }
 
-    fn rollout(&self, prompt_tokens: Vec<u32>, continuation: Continuation, policy: PolicyVersion) -> Rollout {
+    fn rollout(
+        &self,
+        prompt: &[u32],
+        rendered_prompt: Option<String>,
+        continuation: Continuation,
+        policy: PolicyVersion,
+    ) -> Rollout {
         let (text, finish) = (self.text(&continuation), continuation.finish());
         let Continuation { tokens, logprobs, .. } = continuation;
-        Rollout { id: None, prompt_tokens, tokens, logprobs, text, finish, policy }
+        Rollout { id: None, prompt_tokens: prompt.to_vec(), rendered_prompt, tokens, logprobs, text, finish, policy }
     }
 }
 

@@ -178,8 +178,12 @@ fn a_date_of_the_options_is_one_of_the_calendar() {
 }
 
 fn prompt_tokens(learner: &Learner, messages: Vec<Message>) -> Result<Vec<u32>, PolicyError> {
+    Ok(sample(learner, messages)?.prompt_tokens)
+}
+
+fn sample(learner: &Learner, messages: Vec<Message>) -> Result<Rollout, PolicyError> {
     let rollouts = learner.generate(&[Prompt::new(Role::SOLVER, messages)], &Sampling::new(1))?;
-    Ok(rollouts[0][0].prompt_tokens.clone())
+    Ok(rollouts[0][0].clone())
 }
 
 #[test]
@@ -199,7 +203,8 @@ fn a_prompt_of_messages_is_rendered_by_the_template_and_the_response_continues_a
         let encode = |text: &str| learner.tokenizer().encode(text).expect("encodes");
         assert_eq!(prompt_tokens(&learner, asked.clone()).expect("samples"), encode(&rendered), "{name}");
         let rendered = rendered + "<think>";
-        assert_eq!(prompt_tokens(&learner, begun.clone()).expect("samples"), encode(&rendered), "{name}");
+        let Rollout { prompt_tokens, rendered_prompt, .. } = sample(&learner, begun.clone()).expect("samples");
+        assert_eq!((prompt_tokens, rendered_prompt), (encode(&rendered), Some(rendered)), "{name}");
         checked += 1;
     }
     assert!(checked >= 3, "{checked}");
@@ -216,7 +221,8 @@ fn without_a_template_messages_are_plain_text_that_ends_before_the_next_user() {
     assert_eq!(prompt_tokens(&learner, messages.clone()).expect("samples"), want);
     let begun = [messages, vec![Message::assistant("<think>")]].concat();
     let want = learner.tokenizer().encode_document(&format!("{text} <think>")).expect("encodes");
-    assert_eq!(prompt_tokens(&learner, begun).expect("samples"), want);
+    let Rollout { prompt_tokens, rendered_prompt, .. } = sample(&learner, begun).expect("samples");
+    assert_eq!((prompt_tokens, rendered_prompt), (want, None));
     let templated = named("dated", LearnerOptions::default());
     let error = prompt_tokens(&templated, vec![Message::assistant("4")]).expect_err("nothing asked").to_string();
     assert!(error.contains("no message to answer"), "{error}");

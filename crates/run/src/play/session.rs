@@ -9,10 +9,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
+use veriplay_console::interrupt;
 use veriplay_console::isolation::Isolation;
 use veriplay_console::json_file::write_json;
 use veriplay_console::logfile::LogFile;
-use veriplay_console::{interrupt, progress};
+use veriplay_console::progress::{self, Progress};
 use veriplay_core::SCHEMA_VERSION;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
@@ -20,6 +21,7 @@ use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::game::Game;
 use veriplay_selfplay::game_state::GameState;
 use veriplay_selfplay::play::{OutcomeCounts, StepContext};
+use veriplay_selfplay::preparation::Preparation;
 use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
@@ -32,7 +34,7 @@ use super::tensorboard::EventFile;
 use super::timing::{StepTotals, whole_lines};
 use super::trackio::TrackioInbox;
 use super::trainer::{ExternalTrainer, PROTOCOL, Start};
-use crate::executor::GameExecutor;
+use crate::executor::{CountedJobs, GameExecutor};
 use crate::game_setup::{self, EvalKeys, GameSetup};
 use crate::kept_policies::KeptPolicies;
 use crate::play_config::PlayConfig;
@@ -213,7 +215,7 @@ impl<S: GameSetup> Session<S> {
             resumed_at: start.step,
             seconds: of_steps.seconds,
             eval_set: self.config.setup.eval().set(),
-            eval: BeforeAfter { before, after },
+            eval: BeforeAfter::new(before, after),
             suites,
             signal: Signal::read(&self.dir.path("events.jsonl"))?,
             valid_proposal_rate: self.totals.valid_rate(),
@@ -239,10 +241,11 @@ fn first_state<G: Game>(
     if is_external {
         refuse_sft(game.game.settings())?;
     }
-    progress::say(match game.game.settings().seed_proposals {
-        0 => "making the tasks that the run starts with".to_owned(),
-        seeds => format!("proposing tasks until there are {seeds} of each kind"),
-    });
+    progress::say("making the tasks that the run starts with");
+    let bar = progress::bar(0, "tasks");
+    let context = StepContext { execute: &CountedJobs { execute: context.execute, bar: &bar }, ..*context };
+    let made = game.init_watched(&context, &mut |known| show_preparation(&bar, known));
+    bar.finish_and_clear();
     Ok(PlayState {
         schema_version: SCHEMA_VERSION,
         step: 0,
@@ -250,8 +253,22 @@ fn first_state<G: Game>(
         rollouts_bytes: 0,
         totals: OutcomeCounts::default(),
         start_weights: None,
-        game: game.init(context)?,
+        game: made?,
     })
+}
+
+/// Says what the start model is sampled for when that begins, and shows how far it is.
+fn show_preparation(bar: &Progress, Preparation { purpose, done, total }: Preparation) {
+    if total == 0 {
+        return;
+    }
+    if bar.prefix() != purpose {
+        bar.suspend(|| progress::say(format!("sampling the start model for {purpose}")));
+        bar.set_prefix(purpose);
+        bar.reset();
+    }
+    bar.set_length(total as u64);
+    bar.set_position(done as u64);
 }
 
 /// Changes how many steps a run has, on disk too.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use veriplay_console::progress::{self, counted};
-use veriplay_selfplay::eval_table::{EvalNumbers, EvalTable};
+use veriplay_selfplay::eval_table::{EvalDifference, EvalNumbers, EvalTable};
 use veriplay_selfplay::intervals::Estimate;
 use veriplay_selfplay::splits::EvalSet;
 
@@ -29,8 +29,8 @@ pub struct Summary {
     pub suites: BeforeAfterSuites,
     /// Whose tasks were learned from, and how much each role's part was.
     pub signal: Signal,
-    /// Valid proposals among those judged, over the run.
-    pub valid_proposal_rate: f64,
+    /// Valid proposals among those judged, over the run; `None` where nobody proposed.
+    pub valid_proposal_rate: Option<f64>,
     /// Proposals refused because they hold what the policy is evaluated on, over the run.
     pub proposals_in_held_out: u64,
     /// Accepted attempts among those judged, over the run.
@@ -56,8 +56,16 @@ pub struct ProcessShare {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct BeforeAfter {
-    pub before: EvalTable,
-    pub after: EvalTable,
+    before: EvalTable,
+    after: EvalTable,
+    /// How much higher `after` is, with 95 % intervals over the choice of tasks; `None` where the rows differ.
+    difference: Option<EvalDifference>,
+}
+
+impl BeforeAfter {
+    pub fn new(before: EvalTable, after: EvalTable) -> Self {
+        Self { difference: after.difference(&before), before, after }
+    }
 }
 
 /// pass@1 of public sets, by name; empty where the configuration names none.
@@ -107,11 +115,10 @@ pub fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
         progress::data(format!("suite {name}: {} %", percent(Some(before), *after)));
     }
     progress::data(format!(
-        "{} in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {}, {:.0} jobs/s; {} dropped",
+        "{} in {:.0} s; {}; {:.0} % of attempts solved; {}, {:.0} jobs/s; {} dropped",
         counted(summary.steps, "step"),
         summary.seconds,
-        100.0 * summary.valid_proposal_rate,
-        summary.proposals_in_held_out,
+        proposals_text(summary.valid_proposal_rate, summary.proposals_in_held_out),
         100.0 * summary.solve_rate,
         counted(summary.jobs, "job"),
         summary.jobs_per_s,
@@ -124,7 +131,16 @@ pub fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The rows of an evaluation and their mean, then its other numbers, in percent; with `before`, as `before → after`.
+/// What people are told of a run in which nobody proposed.
+pub const NO_PROPOSALS: &str = "no proposals";
+
+fn proposals_text(valid_rate: Option<f64>, refused: u64) -> String {
+    let text = |rate| format!("{:.0} % of proposals valid, {refused} refused as evaluation data", 100.0 * rate);
+    valid_rate.map_or_else(|| NO_PROPOSALS.to_owned(), text)
+}
+
+/// The rows of an evaluation and their mean, then its other numbers, in percent; with `before`, as `before → after`, and with the difference
+/// of the means in points.
 pub fn table_text(set: EvalSet, before: Option<&EvalTable>, after: &EvalTable) -> String {
     let before_rows: Option<BTreeMap<String, [f64; 3]>> = before.map(|table| rows(table).into_iter().collect());
     let mut text = format!("| %, {} | pass@1 (T=1) | greedy | pass@8 |\n|---|---|---|---|\n", set.label());
@@ -135,6 +151,7 @@ pub fn table_text(set: EvalSet, before: Option<&EvalTable>, after: &EvalTable) -
         };
         text += &format!("| {name} | {} |\n", [cell(0), cell(1), cell(2)].join(" | "));
     }
+    text += &before.and_then(|before| after.difference(before)).map_or_else(String::new, difference_row);
     for (name, after) in &after.numbers {
         let before = before.map(|before| before.numbers.get(name).copied().flatten());
         text += &format!("{name}: {} %\n", percent(before, *after));
@@ -153,8 +170,61 @@ fn rows(table: &EvalTable) -> Vec<(String, [f64; 3])> {
     rows.chain([("**mean**".to_owned(), [pass1, greedy, pass8])]).collect()
 }
 
+/// The difference of the means as a row of their table, with 95 % intervals.
+fn difference_row(EvalDifference { paired, mean, .. }: EvalDifference) -> String {
+    let EvalNumbers { pass1, greedy, pass8 } = mean.map(|Estimate { value, interval: [low, high] }| {
+        let [value, low, high] = [value, low, high].map(|share| 100.0 * share);
+        format!("{value:+.1} ({low:+.1} to {high:+.1})")
+    });
+    let tasks = if paired { "task by task" } else { "other tasks" };
+    format!("| difference, 95 %, {tasks} | {pass1} | {greedy} | {pass8} |\n")
+}
+
 /// A fraction in percent, behind what it was where there was a measurement before.
 fn percent(before: Option<Option<f64>>, after: Option<f64>) -> String {
     let of = |number: Option<f64>| number.map_or_else(|| "none".to_owned(), |number| format!("{:.1}", 100.0 * number));
     before.map_or_else(|| of(after), |before| format!("{} → {}", of(before), of(after)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A table of two tasks, in a further table too.
+    fn table(solved: [u32; 2]) -> EvalTable {
+        let share = f64::from(solved[0] + solved[1]) / 16.0;
+        let numbers = json!({"pass1": share, "greedy": 0.5, "pass8": 1.0});
+        let row = json!({"row": "deduction", "tasks": 2, "pass1": share, "greedy": 0.5, "pass8": 1.0});
+        let counts = json!({"set": "0".repeat(64), "samples": 8, "rows": [{"solved": solved, "greedy": [0, 1]}]});
+        let table = json!({"rows": [row], "mean": numbers, "counts": counts});
+        let mut nested = table.clone();
+        nested["further"] = json!({"depth": table});
+        serde_json::from_value(nested).expect("a table")
+    }
+
+    #[test]
+    fn the_difference_of_each_table_follows_its_mean() {
+        let (before, after) = (table([2, 4]), table([6, 8]));
+        let text = table_text(EvalSet::HeldOut, Some(&before), &after);
+        let difference =
+            "| **mean** | 37.5 → 87.5 | 50.0 → 50.0 | 100.0 → 100.0 |\n| difference, 95 %, task by task | +50.0 (";
+        assert_eq!(text.matches(difference).count(), 2, "{text}");
+        assert!(!table_text(EvalSet::HeldOut, None, &after).contains("difference"));
+        let summary = serde_json::to_value(BeforeAfter::new(before, after)).expect("it can be written");
+        let difference = &summary["difference"];
+        let mean = &difference["mean"]["pass1"];
+        assert_eq!(
+            (&difference["paired"], &mean["value"], mean["interval"].as_array().map(Vec::len)),
+            (&json!(true), &json!(0.5), Some(2))
+        );
+        assert_eq!(&difference["further"]["depth"]["mean"]["pass1"], mean);
+    }
+
+    #[test]
+    fn a_run_without_proposals_has_no_rate_of_them() {
+        assert_eq!(proposals_text(Some(0.5), 3), "50 % of proposals valid, 3 refused as evaluation data");
+        assert_eq!(proposals_text(None, 0), "no proposals");
+    }
 }

@@ -211,6 +211,7 @@ impl ExternalTrainer {
             id,
             // What tells prompts apart: the trainer has the tokens.
             prompt_tokens: prompt.text().bytes().map(u32::from).collect(),
+            rendered_prompt: None,
             tokens: tokens.unwrap_or_default(),
             logprobs,
             text,

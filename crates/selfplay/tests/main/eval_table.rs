@@ -62,6 +62,8 @@ fn tables_of_the_same_tasks_are_compared_task_by_task() {
     let paired = after.difference(&before).unwrap();
     assert!(paired.paired && (paired.mean.pass1.value - 0.125).abs() < 1e-12, "{paired:?}");
     assert_eq!(paired.rows[0].greedy, Estimate::of_pairs(&differences(&before, &after)).unwrap());
+    let nested = |one: &EvalTable| EvalTable { further: [("depth".to_owned(), one.clone())].into(), ..one.clone() };
+    assert_eq!(nested(&after).difference(&nested(&before)).unwrap().further["depth"], paired);
     let independent = table("other set", &better).difference(&before).unwrap();
     assert!(!independent.paired && (independent.mean.pass1.value - 0.125).abs() < 1e-12, "{independent:?}");
     let width = |estimate: Estimate| estimate.interval[1] - estimate.interval[0];

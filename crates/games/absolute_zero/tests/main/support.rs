@@ -100,6 +100,7 @@ pub(crate) fn rollout(prompt: &str, text: &str) -> Rollout {
     Rollout {
         id: None,
         prompt_tokens: bytes(prompt),
+        rendered_prompt: None,
         logprobs: vec![-1.0; tokens.len()],
         tokens,
         text: text.to_owned(),

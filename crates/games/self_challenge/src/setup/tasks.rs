@@ -47,10 +47,7 @@ pub(crate) enum HeldOutSource {
 
 veriplay_run::eval_config! {
     /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
-    pub struct SelfChallengeEvalConfig {
-        /// Tasks of each row of generated ones; those written by hand are all of them.
-        tasks: usize,
-    }
+    pub struct SelfChallengeEvalConfig {}
 }
 
 const BLOCK: usize = 256;
@@ -155,6 +152,7 @@ impl<'a> ToolTasks<'a> {
         if count > 0 {
             progress::say(format!("completing {} for `{purpose}`", counted(count, "task")));
         }
+        let bar = progress::bar(count as u64, "tasks");
         let (mut made, mut dry) = (Vec::new(), 0);
         while made.len() < count && dry < DRY_BLOCKS {
             let block: Vec<GeneratedTask> = drafts.by_ref().take(BLOCK.min(2 * (count - made.len()))).collect();
@@ -170,7 +168,9 @@ impl<'a> ToolTasks<'a> {
                 made.extend(whole?.map(|task| CompletedTask::new(proposal, task)));
             }
             dry = if made.len() == before { dry + 1 } else { 0 };
+            bar.set_position(made.len() as u64);
         }
+        bar.finish_and_clear();
         made.truncate(count);
         for (number, made) in made.iter_mut().enumerate() {
             made.task.task_id = format!("{}/{purpose}/{number}", made.task.environment);

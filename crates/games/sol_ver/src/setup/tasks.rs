@@ -57,10 +57,7 @@ pub(crate) enum ProblemSource {
 
 veriplay_run::eval_config! {
     /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each problem.
-    pub struct SolVerEvalConfig {
-        /// Number of evaluation problems.
-        problems: usize,
-    }
+    pub struct SolVerEvalConfig {}
 }
 
 impl ProblemSource {
@@ -83,8 +80,8 @@ impl SolVerTaskConfig {
         limits: Limits,
         runner: ProgramRunner<'_>,
     ) -> Result<Vec<ProblemTask>, Failure> {
-        let first = if eval.set == EvalSet::HeldOut { eval.problems } else { 0 };
-        self.read_problems(corpus_split(eval.set), first..first + eval.problems, limits, runner)
+        let first = if eval.set == EvalSet::HeldOut { eval.tasks } else { 0 };
+        self.read_problems(corpus_split(eval.set), first..first + eval.tasks, limits, runner)
     }
 
     /// What prompts show with answers: `count` problems of the training split, or of the rows behind both sets. The same for every run.
@@ -98,7 +95,7 @@ impl SolVerTaskConfig {
         if count == 0 {
             return Ok(Vec::new());
         }
-        let behind = 2 * eval.problems;
+        let behind = 2 * eval.tasks;
         let problems = self.read_problems(Split::Train, behind..behind + count, limits, runner)?;
         Ok(problems.into_iter().filter_map(answered).collect())
     }

@@ -17,6 +17,7 @@ use crate::config::OnAlarm;
 use crate::game_setup::GameSetup;
 use crate::numbers::named_numbers;
 use crate::play::plugins;
+use crate::play::summary::NO_PROPOSALS;
 use crate::play::timing::Timing;
 use crate::play::trainer::Purpose;
 use crate::suites::SuiteScores;
@@ -120,7 +121,8 @@ impl<S: GameSetup> Session<S> {
         self.step += 1;
         self.raise(&event.alarms)?;
         tracing::info!(step = self.step, "step done");
-        Ok(format!("valid {:.2} solved {:.2}", self.totals.valid_rate(), self.totals.solve_rate()))
+        let valid = self.totals.valid_rate().map_or_else(|| NO_PROPOSALS.to_owned(), |rate| format!("valid {rate:.2}"));
+        Ok(format!("{valid} solved {:.2}", self.totals.solve_rate()))
     }
 
     /// Says what monitors have found, and stops where the configuration says so.

@@ -125,6 +125,10 @@ fn the_start_model_proposes_until_each_type_has_the_seeds_that_are_wanted() {
     assert!(state.pool.entries().iter().all(|entry| entry.seed));
     assert_eq!(state, begin(1));
     assert_ne!(state, begin(2));
+    let mut told = Vec::new();
+    game.init_watched(&context(&proposing(10_000)), &mut |one| told.push((one.purpose, one.done, one.total))).unwrap();
+    let rounds = [("seed proposals", 0, 15), ("seed proposals", 12, 15)];
+    assert_eq!(told[..2], rounds, "five of each type are missing, and each round makes four: {told:?}");
     let enough = table(config().with(|c| (c.shared.seed_proposals, c.shared.sft_samples) = (9, 0)));
     let silent = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| panic!("{} is asked", turn.prompt.text()));
     let state = enough.init(&context(&silent)).unwrap();

@@ -5,7 +5,9 @@ use super::*;
 #[test]
 fn the_start_models_valid_proposals_are_the_supervised_examples() {
     let policy = Script::of(&["good 20", "junk", "bad 21", "good 1"]).policy();
-    let state = table(config()).init(&context(&policy)).unwrap();
+    let mut told = Vec::new();
+    let state = table(config()).init_watched(&context(&policy), &mut |one| told.push(one)).unwrap();
+    assert!(told.iter().all(|one| one.purpose == "supervised examples" && one.done <= one.total), "{told:?}");
     assert_eq!(state.pool, seeded(0..9).pool);
     assert_eq!(state.sft_examples.len(), 3);
     let none = config().with(|c| c.shared.sft_samples = 0);
