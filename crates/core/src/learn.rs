@@ -54,10 +54,12 @@ pub struct Sample {
     /// Neighbours with the same number are the turns of one episode, in their order. A learner may compute what their prompts have in common
     /// once; their losses are those of samples on their own.
     pub episode: Option<u32>,
+    /// Share of the attempts at the same task that succeeded, above 0 and below 1. `None` where all or none did, and of what is no attempt.
+    pub rate: Option<f32>,
 }
 
 impl Sample {
-    /// A sample with nothing masked, scale 1, no log-probabilities and no episode.
+    /// A sample with nothing masked, scale 1, no log-probabilities, no episode and no rate.
     pub fn new(prompt: Arc<[u32]>, response: Vec<u32>, weight: f32) -> Self {
         Self {
             prompt,
@@ -69,6 +71,7 @@ impl Sample {
             behaviour: None,
             reference: None,
             role: None,
+            rate: None,
             rollout: None,
             episode: None,
         }
@@ -108,6 +111,10 @@ pub struct PreferencePair {
     pub reference: Option<[f64; 2]>,
     /// The rollouts `chosen` and `rejected` were made of, where their trainer numbers them.
     pub rollouts: Option<[RolloutId; 2]>,
+    /// How often `chosen` and `rejected` win against a response to the prompt, each in [0, 1]. `None` is a sure win: 1 and 0.
+    pub win: Option<[f64; 2]>,
+    /// Rewards of `chosen` and `rejected`, for losses over differences of rewards.
+    pub rewards: Option<[f64; 2]>,
 }
 
 /// The pairs of one optimizer step. The loss is Σ weight · loss of the pair, divided by the number of pairs.

@@ -14,29 +14,52 @@
 //! | Dr. GRPO | `dr_grpo` | `ppo_clip` | `constant_length` |
 //! | SPIRAL | `rae` | `policy_gradient` | any |
 //! | RAFT, RFT | any | `rft` | any |
+//! | NFT | `dr_grpo` or `grpo` | `nft` | `constant_length` |
+//!
+//! Losses over pairs take those that a game makes, against a reference:
+//!
+//! | method | loss | the pair's |
+//! |---|---|---|
+//! | DPO, SPIN | `dpo`, `spin` | order |
+//! | CREAM | `cream` | order, which is trusted in part |
+//! | ScPO | `scpo` | order, weighed by the margin of votes |
+//! | SPPO | `sppo` | shares of wins |
+//! | CoPG, PRDP | `copg`, `prdp` | rewards |
 
+mod copg;
+mod cream;
 mod dpo;
 mod entropy;
 mod kl;
+mod nft;
 mod policy_gradient;
 mod ppo_clip;
+mod prdp;
 mod rft;
+mod scpo;
 mod sft;
 mod spin;
+mod sppo;
 #[cfg(test)]
 mod tests;
 mod tis;
 
 use serde::{Deserialize, Serialize};
 
+pub use copg::Copg;
+pub use cream::Cream;
 pub use dpo::Dpo;
 pub(crate) use entropy::{check as check_entropy, token as entropy_term};
 pub use kl::{Kl, KlEstimator, KlPlace};
+pub use nft::Nft;
 pub use policy_gradient::PolicyGradient;
 pub use ppo_clip::PpoClip;
+pub use prdp::Prdp;
 pub use rft::Rft;
+pub use scpo::Scpo;
 pub use sft::Sft;
 pub use spin::Spin;
+pub use sppo::Sppo;
 pub use tis::Tis;
 
 /// The input of a loss.
@@ -125,12 +148,24 @@ losses! {
         Sft = "sft",
         /// Rejection-sampling fine-tuning.
         Rft = "rft",
+        /// Negative-aware fine-tuning: wrong answers teach too.
+        Nft = "nft",
     }
     pairs {
         /// Direct preference optimisation.
         Dpo = "dpo",
         /// Self-play fine-tuning.
         Spin = "spin",
+        /// Self-play preference optimisation, from shares of wins.
+        Sppo = "sppo",
+        /// Self-consistency preference optimisation, from votes.
+        Scpo = "scpo",
+        /// Consistency-regularised preference optimisation, for orders in doubt.
+        Cream = "cream",
+        /// Contrastive policy gradient, from two rewards.
+        Copg = "copg",
+        /// Proximal reward difference prediction, a regression.
+        Prdp = "prdp",
     }
     rollouts {
         "kl",
@@ -158,6 +193,8 @@ pub(crate) struct TokenView {
     pub(crate) weight: f64,
     /// π / π_behaviour; 1 for a loss that does not need it.
     pub(crate) ratio: f64,
+    /// The share of the attempts at its task that succeeded, where some did and some did not.
+    pub(crate) rate: Option<f64>,
 }
 
 /// Value and slope of a formula at one token.
@@ -185,6 +222,11 @@ impl TokenTerm {
 pub(crate) trait TokenLoss {
     /// Whether rollouts must come with behaviour log-probabilities.
     fn needs_behaviour(&self) -> bool {
+        false
+    }
+
+    /// Whether rollouts without a solve rate count nothing, as those of weight 0.
+    fn needs_rate(&self) -> bool {
         false
     }
 
@@ -217,28 +259,58 @@ pub(crate) trait TokenLoss {
     fn token(&self, seen: TokenView) -> TokenTerm;
 }
 
-/// Value and slope of a formula at one pair.
+/// What a formula sees of a pair. Of two numbers the first is of the chosen response y⁺, the second of the rejected one y⁻; log-probabilities
+/// are sums over all tokens of a response.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct PairView {
+    /// (log π(y⁺) − log ref(y⁺)) − (log π(y⁻) − log ref(y⁻)), in nats.
+    pub(crate) margin: f64,
+    /// log π − log ref of each.
+    pub(crate) log_ratios: [f64; 2],
+    /// log π(y⁺), without the reference.
+    pub(crate) logprob: f64,
+    /// Number of tokens of y⁺.
+    pub(crate) tokens: f64,
+    /// How often each wins against a response to the prompt.
+    pub(crate) win: [f64; 2],
+    /// The reward of each; 0 for a loss that does not need them.
+    pub(crate) rewards: [f64; 2],
+}
+
+/// Value and slopes of a formula at one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PairTerm {
     pub(crate) value: f64,
-    /// ∂ value / ∂ margin: the slope of every chosen token; a rejected token's is its negative.
-    pub(crate) slope: f64,
+    /// ∂ value / ∂ log π(y⁺), the slope of every token of y⁺, and ∂ value / ∂ log π(y⁻).
+    pub(crate) slopes: [f64; 2],
 }
 
-/// A loss on the margin (log π(y⁺) − log ref(y⁺)) − (log π(y⁻) − log ref(y⁻)).
+impl PairTerm {
+    /// Of a formula on the margin, with this slope in it.
+    const fn of_margin(value: f64, slope: f64) -> Self {
+        Self { value, slopes: [slope, -slope] }
+    }
+}
+
+/// A loss on one pair. The pair's weight multiplies it.
 pub(crate) trait PairLoss {
+    /// Whether pairs must come with rewards.
+    fn needs_rewards(&self) -> bool {
+        false
+    }
+
     /// Whether the options are in their ranges.
     fn check(&self) -> Result<(), BadOption>;
 
-    /// Value and slope at one pair.
-    fn pair(&self, margin: f64) -> PairTerm;
+    /// Value and slopes at one pair.
+    fn pair(&self, seen: &PairView) -> PairTerm;
 }
 
 /// −log σ(strength · margin), without overflow on either side.
 fn logistic(strength: f64, margin: f64) -> PairTerm {
     let z = strength * margin;
     let value = (-z).max(0.0) + (-z.abs()).exp().ln_1p();
-    PairTerm { value, slope: -strength / (1.0 + z.exp()) }
+    PairTerm::of_margin(value, -strength / (1.0 + z.exp()))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -251,5 +323,9 @@ pub(crate) struct BadOption {
 impl BadOption {
     fn check(key: &'static str, value: impl ToString, fine: bool, want: &'static str) -> Result<(), Self> {
         if fine { Ok(()) } else { Err(Self { key, value: value.to_string(), want }) }
+    }
+
+    fn check_positive(key: &'static str, value: f64) -> Result<(), Self> {
+        Self::check(key, value, value.is_finite() && value > 0.0, "a positive number")
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use veriplay_core::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch};
 
-use crate::losses::{Kl, KlPlace, Loss, Preference, TokenTerm, TokenView, entropy_term};
+use crate::losses::{Kl, KlPlace, Loss, PairView, Preference, TokenTerm, TokenView, entropy_term};
 use crate::network::{MicroBatch, PromptedResponse, Response};
 
 pub(crate) trait Objective: Sync {
@@ -106,7 +106,13 @@ impl ObjectiveTerms {
         if sample.imitate {
             return sample.weight != 0.0;
         }
-        self.has_terms() || self.loss.formula().keeps(sample.weight)
+        self.has_terms() || self.counts(sample)
+    }
+
+    /// Whether the loss itself, without the added terms, depends on this rollout.
+    fn counts(&self, sample: &Sample) -> bool {
+        let formula = self.loss.formula();
+        formula.keeps(sample.weight) && (sample.rate.is_some() || !formula.needs_rate())
     }
 
     pub(crate) fn needs_behaviour(&self) -> bool {
@@ -152,7 +158,7 @@ impl ObjectiveTerms {
                 format!("sample {index} has weight `{}`, which the loss `{}` refuses", sample.weight, self.loss.name());
             return Err(LearnError::BadBatch(what));
         }
-        Ok(if formula.keeps(sample.weight) { formula.effective_weight(sample.weight) } else { 0.0 })
+        Ok(if self.counts(sample) { formula.effective_weight(sample.weight) } else { 0.0 })
     }
 }
 
@@ -187,10 +193,10 @@ impl<'a> SampleObjective<'a> {
     fn token(&self, row: &LossSample<'_>, at: usize, logprob: f64, metrics: &mut Metrics) -> TokenTerm {
         let weight = row.weight - row.unit * row.shift.get(at).copied().unwrap_or(0.0);
         let behaviour = row.behaviour.get(at).map_or(logprob, |&b| f64::from(b));
-        let ratio = (logprob - behaviour).exp();
+        let (ratio, rate) = ((logprob - behaviour).exp(), row.sample.rate.map(f64::from));
         let mut term = match row.sample.imitate {
             true => TokenTerm::weighted(weight, logprob),
-            false => self.terms.loss.formula().token(TokenView { logprob, weight, ratio }),
+            false => self.terms.loss.formula().token(TokenView { logprob, weight, ratio, rate }),
         };
         if !row.behaviour.is_empty() {
             metrics.add("actor/pg_clipfrac", f64::from(u8::from(term.clipped)));
@@ -213,7 +219,7 @@ fn normalizer(terms: &ObjectiveTerms, batch: &TrainBatch, kept: &[(usize, &Sampl
         return batch.normalizer;
     }
     let share = |s: &Sample| f64::from(s.scale) * (s.response.len() - s.masked) as f64;
-    let counts = |s: &Sample| !s.imitate && terms.loss.formula().keeps(s.weight);
+    let counts = |s: &Sample| !s.imitate && terms.counts(s);
     let total: f64 = kept.iter().filter(|(_, s)| counts(s)).map(|(_, s)| share(s)).sum();
     if total > 0.0 { total } else { batch.normalizer }
 }
@@ -249,8 +255,8 @@ impl Objective for SampleObjective<'_> {
 pub(crate) struct PairObjective<'a> {
     loss: Preference,
     pairs: &'a [PreferencePair],
-    /// Of every pair, chosen minus rejected.
-    references: Vec<f64>,
+    /// Of every pair, of the chosen and of the rejected response.
+    references: Vec<[f64; 2]>,
 }
 
 impl<'a> PairObjective<'a> {
@@ -260,18 +266,33 @@ impl<'a> PairObjective<'a> {
         batch: &'a PreferenceBatch,
         held: &BTreeMap<usize, [f64; 2]>,
     ) -> Result<Self, LearnError> {
-        let margin = |(index, pair): (usize, &PreferencePair)| {
-            let missing = || LearnError::Missing {
-                index,
-                what: "reference log-probabilities",
-                loss: loss.name(),
-                hint: "hold a reference in the learner, or give them with the pair",
-            };
+        let mut references = Vec::with_capacity(batch.pairs.len());
+        for (index, pair) in batch.pairs.iter().enumerate() {
+            let missing = |what, hint| LearnError::Missing { index, what, loss: loss.name(), hint };
+            if pair.rewards.is_none() && loss.formula().needs_rewards() {
+                return Err(missing(
+                    "rewards",
+                    "give those of both responses with the pair, or use a loss over their order",
+                ));
+            }
+            const HINT: &str = "hold a reference in the learner, or give them with the pair";
             let found = pair.reference.or_else(|| held.get(&index).copied());
-            found.map(|[chosen, rejected]| chosen - rejected).ok_or_else(missing)
-        };
-        let references = batch.pairs.iter().enumerate().map(margin).collect::<Result<_, _>>()?;
+            references.push(found.ok_or_else(|| missing("reference log-probabilities", HINT))?);
+        }
         Ok(Self { loss, pairs: &batch.pairs, references })
+    }
+
+    /// What the loss sees of a pair, before the log-probabilities of its tokens are added.
+    fn view(&self, index: usize) -> PairView {
+        let ([chosen, rejected], pair) = (self.references[index], &self.pairs[index]);
+        PairView {
+            margin: -(chosen - rejected),
+            log_ratios: [-chosen, -rejected],
+            logprob: 0.0,
+            tokens: pair.chosen.len() as f64,
+            win: pair.win.unwrap_or([1.0, 0.0]),
+            rewards: pair.rewards.unwrap_or_default(),
+        }
     }
 }
 
@@ -287,23 +308,27 @@ impl Objective for PairObjective<'_> {
     }
 
     fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> ObjectiveValue {
-        let mut margins: BTreeMap<usize, f64> = BTreeMap::new();
+        let mut views: BTreeMap<usize, PairView> = BTreeMap::new();
         for (&(index, _), &logprob) in batch.origins.iter().zip(logprobs) {
-            *margins.entry(index / 2).or_insert(-self.references[index / 2]) += sign(index) * f64::from(logprob);
+            let view = views.entry(index / 2).or_insert_with(|| self.view(index / 2));
+            // A sum of its own: the difference of the two log-ratios has other last bits.
+            view.margin += sign(index) * f64::from(logprob);
+            view.log_ratios[index % 2] += f64::from(logprob);
+            view.logprob += if index % 2 == 0 { f64::from(logprob) } else { 0.0 };
         }
         let mut out =
             ObjectiveValue { slopes: vec![0.0; logprobs.len() + entropies.len()], ..ObjectiveValue::default() };
         let scale = 1.0 / self.pairs.len() as f64;
-        let mut slopes: BTreeMap<usize, f64> = BTreeMap::new();
-        for (&pair, &margin) in &margins {
-            let (term, weight) = (self.loss.formula().pair(margin), f64::from(self.pairs[pair].weight) * scale);
+        let mut slopes: BTreeMap<usize, [f64; 2]> = BTreeMap::new();
+        for (&pair, view) in &views {
+            let (term, weight) = (self.loss.formula().pair(view), f64::from(self.pairs[pair].weight) * scale);
             out.loss += weight * term.value;
-            slopes.insert(pair, weight * term.slope);
-            out.metrics.add("actor/preference_margin", margin);
-            out.metrics.add("actor/preference_accuracy", f64::from(u8::from(margin > 0.0)));
+            slopes.insert(pair, term.slopes.map(|slope| weight * slope));
+            out.metrics.add("actor/preference_margin", view.margin);
+            out.metrics.add("actor/preference_accuracy", f64::from(u8::from(view.margin > 0.0)));
         }
         for (slope, &(index, _)) in out.slopes.iter_mut().zip(&batch.origins) {
-            *slope = (sign(index) * slopes[&(index / 2)]) as f32;
+            *slope = slopes[&(index / 2)][index % 2] as f32;
         }
         out
     }

@@ -60,7 +60,7 @@ impl AdvantageRow {
         (self.role, self.kind)
     }
 
-    const fn question(&self) -> (Role, &'static str, usize, usize) {
+    pub(crate) const fn question(&self) -> (Role, &'static str, usize, usize) {
         (self.role, self.kind, self.group, self.turn)
     }
 }

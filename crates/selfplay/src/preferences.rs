@@ -88,6 +88,10 @@ pub struct Pair {
     pub rejected: Response,
     /// What the pair counts.
     pub weight: f64,
+    /// How often each of the two, the better one first, wins against a response to the prompt. `None` is a sure win.
+    pub win: Option<[f64; 2]>,
+    /// The reward of each, for losses over differences of rewards.
+    pub rewards: Option<[f64; 2]>,
 }
 
 /// What a step's responses prove of each other.
@@ -134,6 +138,10 @@ struct KeptPair {
     chosen: Vec<u32>,
     rejected: Vec<u32>,
     weight_bits: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    win_bits: Option<[u64; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reward_bits: Option<[u64; 2]>,
 }
 
 impl TrainingData {
@@ -153,6 +161,8 @@ impl TrainingData {
             chosen: pair.chosen.clone(),
             rejected: pair.rejected.clone(),
             weight_bits: pair.weight.to_bits(),
+            win_bits: pair.win.map(|both| both.map(f64::to_bits)),
+            reward_bits: pair.rewards.map(|both| both.map(f64::to_bits)),
         }));
     }
 }
@@ -173,6 +183,8 @@ impl From<&KeptPair> for PreferencePair {
             weight: f32::from_bits(kept.weight_bits),
             reference: None,
             rollouts: None,
+            win: kept.win_bits.map(|both| both.map(f64::from_bits)),
+            rewards: kept.reward_bits.map(|both| both.map(f64::from_bits)),
         }
     }
 }
@@ -198,7 +210,7 @@ impl PreferenceSchedule {
         let StepPreferences { preferences, kept, now } = step;
         let rollout = |response: Response| rollout(response).filter(|rollout| rollout.is_trainable());
         let example = |one: &Example| Some(sample(rollout(one.response)?, one.weight));
-        let pair = |one: &Pair| Some(self.pair(rollout(one.chosen)?, rollout(one.rejected)?, one.weight));
+        let pair = |one: &Pair| Some(self.pair(one, rollout(one.chosen)?, rollout(one.rejected)?));
         let examples = self.sft.iter().flat_map(|_| &preferences.examples).filter_map(example);
         let pairs = self.dpo.iter().flat_map(|_| &preferences.pairs).filter_map(pair);
         let (examples, pairs): (Vec<_>, Vec<_>) = (examples.collect(), pairs.collect());
@@ -223,14 +235,16 @@ impl PreferenceSchedule {
         sft.chain(dpo.map(|batch| Batch::Preferences(preference_batch(&batch)))).collect()
     }
 
-    fn pair(&self, chosen: &Rollout, rejected: &Rollout, weight: f64) -> PreferencePair {
+    fn pair(&self, pair: &Pair, chosen: &Rollout, rejected: &Rollout) -> PreferencePair {
         PreferencePair {
             prompt: chosen.prompt_tokens.as_slice().into(),
             chosen: chosen.tokens.clone(),
             rejected: rejected.tokens.clone(),
-            weight: weight as f32,
+            weight: pair.weight as f32,
             reference: self.reference(chosen, rejected),
             rollouts: chosen.id.zip(rejected.id).map(|(chosen, rejected)| [chosen, rejected]),
+            win: pair.win,
+            rewards: pair.rewards,
         }
     }
 
@@ -266,4 +280,25 @@ fn sft_batch(batch: &[&Sample]) -> TrainBatch {
     let samples: Vec<Sample> = groups.finish();
     let tokens: usize = samples.iter().map(|sample| sample.response.len()).sum();
     TrainBatch { samples, normalizer: tokens.max(1) as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kept_pairs_come_back_to_the_bit_and_leave_out_what_they_have_not() {
+        let (win, rewards) = (Some([0.1, 1.0 / 3.0]), Some([f64::MIN_POSITIVE, -0.0]));
+        for (win, rewards) in [(win, rewards), (None, None)] {
+            let (prompt, reference, rollouts) = ([1, 2].into(), None, None);
+            let (chosen, rejected, weight) = (vec![3], vec![4, 5], 0.1);
+            let pair = PreferencePair { prompt, chosen, rejected, weight, reference, rollouts, win, rewards };
+            let mut kept = TrainingData::default();
+            kept.keep(&[], std::slice::from_ref(&pair));
+            let text = serde_json::to_string(&kept).unwrap();
+            assert_eq!(text.contains("_bits\":["), win.is_some());
+            let read: TrainingData = serde_json::from_str(&text).unwrap();
+            assert_eq!((PreferencePair::from(&read.pairs[0]), read), (pair, kept));
+        }
+    }
 }

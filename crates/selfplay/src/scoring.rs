@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Prompt, Reward, Role, Rollout, RolloutId, Sample, TrainBatch};
 
 use crate::advantages::{AdvantageEstimator, AdvantageMemory, AdvantageRow, EpisodeNotes};
+use crate::metrics::SolveCount;
 use crate::preferences::Response;
 use crate::prompt_groups::PromptGroups;
 use crate::randomness::{generator, weighted_sample};
@@ -111,6 +112,12 @@ impl ScoredEpisode {
         }
     }
 
+    /// What it has in common with the other attempts at its task; `None` of what is no solver's.
+    fn task(&self) -> Option<(Role, &'static str, usize)> {
+        let group = self.notes.group.unwrap_or(self.group);
+        (self.part == Part::Solution).then_some((self.role, self.kind, group))
+    }
+
     /// Whether its role learns in this step.
     fn learns(&self) -> bool {
         self.role_weight > 0.0
@@ -146,7 +153,7 @@ impl Scoring<'_> {
         let all: Vec<AdvantageRow> = rows.iter().flatten().copied().collect();
         let advantages = match self.settings.learn_from {
             LearnFrom::Advantages => self.advantage.advantages(&all, memory),
-            LearnFrom::Successes => all.iter().map(|row| f64::from(u8::from(row.reward > 0.0))).collect(),
+            LearnFrom::Successes => successes(&all, self.settings.top_share),
         };
         let mut left = advantages.as_slice();
         for (scored, rows) in scored.iter_mut().zip(&rows) {
@@ -171,6 +178,32 @@ impl Scoring<'_> {
             }
         }
     }
+}
+
+/// 1 for each row to imitate, else 0: those of positive reward among the best of their question, as many as this share of its rows, and at least
+/// one. Of equal rewards the earlier rows come first.
+fn successes(rows: &[AdvantageRow], share: f64) -> Vec<f64> {
+    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    rows.iter().enumerate().for_each(|(index, row)| groups.entry(row.question()).or_default().push(index));
+    let mut kept = vec![0.0; rows.len()];
+    for mut group in groups.into_values() {
+        // What rounding adds to a whole number is no row.
+        let most = (share * group.len() as f64 - 1e-9).ceil().max(1.0) as usize;
+        group.sort_by(|a, b| rows[*b].reward.total_cmp(&rows[*a].reward));
+        group.into_iter().take(most).filter(|index| rows[*index].reward > 0.0).for_each(|index| kept[index] = 1.0);
+    }
+    kept
+}
+
+/// The share of solvers' episodes with a positive reward, of each task that some solved and some did not.
+fn solve_rates(scored: &[ScoredEpisode]) -> BTreeMap<(Role, &'static str, usize), f32> {
+    let mut counts: BTreeMap<_, SolveCount> = BTreeMap::new();
+    for one in scored {
+        let Some(task) = one.task() else { continue };
+        counts.entry(task).or_default().add(one.reward.total() > 0.0);
+    }
+    let mixed = counts.into_iter().filter(|(_, count)| count.is_learnable());
+    mixed.filter_map(|(task, count)| Some((task, count.rate()? as f32))).collect()
 }
 
 /// Gives the rewards of turns anew to episodes with as many turns: the control.
@@ -215,7 +248,7 @@ pub(crate) fn train_batch<'a>(
 ) -> Option<TrainBatch> {
     let tokens = |turns: &Turns| turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum::<usize>();
     let (aggregation, keep_zeros) = (settings.aggregation, settings.zero_advantage == ZeroAdvantage::Keep);
-    let (mut groups, mut numbers) = (PromptGroups::default(), 0_u32..);
+    let (mut groups, mut numbers, rates) = (PromptGroups::default(), 0_u32.., solve_rates(scored));
     let learned = scored.iter().filter(|one| one.learns() && (keep_zeros || one.has_weight()));
     for (scored, number) in learned.zip(numbers.by_ref()) {
         let turns = turns(scored);
@@ -235,6 +268,7 @@ pub(crate) fn train_batch<'a>(
                 role: Some(scored.role),
                 rollout: rollout.id,
                 episode: (rollouts.len() > 1).then_some(number),
+                rate: scored.task().and_then(|task| rates.get(&task).copied()),
                 ..Sample::new(prompt, rollout.tokens.clone(), scored.turn_weight(*turn) as f32)
             };
             groups.add_behind(&first.prompt_tokens, &rollout.prompt_tokens, sample);
@@ -327,5 +361,47 @@ impl<'a> SftRegulariser<'a> {
         let episodes = self.examples.chunk_by(|a, b| a.episode.is_some() && a.episode == b.episode);
         let all = episodes.map(|turns| (turns, 1.0)).collect();
         weighted_sample(all, self.samples, &mut generator(seed, step, "anchors"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scored(part: Part, group: usize, reward: f64) -> ScoredEpisode {
+        ScoredEpisode::new(Response { part, index: 0 }, part.role(), "kind", group, Reward::single("accuracy", reward))
+    }
+
+    #[test]
+    fn successes_are_those_of_positive_reward_among_the_top_share_of_their_group() {
+        let rewards = [0.5, 1.0, 0.0, 1.0, -0.5, 0.2, 0.0, 0.0];
+        let cases = [
+            (1.0, [1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]),
+            (0.75, [1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]),
+            (0.5, [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]),
+            (0.25, [0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
+            (1e-300, [0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
+        ];
+        let row = |(index, reward): (usize, &f64)| scored(Part::Solution, index / 4, *reward).rows()[0];
+        let rows: Vec<AdvantageRow> = rewards.iter().enumerate().map(row).collect();
+        for (share, want) in cases {
+            assert_eq!(successes(&rows, share), want, "{share}");
+        }
+        assert_eq!(successes(&[], 0.5), [0.0; 0]);
+        let seven = vec![rows[1]; 100];
+        assert_eq!(successes(&seven, 0.07).iter().sum::<f64>(), 7.0, "0.07 · 100 is above 7 in f64");
+    }
+
+    #[test]
+    fn solve_rates_are_of_solvers_groups_that_are_neither_all_right_nor_all_wrong() {
+        let solver = |group, rewards: [f64; 4]| rewards.map(|reward| scored(Part::Solution, group, reward));
+        let groups = [[1.0, 0.0, -0.5, 0.0], [1.0, 0.2, 0.0, 0.0], [0.0; 4], [1.0; 4]];
+        let mut all: Vec<ScoredEpisode> =
+            (0..).zip(groups).flat_map(|(group, rewards)| solver(group, rewards)).collect();
+        all.extend([1.0, 0.0].map(|reward| scored(Part::Proposal, 2, reward)));
+        let rates: Vec<(usize, f32)> = solve_rates(&all).into_iter().map(|((.., group), rate)| (group, rate)).collect();
+        assert_eq!(rates, [(0, 0.25), (1, 0.5)]);
+        assert_eq!(scored(Part::Proposal, 0, 1.0).task(), None);
+        assert!(solve_rates(&[]).is_empty());
     }
 }

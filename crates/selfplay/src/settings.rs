@@ -104,6 +104,8 @@ shared_settings! {
     advantage: Option<String> = None,
     /// What of the rewarded episodes is learned.
     learn_from: LearnFrom = LearnFrom::default(),
+    /// Under `successes`, the share of each group that may be imitated, the best by reward first. 1 means all of positive reward.
+    top_share: f64 = 1.0,
     /// How the losses of tokens become one number.
     aggregation: Aggregation = Aggregation::default(),
     /// Whether samples of advantage 0 are trained on.
@@ -212,6 +214,10 @@ impl SharedSettings {
         }
         self.check_alpha()?;
         self.check_proposer_factor()?;
+        if self.top_share != 1.0 && self.learn_from == LearnFrom::Advantages {
+            let allowed = "leave it out, or set `learn_from` to `successes`, whose group it selects from";
+            return Err(invalid_value("top_share", self.top_share, allowed));
+        }
         for (name, coefficient) in &self.intrinsic {
             check_name("intrinsic", name, &intrinsic::names())?;
             check_numbers(&[("intrinsic", *coefficient, 0.0, 1_000.0)])?;
@@ -237,6 +243,7 @@ impl SharedSettings {
             ("proposer_temperature", f64::from(self.proposer_temperature), 0.0, 10.0),
             ("solver_temperature", f64::from(self.solver_temperature), 0.0, 10.0),
             ("top_p", f64::from(self.top_p), f64::from(f32::MIN_POSITIVE), 1.0),
+            ("top_share", self.top_share, f64::MIN_POSITIVE, 1.0),
             ("min_p", f64::from(self.min_p), 0.0, 1.0),
         ])?;
         for (name, own) in &self.roles {

@@ -1,5 +1,6 @@
 //! What a step proves of its responses: what agreement trusts, or, for the control, as much of anything.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use rand::Rng;
@@ -12,6 +13,7 @@ use veriplay_selfplay::preferences::{Example, Pair, Preferences, Response};
 use veriplay_selfplay::randomness::generator;
 use veriplay_selfplay::rollout::Part;
 use veriplay_selfplay::splits::HELD_OUT;
+use veriplay_selfplay::statistics::mean_over;
 use veriplay_verifier::agreement::SuiteQuality;
 
 use super::rounds::AgreementRound;
@@ -47,7 +49,7 @@ impl SolVer {
     }
 
     fn pair(&self, chosen: Response, rejected: Response) -> Pair {
-        Pair { chosen, rejected, weight: self.weight(chosen.part) }
+        Pair { chosen, rejected, weight: self.weight(chosen.part), win: None, rewards: Some([1.0, 0.0]) }
     }
 
     /// As many examples and pairs of each role, drawn from all responses of the step; a coin says which of a pair is chosen.
@@ -162,7 +164,37 @@ impl ProblemSelection<'_> {
         let examples = statement.into_iter().chain(examples);
         chosen.examples.extend(examples.map(|response| self.game.example(response)));
         let pairs = code_pairs.into_iter().chain(test_pairs);
-        chosen.pairs.extend(pairs.map(|(chosen, rejected)| self.game.pair(chosen, rejected)));
+        chosen.pairs.extend(pairs.map(|(chosen, rejected)| self.pair(chosen, rejected)));
+    }
+
+    fn pair(&self, chosen: Response, rejected: Response) -> Pair {
+        let both = [chosen, rejected];
+        let (win, rewards) =
+            (both.map(|one| win_share(self.score(one), &self.rivals(one))), both.map(|one| self.score(one)));
+        Pair { win: Some(win), rewards: Some(rewards), ..self.game.pair(chosen, rejected) }
+    }
+
+    /// 1 for what is trusted, else a share of tests: of those for the problem that a code passes, or of a suite's own that the trusted code
+    /// passes. 0 for a suite that is vacuous.
+    fn score(&self, response: Response) -> f64 {
+        self.verdict(response).map_or(0.0, |verdict| match verdict.status {
+            Status::Accepted | Status::Sound => 1.0,
+            Status::Vacuous => 0.0,
+            Status::Unsound => self.quality(response).pass_fraction(),
+            _ => fraction(verdict),
+        })
+    }
+
+    /// The scores of the responses to a response's prompt, its own too, without those that the host dropped.
+    fn rivals(&self, response: Response) -> Vec<f64> {
+        let problem = &self.problem;
+        let all = if response.part == Part::Verification { &problem.suites } else { &problem.codes };
+        let to_prompt = all.iter().filter(|other| self.candidate(**other) == self.candidate(response));
+        to_prompt.filter(|other| self.verdict(**other).is_some()).map(|other| self.score(*other)).collect()
+    }
+
+    fn quality(&self, suite: Response) -> SuiteQuality {
+        self.problem.facts.verifications[suite.index].judged.detail.unwrap_or_default()
     }
 
     fn verdict(&self, response: Response) -> Option<&Verdict> {
@@ -181,10 +213,8 @@ impl ProblemSelection<'_> {
 
     /// The suites that are such, one of each text and candidate, in random order.
     fn suites(&self, wanted: impl Fn(&Verdict, &SuiteQuality) -> bool, random: &mut ChaCha8Rng) -> Vec<Response> {
-        let is_wanted = |suite: &Response| {
-            let quality = self.problem.facts.verifications[suite.index].judged.detail.unwrap_or_default();
-            self.verdict(*suite).is_some_and(|verdict| wanted(verdict, &quality))
-        };
+        let is_wanted =
+            |suite: &Response| self.verdict(*suite).is_some_and(|verdict| wanted(verdict, &self.quality(*suite)));
         self.distinct(self.problem.suites.iter().copied().filter(is_wanted), random)
     }
 
@@ -243,6 +273,16 @@ fn fraction(verdict: &Verdict) -> f64 {
     if verdict.total == 0 { 0.0 } else { f64::from(verdict.passed) / f64::from(verdict.total) }
 }
 
+/// How often a score is the higher one among those of all responses to a prompt. Equal ones, such as itself, are half a win each.
+fn win_share(score: f64, all: &[f64]) -> f64 {
+    let wins = mean_over(all, |other| match score.total_cmp(other) {
+        Ordering::Less => 0.0,
+        Ordering::Equal => 0.5,
+        Ordering::Greater => 1.0,
+    });
+    wins.unwrap_or(0.5)
+}
+
 fn draw_pairs(mut pairs: Vec<(Response, Response)>, most: usize, random: &mut ChaCha8Rng) -> Vec<(Response, Response)> {
     pairs.shuffle(random);
     pairs.truncate(most);
@@ -265,4 +305,19 @@ fn any_pairs(facts: &StepFacts<SolVer>, responses: &[Response]) -> Vec<(Response
         }
     }
     pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_wins_counts_ties_and_itself_as_half() {
+        let five = [1.0, 1.0, 0.5, 0.0, 0.0];
+        for (score, all, want) in
+            [(1.0, &five[..], 0.8), (0.5, &five, 0.5), (0.0, &five, 0.2), (1.0, &[1.0], 0.5), (1.0, &[], 0.5)]
+        {
+            assert!((win_share(score, all) - want).abs() < 1e-12, "{score} among {all:?}");
+        }
+    }
 }

@@ -361,6 +361,9 @@ impl TokenLimits {
         if !sample.weight.is_finite() || sample.imitate && sample.weight < 0.0 {
             return bad(format!("sample {i} has weight `{}`", sample.weight));
         }
+        if let Some(rate) = sample.rate.filter(|rate| !(0.0..=1.0).contains(rate)) {
+            return bad(format!("sample {i} has the solve rate `{rate}`: want a number from 0 to 1"));
+        }
         if !(sample.scale.is_finite() && sample.scale >= 0.0) {
             return bad(format!("sample {i} has scale `{}`: want a number that is not negative", sample.scale));
         }
@@ -385,6 +388,9 @@ impl TokenLimits {
             }
             if let Some(logprob) = pair.reference.iter().flatten().find(|l| !l.is_finite()) {
                 return bad(format!("pair {i} has the reference log-probability `{logprob}`"));
+            }
+            if let Some(number) = pair.win.iter().chain(&pair.rewards).flatten().find(|number| !number.is_finite()) {
+                return bad(format!("pair {i} has the share of wins or the reward `{number}`: want a finite number"));
             }
         }
         Ok(())

@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadOption, PairLoss, PairTerm, logistic};
+use super::{BadOption, PairLoss, PairTerm, PairView, logistic};
 
 /// Direct preference optimisation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -31,10 +31,10 @@ impl Default for Dpo {
 
 impl PairLoss for Dpo {
     fn check(&self) -> Result<(), BadOption> {
-        BadOption::check("beta", self.beta, self.beta.is_finite() && self.beta > 0.0, "a positive number")
+        BadOption::check_positive("beta", self.beta)
     }
 
-    fn pair(&self, margin: f64) -> PairTerm {
-        logistic(self.beta, margin)
+    fn pair(&self, seen: &PairView) -> PairTerm {
+        logistic(self.beta, seen.margin)
     }
 }

@@ -14,7 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadOption, PairLoss, PairTerm, logistic};
+use super::{BadOption, PairLoss, PairTerm, PairView, logistic};
 
 /// Self-play fine-tuning.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -33,10 +33,10 @@ impl Default for Spin {
 
 impl PairLoss for Spin {
     fn check(&self) -> Result<(), BadOption> {
-        BadOption::check("lambda", self.lambda, self.lambda.is_finite() && self.lambda > 0.0, "a positive number")
+        BadOption::check_positive("lambda", self.lambda)
     }
 
-    fn pair(&self, margin: f64) -> PairTerm {
-        logistic(self.lambda, margin)
+    fn pair(&self, seen: &PairView) -> PairTerm {
+        logistic(self.lambda, seen.margin)
     }
 }

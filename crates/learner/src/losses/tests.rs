@@ -16,13 +16,20 @@ fn token() -> impl Strategy<Value = (f64, f64, f64)> {
 }
 
 fn seen(logprob: f64, behaviour: f64, weight: f64) -> TokenView {
-    TokenView { logprob, weight, ratio: (logprob - behaviour).exp() }
+    TokenView { logprob, weight, ratio: (logprob - behaviour).exp(), rate: None }
 }
 
 /// The slope by a central difference of `value` in log π.
 fn slope(value: impl Fn(f64) -> f64, logprob: f64) -> f64 {
     const STEP: f64 = 1e-6;
     (value(logprob + STEP) - value(logprob - STEP)) / (2.0 * STEP)
+}
+
+/// A pair with these log-ratios: its chosen response has 4 tokens and log ref −8, and win shares and rewards are not the extreme ones.
+fn pair(log_ratios: [f64; 2]) -> PairView {
+    let [chosen, rejected] = log_ratios;
+    let (margin, logprob) = (chosen - rejected, chosen - 8.0);
+    PairView { margin, log_ratios, logprob, tokens: 4.0, win: [0.9, 0.1], rewards: [1.0, 0.25] }
 }
 
 #[track_caller]
@@ -86,11 +93,12 @@ proptest! {
     fn pairs_cost_the_negative_log_of_the_odds_that_the_chosen_one_wins(margin in -2000.0..2000.0_f64, strength in 0.01..2.0_f64) {
         let losses: [&dyn PairLoss; 2] = [&Dpo { beta: strength }, &Spin { lambda: strength }];
         for loss in losses {
-            let term = loss.pair(margin);
-            prop_assert!(term.value.is_finite() && term.slope <= 0.0 && term.slope >= -strength);
+            let term = loss.pair(&pair([margin, 0.0]));
+            let [chosen, rejected] = term.slopes;
+            prop_assert!(term.value.is_finite() && chosen <= 0.0 && chosen >= -strength && rejected == -chosen);
             if (strength * margin).abs() < 30.0 {
                 close(term.value, -(1.0 / (1.0 + (-strength * margin).exp())).ln());
-                close(term.slope, slope(|m| loss.pair(m).value, margin));
+                close(chosen, slope(|m| loss.pair(&pair([m, 0.0])).value, margin));
             }
         }
     }
@@ -115,11 +123,84 @@ proptest! {
 fn exactly_at_a_bound_the_unclipped_side_decides() {
     let loss = PpoClip { clip_low: 0.25, clip_high: 0.5, dual_clip: None };
     for (ratio, a) in [(1.5, 1.0), (0.75, -1.0), (0.75, 1.0), (1.5, -1.0)] {
-        let term = loss.token(TokenView { logprob: -1.0, weight: a, ratio });
+        let term = loss.token(TokenView { logprob: -1.0, weight: a, ratio, rate: None });
         assert_eq!((term.value, term.slope, term.clipped), (-ratio * a, -ratio * a, false));
     }
-    let beyond = loss.token(TokenView { logprob: -1.0, weight: 1.0, ratio: 1.5 + 1e-9 });
+    let beyond = loss.token(TokenView { logprob: -1.0, weight: 1.0, ratio: 1.5 + 1e-9, rate: None });
     assert_eq!((beyond.value, beyond.slope, beyond.clipped), (-1.5, 0.0, true));
+}
+
+#[test]
+fn slopes_of_pairs_are_differences_of_the_value_in_each_log_ratio() {
+    let (clipped, beta) = (Prdp { beta: 0.5, clip: Some(0.5) }, 0.1);
+    let losses: [&dyn PairLoss; 8] = [
+        &Dpo::default(),
+        &Spin::default(),
+        &Sppo::default(),
+        &Scpo { beta, alpha: 0.7 },
+        &Cream { beta, consistency: 0.7 },
+        &Copg::default(),
+        &Prdp::default(),
+        &clipped,
+    ];
+    for (index, loss) in losses.into_iter().enumerate() {
+        for [chosen, rejected] in [[0.0, 0.0], [1.5, -0.4], [-2.0, 1.0], [0.3, 0.2], [6.0, -3.0]] {
+            let term = loss.pair(&pair([chosen, rejected]));
+            let found = [
+                slope(|moved| loss.pair(&pair([moved, rejected])).value, chosen),
+                slope(|moved| loss.pair(&pair([chosen, moved])).value, rejected),
+            ];
+            for (slope, found) in term.slopes.into_iter().zip(found) {
+                assert!((slope - found).abs() < 1e-5 * (1.0 + found.abs()), "loss {index}: {slope} is not {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pairs_of_the_docs_cost_what_they_say() {
+    let ln_2 = std::f64::consts::LN_2;
+    let hard = |log_ratios| PairView { rewards: [1.0, 0.0], ..pair(log_ratios) };
+    let cases: [(&dyn PairLoss, PairView, f64, [f64; 2]); 7] = [
+        (&Sppo::default(), pair([0.0, 0.0]), 320_000.0, [-800.0, 800.0]),
+        (&Scpo::default(), pair([0.0, 0.0]), ln_2 + 2.0, [-0.3, 0.05]),
+        (&Cream { beta: 0.1, consistency: 0.8 }, pair([0.0, 0.0]), ln_2, [-0.03, 0.03]),
+        (&Copg::default(), hard([0.0, 0.0]), 0.0, [-1.0, 1.0]),
+        (&Copg::default(), hard([4.0, -6.0]), -5.0, [0.0, 0.0]),
+        (&Prdp { beta: 0.5, clip: None }, hard([0.0, 0.0]), 4.0, [-4.0, 4.0]),
+        (&Prdp { beta: 0.5, clip: Some(0.5) }, hard([1.0, 0.0]), 2.25, [0.0, 3.0]),
+    ];
+    for (loss, seen, value, slopes) in cases {
+        let term = loss.pair(&seen);
+        close(term.value, value);
+        term.slopes.into_iter().zip(slopes).for_each(|(found, want)| close(found, want));
+    }
+}
+
+#[test]
+fn negative_aware_fine_tuning_is_the_policy_gradient_on_policy_and_its_formula_off_policy() {
+    let term = |weight, ratio: f64, rate| Nft {}.token(TokenView { logprob: ratio.ln() - 1.0, weight, ratio, rate });
+    for rate in [0.125, 0.3, 0.5, 0.75, 0.875] {
+        for weight in [1.0 - rate, -rate] {
+            let plain = PolicyGradient {}.token(seen(-1.0, -1.0, weight));
+            assert!((term(weight, 1.0, Some(rate)).slope - plain.slope).abs() < 1e-9);
+            for ratio in [0.1_f64, 0.5, 0.9, 1.5, 4.0] {
+                let found = term(weight, ratio, Some(rate));
+                if weight < 0.0 && ratio > 1.0 {
+                    // The bound decides the value, and the slope is that of −(1 − s) · argument.
+                    close(found.value, 0.0);
+                    close(found.slope, rate * ratio);
+                } else {
+                    close(found.slope, slope(|l| term(weight, l.exp(), Some(rate)).value, ratio.ln()));
+                }
+            }
+        }
+    }
+    let found = term(-0.25, 0.5, Some(0.25));
+    close(found.value, -0.75 * (7.0_f64 / 6.0).ln());
+    close(found.slope, 3.0 / 28.0);
+    assert_eq!(term(-0.5, 1.0, Some(0.0)), term(-0.5, 1.0, Some(0.02)), "held to the least rate");
+    assert_eq!((term(1.0, 2.0, None).value, term(1.0, 2.0, None).slope), (0.0, 0.0));
 }
 
 #[test]

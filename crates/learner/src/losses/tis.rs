@@ -35,7 +35,7 @@ impl TokenLoss for Tis {
     }
 
     fn check(&self) -> Result<(), BadOption> {
-        BadOption::check("cap", self.cap, self.cap.is_finite() && self.cap > 0.0, "a positive number")
+        BadOption::check_positive("cap", self.cap)
     }
 
     fn token(&self, TokenView { logprob, weight, ratio, .. }: TokenView) -> TokenTerm {

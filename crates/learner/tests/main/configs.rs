@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use veriplay_learner::{
-    AdamW, Architecture, ConfigError, Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Llama3Scaling, Lora,
-    ModelConfig, Optimizer, PpoClip, Preference, Segments, Spin, Tis,
+    AdamW, Architecture, ConfigError, Copg, Cream, Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions,
+    Llama3Scaling, Lora, ModelConfig, Optimizer, PpoClip, Prdp, Preference, Scpo, Segments, Spin, Sppo, Tis,
 };
 
 use crate::common::{tiny_config, tokenizer};
@@ -269,7 +269,7 @@ fn another_architecture_and_broken_text_are_refused() {
 /// A change that makes options invalid, and the key that is named.
 type Invalid = (fn(&mut LearnerOptions), &'static str);
 
-const INVALID: [Invalid; 34] = [
+const INVALID: [Invalid; 40] = [
     (|o| o.data_parallel = 0, "options.data_parallel"),
     (|o| o.micro_tokens = 0, "options.micro_tokens"),
     (|o| o.max_length = Some(0), "options.max_length"),
@@ -293,6 +293,12 @@ const INVALID: [Invalid; 34] = [
     (|o| o.preference = Preference::Dpo(Dpo { beta: 0.0 }), "preference.beta"),
     (|o| o.preference = Preference::Dpo(Dpo { beta: -0.1 }), "preference.beta"),
     (|o| o.preference = Preference::Spin(Spin { lambda: f64::INFINITY }), "preference.lambda"),
+    (|o| o.preference = Preference::Sppo(Sppo { eta: 0.0 }), "preference.eta"),
+    (|o| o.preference = Preference::Scpo(Scpo { alpha: -1.0, ..Scpo::default() }), "preference.alpha"),
+    (|o| o.preference = Preference::Cream(Cream { consistency: 1.5, ..Cream::default() }), "preference.consistency"),
+    (|o| o.preference = Preference::Copg(Copg { beta: f64::NAN }), "preference.beta"),
+    (|o| o.preference = Preference::Prdp(Prdp { beta: 0.0, clip: None }), "preference.beta"),
+    (|o| o.preference = Preference::Prdp(Prdp { beta: 0.1, clip: Some(0.0) }), "preference.clip"),
     (|o| o.kl = kl(0.0, KlEstimator::K3, KlPlace::Loss), "kl.coefficient"),
     (|o| o.kl = kl(0.1, KlEstimator::K1, KlPlace::Loss), "kl.estimator"),
     (|o| o.kl = kl(0.1, KlEstimator::K3, KlPlace::Reward), "kl.estimator"),

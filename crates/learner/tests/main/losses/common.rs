@@ -22,7 +22,7 @@ pub(crate) const fn kl(estimator: KlEstimator, place: KlPlace) -> Option<Kl> {
 }
 
 /// Responses of one token and of several, two prompts, weights of both signs; log-probabilities of other policies that are
-/// `away` from those of `learner` by up to that much, on both sides of it.
+/// `away` from those of `learner` by up to that much, on both sides of it; solve rates, but not of all.
 pub(crate) fn batch(learner: &Learner, away: f32) -> TrainBatch {
     let prompts: [&[u32]; 2] = [&[5, 6, 7], &[9]];
     let mut samples: Vec<Sample> = Vec::new();
@@ -36,8 +36,8 @@ pub(crate) fn batch(learner: &Learner, away: f32) -> TrainBatch {
             };
             let weight = [1.0, -0.7, 0.4][(g + p) % 3];
             let scale = [1.0, 0.5, 0.25][g];
-            let plain = Sample { scale, behaviour: moved(0), reference: moved(2), ..sample(prompt, &response, weight) };
-            samples.push(plain);
+            let (behaviour, reference, rate) = (moved(0), moved(2), [Some(0.25), Some(0.5), None][(g + 2 * p) % 3]);
+            samples.push(Sample { scale, behaviour, reference, rate, ..sample(prompt, &response, weight) });
         }
     }
     samples.push(Sample { masked: 1, ..Sample::example([9].into(), vec![3, 4, 0], 0.5) });
@@ -57,6 +57,8 @@ pub(crate) fn pairs(learner: &Learner, away: f64) -> PreferenceBatch {
             weight,
             reference,
             rollouts: None,
+            win: Some([0.8, 0.3]),
+            rewards: Some([1.0, 0.25]),
         }
     };
     PreferenceBatch {

@@ -1,10 +1,10 @@
 //! Every loss through the whole tiny model: its value against a formula in f64 on the f64 model, its gradient against central
 //! differences of that formula. Nothing of the learner's formulas, graph or kernels is in what it is compared with.
 
-use veriplay_core::{PreferenceBatch, Sample, TrainBatch};
+use veriplay_core::{PreferenceBatch, PreferencePair, Sample, TrainBatch};
 use veriplay_learner::{
-    Dpo, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, PolicyGradient, PpoClip, Preference, Rft,
-    Sft, Spin, Tis,
+    Copg, Cream, Dpo, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, Nft, PolicyGradient, PpoClip,
+    Prdp, Preference, Rft, Scpo, Sft, Spin, Sppo, Tis,
 };
 
 use super::common::{batch, kl, learner, pairs, with_loss, with_preference};
@@ -124,6 +124,17 @@ fn truncated_importance_sampling() {
 }
 
 #[test]
+fn negative_aware_fine_tuning_counts_what_has_a_solve_rate_and_bounds_a_value_but_not_its_slope() {
+    check_tokens(with_loss(Nft::default()), 0.6, |s, t, now, fixed| {
+        let Some(rate) = s.rate.map(f64::from) else { return 0.0 };
+        let (a, argument) = (weight(s), |l: f64| (1.0 - rate * (l - behaviour(s, t)).exp()) / (1.0 - rate));
+        let bounded = argument(fixed.0[t]).max(1.0);
+        let moved = bounded.ln() + (argument(now.0[t]) - argument(fixed.0[t])) / bounded;
+        if a > 0.0 { -a * (now.0[t] - behaviour(s, t)) } else { a * (1.0 - rate) / rate * moved }
+    });
+}
+
+#[test]
 fn supervised_fine_tuning() {
     let mut learner = learner(with_loss(Sft::default()));
     let mut batch = batch(&learner, 0.5);
@@ -180,29 +191,62 @@ fn an_entropy_bonus() {
     check_tokens(options, 0.5, |s, t, now, _| -weight(s) * now.0[t] - 0.7 * now.1[t]);
 }
 
+/// A loss on pairs, from the pair and the log-ratios of its responses.
 #[track_caller]
-fn check_pairs(preference: Preference, strength: f64) {
+fn check_pairs(preference: Preference, slow: impl Fn(&PreferencePair, [f64; 2]) -> f64) {
     let mut learner = learner(with_preference(preference));
     let batch: PreferenceBatch = pairs(&learner, 2.0);
     let found = learner.named_preference_gradients(&batch).expect("gradients");
     check(&learner, found, |oracle| {
         let total = |prompt: &[u32], response: &[u32]| oracle.outputs(prompt, response).0.iter().sum::<f64>();
-        let term = |pair: &veriplay_core::PreferencePair| {
+        let term = |pair: &PreferencePair| {
             let [chosen, rejected] = pair.reference.expect("given");
-            let margin =
-                (total(&pair.prompt, &pair.chosen) - chosen) - (total(&pair.prompt, &pair.rejected) - rejected);
-            f64::from(pair.weight) * -(1.0 / (1.0 + (-strength * margin).exp())).ln()
+            let log_ratios =
+                [total(&pair.prompt, &pair.chosen) - chosen, total(&pair.prompt, &pair.rejected) - rejected];
+            f64::from(pair.weight) * slow(pair, log_ratios)
         };
         batch.pairs.iter().map(term).sum::<f64>() / batch.pairs.len() as f64
     });
 }
 
-#[test]
-fn direct_preference_optimisation() {
-    check_pairs(Preference::Dpo(Dpo { beta: 0.4 }), 0.4);
+fn dpo(strength: f64, [chosen, rejected]: [f64; 2]) -> f64 {
+    -(1.0 / (1.0 + (-strength * (chosen - rejected)).exp())).ln()
+}
+
+/// (R⁺ − R⁻) / β.
+fn gain(pair: &PreferencePair, beta: f64) -> f64 {
+    let [chosen, rejected] = pair.rewards.expect("given");
+    (chosen - rejected) / beta
 }
 
 #[test]
-fn self_play_fine_tuning() {
-    check_pairs(Preference::Spin(Spin { lambda: 0.9 }), 0.9);
+fn losses_over_the_order_of_pairs() {
+    check_pairs(Preference::Dpo(Dpo { beta: 0.4 }), |_, both| dpo(0.4, both));
+    check_pairs(Preference::Spin(Spin { lambda: 0.9 }), |_, both| dpo(0.9, both));
+    check_pairs(Preference::Scpo(Scpo { beta: 0.4, alpha: 0.7 }), |pair, both| {
+        let logprob = both[0] + pair.reference.expect("given")[0];
+        dpo(0.4, both) - 0.7 * logprob / pair.chosen.len() as f64
+    });
+    check_pairs(Preference::Cream(Cream { beta: 0.4, consistency: 0.8 }), |_, [chosen, rejected]| {
+        0.8 * dpo(0.4, [chosen, rejected]) + 0.2 * dpo(0.4, [rejected, chosen])
+    });
+}
+
+#[test]
+fn losses_over_shares_of_wins_and_over_rewards() {
+    check_pairs(Preference::Sppo(Sppo { eta: 4.0 }), |pair, both| {
+        let win = pair.win.expect("given");
+        (0..2).map(|at| (both[at] - 4.0 * (win[at] - 0.5)).powi(2)).sum()
+    });
+    check_pairs(Preference::Copg(Copg { beta: 0.3 }), |pair, [chosen, rejected]| {
+        let margin = chosen - rejected;
+        0.3 * (0.5 * margin * margin - margin * gain(pair, 0.3))
+    });
+    check_pairs(Preference::Prdp(Prdp { beta: 0.3, clip: None }), |pair, [chosen, rejected]| {
+        (chosen - rejected - gain(pair, 0.3)).powi(2)
+    });
+    check_pairs(Preference::Prdp(Prdp { beta: 0.3, clip: Some(1.5) }), |pair, both| {
+        let error = |[chosen, rejected]: [f64; 2]| (chosen - rejected - gain(pair, 0.3)).powi(2);
+        error(both).max(error(both.map(|one| one.clamp(-1.5, 1.5))))
+    });
 }

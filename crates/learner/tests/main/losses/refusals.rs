@@ -1,9 +1,11 @@
 //! Batches that lack what a loss needs: refused by name, and nothing has changed.
 
 use veriplay_core::{Learn, LearnError, PreferenceBatch, TrainBatch};
-use veriplay_learner::{KlEstimator, KlPlace, Learner, LearnerOptions, Loss, PpoClip, Sft, Tis};
+use veriplay_learner::{
+    Copg, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, Nft, PpoClip, Prdp, Preference, Sft, Sppo, Tis,
+};
 
-use super::common::{batch, kl, learner, pairs, with_loss};
+use super::common::{batch, kl, learner, pairs, with_loss, with_preference};
 
 #[track_caller]
 fn refused(learner: &mut Learner, batch: &TrainBatch, words: &[&str]) {
@@ -15,7 +17,7 @@ fn refused(learner: &mut Learner, batch: &TrainBatch, words: &[&str]) {
 
 #[test]
 fn a_rollout_without_behaviour_is_named() {
-    for loss in [Loss::PpoClip(PpoClip::default()), Loss::Tis(Tis::default())] {
+    for loss in [Loss::PpoClip(PpoClip::default()), Loss::Tis(Tis::default()), Loss::Nft(Nft::default())] {
         let mut learner = learner(with_loss(loss));
         let mut batch = batch(&learner, 0.1);
         batch.samples[3].behaviour = None;
@@ -59,6 +61,9 @@ fn log_probabilities_that_do_not_fit_their_response_are_refused() {
     let mut scaled = batch(&learner, 0.1);
     scaled.samples[0].scale = -1.0;
     refused(&mut learner, &scaled, &["sample 0", "scale `-1`"]);
+    let mut rated = batch(&learner, 0.1);
+    rated.samples[1].rate = Some(f32::NAN);
+    refused(&mut learner, &rated, &["sample 1", "solve rate `NaN`"]);
     let mut example = batch(&learner, 0.1);
     example.samples[6].weight = -1.0;
     refused(&mut learner, &example, &["sample 6", "weight `-1`"]);
@@ -72,17 +77,35 @@ fn supervised_fine_tuning_refuses_what_it_would_have_to_unlearn() {
 }
 
 #[test]
+fn pairs_without_rewards_are_named_under_a_loss_that_needs_them() {
+    for (loss, needs) in [
+        (Preference::Copg(Copg::default()), true),
+        (Preference::Prdp(Prdp::default()), true),
+        (Preference::Sppo(Sppo::default()), false),
+    ] {
+        let mut learner = learner(with_preference(loss));
+        let mut batch = pairs(&learner, 1.0);
+        batch.pairs.iter_mut().skip(1).for_each(|pair| (pair.rewards, pair.win) = (None, None));
+        let found = learner.prefer(&batch, 1e-3).map(|_| ()).map_err(|error| error.to_string());
+        let want = format!("sample 1 has no rewards, and the loss `{}` needs them", loss.name());
+        assert!(if needs { found.is_err_and(|error| error.starts_with(&want)) } else { found.is_ok() }, "{want}");
+    }
+}
+
+#[test]
 fn pairs_without_reference_are_named_and_bad_pairs_are_refused() {
     let mut learner = learner(LearnerOptions::default());
     let good = pairs(&learner, 1.0);
     type Spoil = fn(&mut PreferenceBatch);
-    let cases: [(Spoil, &str); 6] = [
+    let cases: [(Spoil, &str); 8] = [
         (|b| b.pairs[2].reference = None, "sample 2 has no reference log-probabilities"),
         (|b| b.pairs[1].chosen.clear(), "the chosen response of pair 1 has an empty"),
         (|b| b.pairs[1].rejected[0] = 110, "the rejected response of pair 1 holds token 110"),
         (|b| b.pairs[0].weight = -1.0, "pair 0 has weight `-1`"),
         (|b| b.pairs[0].rejected = vec![1; 96], "context"),
         (|b| b.pairs[0].reference = Some([f64::NAN, 0.0]), "pair 0 has the reference"),
+        (|b| b.pairs[1].win = Some([0.5, f64::NAN]), "pair 1 has the share of wins or the reward `NaN`"),
+        (|b| b.pairs[2].rewards = Some([f64::INFINITY, 0.0]), "pair 2 has the share of wins or the reward `inf`"),
     ];
     let before = learner.weights_bytes().expect("bytes");
     for (spoil, words) in cases {

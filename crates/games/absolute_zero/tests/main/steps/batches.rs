@@ -142,7 +142,9 @@ fn rollouts_bring_their_behaviour_and_supervised_examples_are_imitated() {
     for sample in &batch.samples {
         let behaviour = sample.behaviour.as_ref().map(Vec::len);
         assert_eq!(behaviour, (!sample.imitate).then_some(sample.response.len()));
+        assert!(sample.rate.is_none_or(|rate| !sample.imitate && 0.0 < rate && rate < 1.0));
     }
+    assert!(batch.samples.iter().any(|sample| sample.rate.is_some()));
 }
 
 #[test]
