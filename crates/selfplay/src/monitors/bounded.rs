@@ -26,7 +26,7 @@
 //! In the first ten steps 10 % of the attempts have the commonest answer, with a deviation of 2 points. The bound is 50 %, the furthest of 50 %, 30 %
 //! and 16 %. The fifth step in a row with 60 % raises the alarm.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use veriplay_core::{FinishReason, Rollout};
 
@@ -207,7 +207,7 @@ fn distinct_trigrams(step: &StepSummary<'_>) -> Option<f64> {
     let texts = own(step, Part::Proposal).flat_map(|episode| episode.turns);
     let texts: BTreeSet<&[u32]> = texts.map(|(_, rollout)| rollout.tokens.as_slice()).collect();
     let trigrams: Vec<&[u32]> = texts.iter().flat_map(|text| text.windows(3)).collect();
-    share(trigrams.iter().collect::<BTreeSet<_>>().len(), trigrams.len())
+    share(trigrams.iter().collect::<HashSet<_>>().len(), trigrams.len())
 }
 
 fn cut_off_share(step: &StepSummary<'_>) -> Option<f64> {
