@@ -1,6 +1,7 @@
 //! The keys that every configuration file has, and how configuration files are read: strictly.
 
 mod explanation;
+mod on_alarm;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -23,6 +24,7 @@ use crate::model::refuse_frozen;
 use crate::passes::Passes;
 use crate::rollout_server::RolloutServerConfig;
 use explanation::{Explanation, explain, nearest};
+pub use on_alarm::{AlarmAction, AlarmEffects, BestCheckpoint, OnAlarm};
 
 /// The settings of every run. Unknown keys are rejected where the game's keys are known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,7 +52,7 @@ pub struct RunConfig {
     /// The project of trackio that they are written for too, into its inbox. Absent means none.
     #[serde(default)]
     pub trackio: Option<String>,
-    /// What an alarm of a monitor does. Absent means that it is logged.
+    /// What alarms of monitors do. Absent means that they are logged.
     #[serde(default)]
     pub on_alarm: OnAlarm,
     /// Seconds that a plug-in may take to an answer. Absent means ten minutes.
@@ -61,17 +63,6 @@ pub struct RunConfig {
     pub rollout_server: Option<RolloutServerConfig>,
     /// How the policy is trained.
     pub learn: LearnConfig,
-}
-
-/// What an alarm of a monitor does.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnAlarm {
-    /// It stands in the log of events, and on stderr.
-    #[default]
-    Log,
-    /// The run stops behind the step, with a checkpoint.
-    Stop,
 }
 
 /// [`DEFAULT_GAME`], as serde asks for it.
@@ -145,6 +136,12 @@ impl LearnConfig {
         let Self { loss, preference, kl, entropy_bonus, device, precision, .. } = *self;
         let losses = LearnerOptions { loss, preference, kl, entropy_bonus, ..self.options.clone() };
         LearnerOptions { lora: self.lora.clone(), device, precision, ..losses }
+    }
+
+    /// The same after what alarms have done. Powers of two are exact.
+    pub fn change_by(&mut self, effects: &AlarmEffects) {
+        self.learning_rate *= 0.5_f64.powi(effects.restored);
+        self.kl.iter_mut().for_each(|kl| kl.coefficient *= 2.0_f64.powi(effects.raised));
     }
 
     /// Whether adapters train, on a frozen base.
@@ -417,6 +414,7 @@ impl RunConfig {
             return Err(bad_value("trackio", &"\"\"", "the name of a project of trackio"));
         }
         self.learn.validate()?;
+        self.on_alarm.check(self)?;
         let Some(server) = &self.rollout_server else { return Ok(()) };
         server.check(&self.model, self.learn.trains_adapters())?;
         if self.learn.kl.is_some_and(|kl| kl.place == KlPlace::Reward) {

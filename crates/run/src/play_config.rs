@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use veriplay_console::exit::{ExitCode, Failure, bad_value, check_counts};
 use veriplay_learner::ScheduleShape;
 
-use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
+use crate::config::{AlarmAction, RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
 use crate::game_setup::{EvalKeys, GameSetup, check_roles};
 use crate::{model, proposer};
 
@@ -60,7 +60,11 @@ impl<S: GameSetup> PlayConfig<S> {
         let eval = self.setup.eval();
         let counts = [("eval.tasks", eval.tasks() as u64), ("eval.tasks_every", eval.tasks_every().unwrap_or(1))];
         [
-            self.run.validate().and_then(|()| self.check_sampler_reference()).and_then(|()| self.check_train_from()),
+            self.run
+                .validate()
+                .and_then(|()| self.check_sampler_reference())
+                .and_then(|()| self.check_train_from())
+                .and_then(|()| self.check_restore()),
             eval.suite_schedule().validate(),
             check_counts(&counts).and_then(|()| check_roles(&self.setup)),
             proposer::check(&self.run, self.setup.shared_settings()),
@@ -77,6 +81,16 @@ impl<S: GameSetup> PlayConfig<S> {
         let want =
             "`start` or `sft`, where `[rollout_server]` is there: the sampler's log-probabilities are the server's";
         Err(bad_value("game.dpo_reference", &"sampler", want))
+    }
+
+    /// Rejects alarms that restore a checkpoint where none is evaluated, or where every step begins with the start model anyway.
+    fn check_restore(&self) -> Result<(), Failure> {
+        let restores = self.run.on_alarm.has(AlarmAction::RestoreBest);
+        if restores && (self.setup.eval().tasks_every().is_none() || self.setup.trains_from_start()) {
+            let want = "another action, or set `eval.tasks_every`, and `game.train_from` not to `start`: it restores the best evaluated checkpoint";
+            return Err(bad_value("on_alarm", &"restore_best", want));
+        }
+        Ok(())
     }
 
     /// Rejects a trainer outside this process, whose weights cannot be set back, and a learning rate that belongs to the whole run: it would be

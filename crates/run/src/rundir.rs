@@ -30,6 +30,7 @@ use veriplay_console::json_file::{read_json, write_atomically, write_json};
 use veriplay_console::progress::{self, counted};
 use veriplay_selfplay::play::OutcomeCounts;
 
+use crate::config::AlarmEffects;
 use crate::game_setup::GameSetup;
 use crate::model;
 use crate::play_config::PlayConfig;
@@ -51,6 +52,9 @@ pub struct PlayState<G> {
     /// Digest of the start model's weights, where every step begins with them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_weights: Option<String>,
+    /// What alarms have done so far.
+    #[serde(default, skip_serializing_if = "AlarmEffects::is_none")]
+    pub alarms: AlarmEffects,
     /// What the game carries from step to step.
     pub game: G,
 }

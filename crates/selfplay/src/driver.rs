@@ -151,7 +151,8 @@ impl<G: Game> SelfPlay<G> {
         let mut play = Step::new(self.stages(context), &*self.methods.curriculum, state, step);
         self.script.step(&self.game, &mut play)?;
         let mut facts = play.finish()?;
-        let learning = StepLearning { game: &self.game, methods: &self.methods, context, step };
+        let frozen = state.frozen.clone();
+        let learning = StepLearning { game: &self.game, methods: &self.methods, context, step, frozen };
         learning.choose(state, &mut facts)?;
         let batches = learning.batches(state, &facts);
         self.methods.curriculum.note(step, &facts.drawn_tasks(), &mut state.curriculum);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
 
+use crate::admission::Admission;
 use crate::advantages::EpisodeNotes;
 use crate::curricula::DrawnTask;
 use crate::environment::{Environment, JudgedDerivation, ProposalEpisode, SolverEpisode, VerifierEpisode};
@@ -137,6 +138,8 @@ impl<E: Environment> Default for StepFacts<E> {
 pub struct StepSummary<'a> {
     /// How many proposals and attempts ended how.
     pub counts: OutcomeCounts,
+    /// What became of the proposals of the policy that learns.
+    pub proposals: ProposalSummary,
     /// Episodes of proposers, of solvers, then of verifiers.
     pub episodes: Vec<EpisodeSummary<'a>>,
     /// The tasks that solvers attempted.
@@ -147,11 +150,36 @@ pub struct StepSummary<'a> {
     pub without_prompt: usize,
 }
 
+/// What became of the proposals of the policy that learns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProposalSummary {
+    /// Those that no host fault took.
+    pub judged: usize,
+    /// Those of them that could not be read or were refused.
+    pub invalid: usize,
+    /// Those that the pool or the step had already.
+    pub repeated: usize,
+}
+
+impl ProposalSummary {
+    fn add<T>(&mut self, admission: &Admission<T>) {
+        self.judged += usize::from(!matches!(admission, Admission::Dropped));
+        self.invalid += usize::from(matches!(admission, Admission::Malformed | Admission::Invalid));
+        self.repeated += usize::from(matches!(admission, Admission::Duplicate));
+    }
+}
+
 /// An episode in the same form for every game.
 #[derive(Debug)]
 pub struct EpisodeSummary<'a> {
     /// Its role, as the script named it.
     pub role: Role,
+    /// The part that it plays.
+    pub part: Part,
+    /// The task that it is about, by its place among the step's; `None` for proposals.
+    pub task: Option<usize>,
+    /// Whether the policy that learns was sampled.
+    pub is_learner: bool,
     /// Prompt and rollout of each turn.
     pub turns: &'a [(Prompt, Rollout)],
     /// How it ended; `None` when the host failed in it.
@@ -161,8 +189,15 @@ pub struct EpisodeSummary<'a> {
 }
 
 impl<'a> EpisodeSummary<'a> {
-    fn new<E: Episode>(role: Role, finished: &'a FinishedEpisode<E>, verdict: &'a Result<Verdict, Dropped>) -> Self {
-        Self { role, turns: &finished.turns, end: finished.end(), verdict: verdict.as_ref() }
+    fn new<E: Episode>(
+        part: Part,
+        role: Role,
+        policy: Option<&String>,
+        finished: &'a FinishedEpisode<E>,
+        verdict: &'a Result<Verdict, Dropped>,
+    ) -> Self {
+        let (turns, end, verdict) = (&finished.turns, finished.end(), verdict.as_ref());
+        Self { role, part, task: None, is_learner: policy.is_none(), turns, end, verdict }
     }
 }
 
@@ -271,14 +306,25 @@ impl<E: Environment> StepFacts<E> {
 
     /// The step as monitors see it.
     pub(crate) fn summary(&self) -> StepSummary<'_> {
-        let proposals =
-            self.proposals.iter().map(|one| EpisodeSummary::new(one.role, &one.finished, &one.judged.verdict));
-        let solutions =
-            self.solutions.iter().map(|one| EpisodeSummary::new(one.role, &one.finished, &one.judged.verdict));
-        let verifications =
-            self.verifications.iter().map(|one| EpisodeSummary::new(one.role, &one.finished, &one.judged.verdict));
+        let proposals = self.proposals.iter().map(|one| {
+            let ProposalEpisode { role, policy, finished, judged, .. } = one;
+            EpisodeSummary::new(Part::Proposal, *role, policy.as_ref(), finished, &judged.verdict)
+        });
+        let solutions = self.solutions.iter().map(|one| {
+            let SolverEpisode { role, policy, finished, judged } = one;
+            let summary = EpisodeSummary::new(Part::Solution, *role, policy.as_ref(), finished, &judged.verdict);
+            EpisodeSummary { task: Some(finished.source), ..summary }
+        });
+        let verifications = self.verifications.iter().map(|one| {
+            let VerifierEpisode { role, policy, finished, judged, .. } = one;
+            let summary = EpisodeSummary::new(Part::Verification, *role, policy.as_ref(), finished, &judged.verdict);
+            EpisodeSummary { task: Some(one.task), ..summary }
+        });
+        let mut own = ProposalSummary::default();
+        self.proposals.iter().filter(|one| one.policy.is_none()).for_each(|one| own.add(&one.admission));
         StepSummary {
             counts: self.outcome_counts(),
+            proposals: own,
             episodes: proposals.chain(solutions).chain(verifications).collect(),
             tasks: self.drawn_tasks(),
             scored: &self.scored,

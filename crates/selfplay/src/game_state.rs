@@ -1,6 +1,6 @@
 //! What a game carries from step to step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::advantages::AdvantageMemory;
 use crate::memory::Memory;
 use crate::preferences::TrainingData;
+use crate::rollout::Part;
 use crate::scoring::SftExample;
 use crate::task_pool::{PoolTask, TaskPool};
 
@@ -26,6 +27,9 @@ pub struct GameState<T> {
     /// What monitors remember, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub monitors: BTreeMap<String, Memory>,
+    /// The parts that nothing is learned of any more, because an alarm has frozen them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub frozen: BTreeSet<Part>,
     /// What a step left for later ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub deferred: BTreeMap<String, Value>,
@@ -44,6 +48,7 @@ impl<T> Default for GameState<T> {
             sft_examples: Vec::new(),
             curriculum: Memory::default(),
             monitors: BTreeMap::new(),
+            frozen: BTreeSet::new(),
             deferred: BTreeMap::new(),
             memory: AdvantageMemory::default(),
             training_data: TrainingData::default(),

@@ -1,19 +1,26 @@
 //! What is watched in every step of every game: numbers in the log of events, each under `play/` and its monitor's name.
 //!
-//! One file a monitor; each is in [`MONITORS`] under its file's name. A monitor measures a step, or watches the numbers of a run and raises an
-//! alarm, which the configuration's `on_alarm` acts on. It is a pure function of what it sees and of what it has seen.
+//! One file a monitor, and one table of those that compare a number with a bound; each is in [`MONITORS`]. A monitor measures a step, or watches
+//! the numbers of a run and raises an alarm, which the configuration's `on_alarm` acts on. It is a pure function of what it sees and of what it has
+//! seen.
 
+mod bounded;
 mod entropy_collapse;
+mod kl_jump;
 mod own_tasks;
 mod prompts_without_room;
 mod proposals_in_held_out;
 mod proposer_signal;
+mod reward_truth_gap;
+mod sharpening;
+mod unsafe_share;
 
 use crate::facts::StepSummary;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::intervals::Estimate;
 use crate::memory::Memory;
 use crate::play::Measurement;
 
@@ -50,4 +57,41 @@ pub const MONITORS: &[&dyn Monitor] = &[
     &own_tasks::OwnTasks,
     &proposer_signal::ProposerSignal,
     &entropy_collapse::EntropyCollapse,
+    &bounded::ACCEPTED_SHARE,
+    &bounded::CONSTANT_ANSWER,
+    &bounded::STARVED_GROUPS,
+    &bounded::INVALID_PROPOSALS,
+    &bounded::REPEATED_PROPOSALS,
+    &bounded::DISTINCT_TRIGRAMS,
+    &bounded::CUT_OFF_RESPONSES,
+    &bounded::SOLVER_TOKENS,
+    &bounded::VACUOUS_TESTS,
+    &unsafe_share::UNSAFE_SHARE,
+    &kl_jump::KlJump,
+    &reward_truth_gap::RewardTruthGap,
+    &sharpening::Sharpening,
 ];
+
+/// The monitor of that name.
+pub fn by_name(name: &str) -> Option<&'static dyn Monitor> {
+    MONITORS.iter().copied().find(|monitor| monitor.name() == name)
+}
+
+/// Counts how often in a row something was so, and returns whether that has just become `times`: an alarm is raised once, and again only when it
+/// was not so in between.
+fn is_so_again(memory: &mut Memory, is_so: bool, times: f64) -> bool {
+    let row = if is_so { memory.get("in_a_row").unwrap_or(0.0) + 1.0 } else { 0.0 };
+    memory.set("in_a_row", row);
+    row == times
+}
+
+/// A measure of the evaluation on the validation set, `pass1` or `pass8`: the mean over its rows, with an interval of two standard errors. `None`
+/// in steps without one.
+fn validated(numbers: &BTreeMap<String, f64>, measure: &str) -> Option<Estimate> {
+    let rows = numbers.iter().filter_map(|(key, value)| {
+        let row = key.strip_prefix("validation/rows/")?.strip_suffix(measure)?;
+        let tasks = numbers.get(&format!("validation/rows/{row}tasks"))?;
+        Some(Estimate::of_share(*value, *tasks as usize))
+    });
+    Estimate::mean(&rows.collect::<Vec<_>>())
+}

@@ -1,6 +1,6 @@
 //! The stage in which a step becomes something to learn: rewards and advantages of its episodes, or preferences among its responses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Dropped, Reward, Role, Rollout, Status, Verdict};
 
@@ -26,6 +26,8 @@ pub(crate) struct StepLearning<'a, G> {
     pub(crate) methods: &'a Methods,
     pub(crate) context: &'a StepContext<'a>,
     pub(crate) step: u64,
+    /// The parts that nothing is learned of.
+    pub(crate) frozen: BTreeSet<Part>,
 }
 
 impl<G: Game> StepLearning<'_, G> {
@@ -74,12 +76,13 @@ impl<G: Game> StepLearning<'_, G> {
     fn sample_batch(&self, sft_examples: &[SftExample], facts: &StepFacts<G>) -> Option<Batch> {
         let (settings, now) = (self.game.settings(), (self.context.seed, self.step));
         let sft = SftRegulariser { examples: sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
-        let imitated = facts.imitated.iter().filter_map(|one| {
+        let imitated = facts.imitated.iter().filter(|one| !self.frozen.contains(&one.response.part));
+        let imitated = imitated.filter_map(|one| {
             let rollout = facts.rollout(one.response).filter(|rollout| rollout.is_trainable())?;
             let Rollout { prompt_tokens, tokens, id, .. } = rollout;
             Some(Imitation { prompt_tokens, tokens, rollout: *id, weight: one.weight })
         });
-        let taught = facts.taught.iter().map(|one| Imitation {
+        let taught = facts.taught.iter().filter(|_| !self.frozen.contains(&Part::Solution)).map(|one| Imitation {
             prompt_tokens: &one.prompt_tokens,
             tokens: &one.tokens,
             rollout: None,
@@ -139,7 +142,7 @@ impl<G: Game> StepLearning<'_, G> {
 
     fn role_weight(&self, facts: &StepFacts<G>, part: Part, role: Role) -> f64 {
         let settings = self.game.settings();
-        if !settings.phase_learns(self.step, role) {
+        if self.frozen.contains(&part) || !settings.phase_learns(self.step, role) {
             return 0.0;
         }
         settings.role_weight(part, role) * facts.role_factors.get(&role).copied().unwrap_or(1.0)

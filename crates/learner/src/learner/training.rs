@@ -198,6 +198,11 @@ impl Learner {
         Ok(())
     }
 
+    /// Sets another coefficient of the divergence from the reference, where there is one.
+    pub fn set_kl_coefficient(&mut self, coefficient: f64) {
+        self.options.kl.iter_mut().for_each(|kl| kl.coefficient = coefficient);
+    }
+
     /// Makes the present weights the reference: the start model's at the start of a run, the opponent's at the start of a SPIN
     /// iteration.
     pub fn hold_reference(&mut self) -> Result<(), PolicyError> {

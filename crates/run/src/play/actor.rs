@@ -112,6 +112,21 @@ impl Actor {
         learner.restart_from(open()?).or_fail(ExitCode::Model)
     }
 
+    /// Goes on with what `open` loads, the optimizer's state included. The version counts on, and the reference stays.
+    pub(crate) fn restore(&mut self, open: impl FnOnce() -> Result<Learner, Failure>) -> Result<(), Failure> {
+        let Self::Learner(learner) = self else { return Ok(()) };
+        // First, as in a restart.
+        learner.reset_optimizer();
+        learner.restart_from(open()?).or_fail(ExitCode::Model)
+    }
+
+    /// Sets another coefficient of the divergence from the reference.
+    pub(crate) fn set_kl_coefficient(&mut self, options: &LearnerOptions) {
+        if let (Self::Learner(learner), Some(kl)) = (self, options.kl) {
+            learner.set_kl_coefficient(kl.coefficient);
+        }
+    }
+
     pub(crate) fn save(&self, folder: &Path, step: u64) -> anyhow::Result<()> {
         let learner = match self {
             Self::Trainer(trainer) => return trainer.save(folder, step),

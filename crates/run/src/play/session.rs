@@ -1,6 +1,7 @@
-//! One run, from its start or a checkpoint to its end: what it holds and how it is opened. [`step`] plays a step, [`measure`] evaluates, and
-//! [`save`] writes checkpoints.
+//! One run, from its start or a checkpoint to its end: what it holds and how it is opened. [`step`] plays a step, [`alarms`] acts on wrong ones,
+//! [`measure`] evaluates, and [`save`] writes checkpoints.
 
+mod alarms;
 mod measure;
 mod save;
 mod step;
@@ -34,6 +35,7 @@ use super::tensorboard::EventFile;
 use super::timing::{StepTotals, whole_lines};
 use super::trackio::TrackioInbox;
 use super::trainer::{ExternalTrainer, PROTOCOL, Start};
+use crate::config::AlarmEffects;
 use crate::executor::{CountedJobs, GameExecutor};
 use crate::game_setup::{self, EvalKeys, GameSetup};
 use crate::kept_policies::KeptPolicies;
@@ -58,6 +60,8 @@ pub struct Session<S: GameSetup> {
     /// Where steps begin with it.
     start_model: Option<StartModel>,
     state: State<S>,
+    /// What alarms have done so far; `config` is as they have changed it.
+    alarms: AlarmEffects,
     dir: RunDir,
     suites: SuiteMeasurements,
     step: u64,
@@ -102,11 +106,12 @@ impl<S: GameSetup> Session<S> {
     }
 
     /// Opens the run at the checkpoint of step `saved`, or at its start.
-    fn open(config: PlayConfig<S>, dir: RunDir, saved: Option<u64>, workers: Isolation) -> Result<Self, Failure> {
+    fn open(mut config: PlayConfig<S>, dir: RunDir, saved: Option<u64>, workers: Isolation) -> Result<Self, Failure> {
         // Their files are those that the run began with, which is known before a model is loaded.
         let suites = SuiteMeasurements::find(config.setup.eval().suite_schedule(), dir.path("suites"), workers)?;
         suites.check_same_files()?;
         let saved: Option<PlayState<State<S>>> = saved.map(|step| dir.load_state(step)).transpose()?;
+        saved.iter().for_each(|state| config.run.learn.change_by(&state.alarms));
         // First, so that what is free for training is known.
         let other_proposer = OtherProposer::open(&config.run, config.setup.shared_settings())?;
         let actor = open_actor(&config, &dir, saved.as_ref().map_or(0, |state| state.step))?;
@@ -138,6 +143,7 @@ impl<S: GameSetup> Session<S> {
             step: state.step,
             totals: state.totals,
             state: state.game,
+            alarms: state.alarms,
             config,
             game,
             validation,
@@ -253,6 +259,7 @@ fn first_state<G: Game>(
         rollouts_bytes: 0,
         totals: OutcomeCounts::default(),
         start_weights: None,
+        alarms: AlarmEffects::default(),
         game: made?,
     })
 }

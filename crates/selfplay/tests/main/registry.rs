@@ -53,9 +53,11 @@ fn every_method_is_a_file_and_a_line_with_its_headings() {
     ];
     for (directory, names, headings) in methods {
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
-        // What estimators share is no estimator.
+        // What estimators share is no estimator, and a table of monitors has the name of none.
         let faults = faults(directory, &names, headings);
-        assert_eq!(faults.iter().filter(|fault| !fault.starts_with("memory ")).collect::<Vec<_>>(), [""; 0]);
+        let shared = ["memory ", "bounded is not registered"];
+        let faults = faults.iter().filter(|fault| !shared.iter().any(|known| fault.starts_with(known)));
+        assert_eq!(faults.collect::<Vec<_>>(), [""; 0]);
     }
 }
 

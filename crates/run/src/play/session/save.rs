@@ -18,6 +18,7 @@ impl<S: GameSetup> Session<S> {
             rollouts_bytes: self.rollouts.sync().or_fail(ExitCode::Input)?,
             totals: self.totals,
             start_weights: self.start_model.as_ref().map(|start| start.digest.clone()),
+            alarms: self.alarms.clone(),
             game: &self.state,
         };
         let code = if self.is_external() { ExitCode::Model } else { ExitCode::Input };
@@ -25,7 +26,8 @@ impl<S: GameSetup> Session<S> {
         tracing::info!(step = self.step, "checkpoint written");
         // What an interruption left beside the schedule goes too, so that a resumed run ends as an uninterrupted one.
         let kept = self.config.run.kept_checkpoints(self.step);
-        let is_kept = |step: u64| step == self.step || kept.contains(&step);
+        let best = self.alarms.best.map(|best| best.step);
+        let is_kept = |step: u64| step == self.step || kept.contains(&step) || best == Some(step);
         let removed = self.dir.prune_checkpoints(is_kept).or_fail(ExitCode::Input)?;
         self.tell_pruning(&removed);
         Ok(())

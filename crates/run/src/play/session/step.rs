@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use serde::Serialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_console::progress;
 use veriplay_core::{SCHEMA_VERSION, Update};
 use veriplay_selfplay::driver::StepUpdate;
 use veriplay_selfplay::eval_table::EvalTable;
@@ -13,7 +12,6 @@ use veriplay_selfplay::monitors::Alarm;
 use veriplay_selfplay::play::{Measurement, PlayError, StepContext};
 
 use super::Session;
-use crate::config::OnAlarm;
 use crate::game_setup::GameSetup;
 use crate::numbers::named_numbers;
 use crate::play::plugins;
@@ -105,6 +103,7 @@ impl<S: GameSetup> Session<S> {
         let jobs = self.executor.jobs() - jobs;
         let evaluated = self.measure_suites(step + 1).and_then(|suites| Ok((suites, self.validate(step + 1)?)));
         let evaluated = evaluated.map_err(|failure| failure.or_hint(self.resume_hint()))?;
+        let pass1 = evaluated.1.as_ref().map(|table| table.mean.pass1);
         let numbers = output.numbers.into_iter().chain(behind).collect();
         let mut event = event(step, rate, &updates, evaluated, output.monitors, numbers, output.metrics);
         let seen = named_numbers(&serde_json::to_value(&event).or_fail(ExitCode::Bug)?).into_iter().collect();
@@ -119,23 +118,10 @@ impl<S: GameSetup> Session<S> {
         self.append_scalars(&event, &timing)?;
         self.totals.add(output.counts);
         self.step += 1;
-        self.raise(&event.alarms)?;
+        self.act_on(&event.alarms, pass1)?;
         tracing::info!(step = self.step, "step done");
         let valid = self.totals.valid_rate().map_or_else(|| NO_PROPOSALS.to_owned(), |rate| format!("valid {rate:.2}"));
         Ok(format!("{valid} solved {:.2}", self.totals.solve_rate()))
-    }
-
-    /// Says what monitors have found, and stops where the configuration says so.
-    fn raise(&mut self, alarms: &[Alarm]) -> Result<(), Failure> {
-        for Alarm { monitor, what } in alarms {
-            progress::say(format!("alarm of `{monitor}` after step {}: {what}", self.step));
-        }
-        let Some(Alarm { monitor, what }) = alarms.first().filter(|_| self.config.run.on_alarm == OnAlarm::Stop) else {
-            return Ok(());
-        };
-        self.save()?;
-        let what = format!("the monitor `{monitor}` has stopped the run after step {}: {what}", self.step);
-        Err(Failure::message(ExitCode::Interrupted, what).hint(self.resume_hint()))
     }
 
     /// Has what is learned next be learned by the start model, where steps begin with it.

@@ -327,6 +327,22 @@ fn an_alarm_is_raised_once_while_entropy_is_low() {
     assert!(alarms(16, 0.1)[0].contains("0.100"));
 }
 
+/// How many samples a step has where these parts are frozen, in a state that was saved.
+fn learned_samples(frozen: &[Part]) -> usize {
+    let state = State { frozen: frozen.iter().copied().collect(), ..seeded(0..9) };
+    let mut saved: State = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
+    assert_eq!(saved, state);
+    play(&table(config()), &mut saved, 1, 0, &Script::fresh(0)).samples().len()
+}
+
+#[test]
+fn nothing_is_learned_of_a_part_that_an_alarm_has_frozen() {
+    let (both, neither) = (learned_samples(&[]), learned_samples(&[Part::Proposal, Part::Solution]));
+    let (solver, proposer) = (learned_samples(&[Part::Proposal]), learned_samples(&[Part::Solution]));
+    assert!(neither < solver && neither < proposer, "{neither}, {solver}, {proposer}");
+    assert_eq!(both + neither, solver + proposer);
+}
+
 /// The error of a step whose script does this after its attempts.
 fn refused(act: impl Fn(&mut Step<'_, Table>) -> Result<(), PlayError> + Send + Sync + 'static) -> String {
     let game = scripted(move |game, step| {
