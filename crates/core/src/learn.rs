@@ -41,6 +41,8 @@ pub struct Sample {
     pub weight: f32,
     /// Factor of every token's loss in addition to the batch's normalizer: 1, or 1 / length for a mean over sequences. Not negative.
     pub scale: f32,
+    /// Added to the upper clip of a loss that clips ratios; 0 in most samples, and not negative.
+    pub wider_clip: f32,
     /// Whether this is a supervised example: every loss counts it as −weight · log p, and on-policy means (KL, entropy) exclude it.
     pub imitate: bool,
     /// Log-probability of each token of `response`, in nats, under the policy that sampled it.
@@ -58,7 +60,8 @@ impl Sample {
     /// A sample with nothing masked, scale 1, no log-probabilities and no episode.
     pub fn new(prompt: Arc<[u32]>, response: Vec<u32>, weight: f32) -> Self {
         let (behaviour, reference, rollout, episode) = (None, None, None, None);
-        Self { prompt, response, masked: 0, weight, scale: 1.0, imitate: false, behaviour, reference, rollout, episode }
+        let (masked, scale, wider_clip, imitate) = (0, 1.0, 0.0, false);
+        Self { prompt, response, masked, weight, scale, wider_clip, imitate, behaviour, reference, rollout, episode }
     }
 
     /// A supervised example; otherwise as [`Sample::new`].

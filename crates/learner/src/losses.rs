@@ -12,6 +12,7 @@
 //! | GRPO | `grpo` | `ppo_clip`, `kl` k3 in the loss | `sequence_mean` |
 //! | DAPO | `grpo` | `ppo_clip` with `clip_high` 0.28 | `token_mean` |
 //! | Dr. GRPO | `dr_grpo` | `ppo_clip` | `constant_length` |
+//! | ADPO | `adpo` | `ppo_clip`, wider where a label is trusted less | any |
 //! | SPIRAL | `rae` | `policy_gradient` | any |
 //! | RAFT, RFT | any | `rft` | any |
 
@@ -158,6 +159,8 @@ pub(crate) struct TokenView {
     pub(crate) weight: f64,
     /// π / π_behaviour; 1 for a loss that does not need it.
     pub(crate) ratio: f64,
+    /// Added to the upper clip of the ratio.
+    pub(crate) wider_clip: f64,
 }
 
 /// Value and slope of a formula at one token.

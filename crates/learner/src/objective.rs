@@ -190,7 +190,10 @@ impl<'a> SampleObjective<'a> {
         let ratio = (logprob - behaviour).exp();
         let mut term = match row.sample.imitate {
             true => TokenTerm::weighted(weight, logprob),
-            false => self.terms.loss.formula().token(TokenView { logprob, weight, ratio }),
+            false => {
+                let wider_clip = f64::from(row.sample.wider_clip);
+                self.terms.loss.formula().token(TokenView { logprob, weight, ratio, wider_clip })
+            }
         };
         if !row.behaviour.is_empty() {
             metrics.add("actor/pg_clipfrac", f64::from(u8::from(term.clipped)));

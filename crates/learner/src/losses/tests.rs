@@ -16,7 +16,7 @@ fn token() -> impl Strategy<Value = (f64, f64, f64)> {
 }
 
 fn seen(logprob: f64, behaviour: f64, weight: f64) -> TokenView {
-    TokenView { logprob, weight, ratio: (logprob - behaviour).exp() }
+    TokenView { logprob, weight, ratio: (logprob - behaviour).exp(), wider_clip: 0.0 }
 }
 
 /// The slope by a central difference of `value` in log π.
@@ -115,11 +115,13 @@ proptest! {
 fn exactly_at_a_bound_the_unclipped_side_decides() {
     let loss = PpoClip { clip_low: 0.25, clip_high: 0.5, dual_clip: None };
     for (ratio, a) in [(1.5, 1.0), (0.75, -1.0), (0.75, 1.0), (1.5, -1.0)] {
-        let term = loss.token(TokenView { logprob: -1.0, weight: a, ratio });
+        let term = loss.token(TokenView { logprob: -1.0, weight: a, ratio, wider_clip: 0.0 });
         assert_eq!((term.value, term.slope, term.clipped), (-ratio * a, -ratio * a, false));
     }
-    let beyond = loss.token(TokenView { logprob: -1.0, weight: 1.0, ratio: 1.5 + 1e-9 });
+    let view = TokenView { logprob: -1.0, weight: 1.0, ratio: 1.5 + 1e-9, wider_clip: 0.0 };
+    let beyond = loss.token(view);
     assert_eq!((beyond.value, beyond.slope, beyond.clipped), (-1.5, 0.0, true));
+    assert!(!loss.token(TokenView { wider_clip: 0.0625, ..view }).clipped);
 }
 
 #[test]
