@@ -41,6 +41,8 @@ pub struct Sample {
     pub weight: f32,
     /// Factor of every token's loss in addition to the batch's normalizer: 1, or 1 / length for a mean over sequences. Not negative.
     pub scale: f32,
+    /// Added to the upper clip of a loss that clips ratios; 0 in most samples, and not negative.
+    pub wider_clip: f32,
     /// Whether this is a supervised example: every loss counts it as −weight · log p, and on-policy means (KL, entropy) exclude it.
     pub imitate: bool,
     /// Log-probability of each token of `response`, in nats, under the policy that sampled it.
@@ -67,6 +69,7 @@ impl Sample {
             masked: 0,
             weight,
             scale: 1.0,
+            wider_clip: 0.0,
             imitate: false,
             behaviour: None,
             reference: None,

@@ -12,6 +12,7 @@
 //! | GRPO | `grpo` | `ppo_clip`, `kl` k3 in the loss | `sequence_mean` |
 //! | DAPO | `grpo` | `ppo_clip` with `clip_high` 0.28 | `token_mean` |
 //! | Dr. GRPO | `dr_grpo` | `ppo_clip` | `constant_length` |
+//! | ADPO | `adpo` | `ppo_clip`, wider where a label is trusted less | any |
 //! | SPIRAL | `rae` | `policy_gradient` | any |
 //! | RAFT, RFT | any | `rft` | any |
 //! | NFT | `dr_grpo` or `grpo` | `nft` | `constant_length` |
@@ -195,6 +196,8 @@ pub(crate) struct TokenView {
     pub(crate) ratio: f64,
     /// The share of the attempts at its task that succeeded, where some did and some did not.
     pub(crate) rate: Option<f64>,
+    /// Added to the upper clip of the ratio.
+    pub(crate) wider_clip: f64,
 }
 
 /// Value and slope of a formula at one token.

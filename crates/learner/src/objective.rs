@@ -196,7 +196,10 @@ impl<'a> SampleObjective<'a> {
         let (ratio, rate) = ((logprob - behaviour).exp(), row.sample.rate.map(f64::from));
         let mut term = match row.sample.imitate {
             true => TokenTerm::weighted(weight, logprob),
-            false => self.terms.loss.formula().token(TokenView { logprob, weight, ratio, rate }),
+            false => {
+                let wider_clip = f64::from(row.sample.wider_clip);
+                self.terms.loss.formula().token(TokenView { logprob, weight, ratio, rate, wider_clip })
+            }
         };
         if !row.behaviour.is_empty() {
             metrics.add("actor/pg_clipfrac", f64::from(u8::from(term.clipped)));

@@ -3,11 +3,12 @@
 use serde::Serialize;
 use veriplay_core::{Execute, Prompt};
 
+use crate::advantages::EpisodeNotes;
 use crate::after_update::AfterUpdate;
 use crate::environment::{Environment, Proposer, Proposing};
 use crate::facts::StepFacts;
 use crate::play::{PlayError, StepContext};
-use crate::preferences::{Objective, Preferences};
+use crate::preferences::{Objective, Preferences, Response};
 use crate::step::Step;
 use crate::task_pool::TaskPool;
 
@@ -75,6 +76,11 @@ pub trait Game: Environment {
     /// Preferences between the step's responses; called only under [`Objective::Preference`].
     fn preferences(&self, _context: &StepContext<'_>, _step: u64, _facts: &StepFacts<Self>) -> Preferences {
         Preferences::default()
+    }
+
+    /// What an estimator may know of an episode of which the script notes nothing; asked for where the estimator reads notes.
+    fn notes(&self, _facts: &StepFacts<Self>, _response: Response) -> EpisodeNotes {
+        EpisodeNotes::default()
     }
 
     /// A step in numbers, from its facts.

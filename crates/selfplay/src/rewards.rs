@@ -5,6 +5,7 @@
 
 mod azr;
 mod band;
+mod evol_rl;
 mod quickstart;
 mod r_zero;
 mod ssr;
@@ -14,6 +15,8 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use serde::Serialize;
 use veriplay_core::{Prompt, Reward, Role, Rollout, Status, Verdict};
+
+pub use evol_rl::reward_novelties;
 
 use crate::external::ExternalError;
 use crate::registry::registry;
@@ -156,6 +159,7 @@ registry! {
         &r_zero::SVS,
         &r_zero::SPICE,
         &validity::Validity,
+        &evol_rl::EvolRl,
         &ssr::SSR,
         &ssr::CONSISTENCY,
         &quickstart::RANDOM,

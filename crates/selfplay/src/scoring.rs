@@ -64,6 +64,8 @@ pub struct ScoredEpisode {
     pub notes: EpisodeNotes,
     /// The weight of its role in this step.
     pub role_weight: f64,
+    /// How much further than the loss says its ratios may rise before they are clipped.
+    pub wider_clip: f64,
 }
 
 /// A turn with a reward of its own.
@@ -82,8 +84,20 @@ impl ScoredEpisode {
     /// With its reward, before its advantage and the weight of its role are known.
     pub(crate) fn new(response: Response, role: Role, kind: &'static str, group: usize, reward: Reward) -> Self {
         let Response { part, index } = response;
-        let (turns, notes) = (Vec::new(), EpisodeNotes::default());
-        Self { part, index, role, kind, group, reward, advantage: 0.0, weight: 0.0, turns, notes, role_weight: 0.0 }
+        Self {
+            part,
+            index,
+            role,
+            kind,
+            group,
+            reward,
+            advantage: 0.0,
+            weight: 0.0,
+            turns: Vec::new(),
+            notes: EpisodeNotes::default(),
+            role_weight: 0.0,
+            wider_clip: 0.0,
+        }
     }
 
     /// Where it stands in its step.
@@ -101,11 +115,11 @@ impl ScoredEpisode {
         self.weight != 0.0 || self.turns.iter().any(|turn| turn.weight != 0.0)
     }
 
-    /// What an estimator sees of it: a row, or one for each turn.
-    fn rows(&self) -> Vec<AdvantageRow> {
+    /// What an estimator sees of it as the batch's episode of that number: a row, or one for each turn.
+    fn rows(&self, episode: usize) -> Vec<AdvantageRow> {
         let Self { role, kind, notes, .. } = *self;
         let group = notes.group.unwrap_or(self.group);
-        let row = |turn, reward| AdvantageRow { role, kind, group, turn, reward, notes };
+        let row = |turn, reward| AdvantageRow { role, kind, group, turn, episode, reward, notes };
         match self.turns.as_slice() {
             [] => vec![row(0, self.reward.total())],
             turns => turns.iter().enumerate().map(|(turn, one)| row(turn, one.reward)).collect(),
@@ -149,7 +163,7 @@ impl Scoring<'_> {
         if self.reward.shuffled() {
             self.shuffle_rewards(scored);
         }
-        let rows: Vec<Vec<AdvantageRow>> = scored.iter().map(ScoredEpisode::rows).collect();
+        let rows: Vec<Vec<AdvantageRow>> = scored.iter().enumerate().map(|(number, one)| one.rows(number)).collect();
         let all: Vec<AdvantageRow> = rows.iter().flatten().copied().collect();
         let advantages = match self.settings.learn_from {
             LearnFrom::Advantages => self.advantage.advantages(&all, memory),
@@ -159,6 +173,7 @@ impl Scoring<'_> {
         for (scored, rows) in scored.iter_mut().zip(&rows) {
             let (own, others) = left.split_at(rows.len());
             scored.take(own);
+            scored.wider_clip = self.advantage.wider_clip(&scored.notes);
             left = others;
         }
     }
@@ -264,6 +279,7 @@ pub(crate) fn train_batch<'a>(
             let sample = |prompt| Sample {
                 behaviour: (!rollout.logprobs.is_empty()).then(|| rollout.logprobs.clone()),
                 scale,
+                wider_clip: scored.wider_clip as f32,
                 imitate: settings.learn_from == LearnFrom::Successes,
                 role: Some(scored.role),
                 rollout: rollout.id,

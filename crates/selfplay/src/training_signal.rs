@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Dropped, Reward, Role, Rollout, Status, Verdict};
 
+use crate::advantages::EpisodeNotes;
 use crate::environment::Environment;
 use crate::facts::{EpisodeView, GivenReward, StepFacts};
 use crate::game::Game;
@@ -123,7 +124,7 @@ impl<G: Game> StepLearning<'_, G> {
             };
             scored.push(ScoredEpisode {
                 turns: turns.iter().map(|reward| ScoredTurn { reward: *reward, ..ScoredTurn::default() }).collect(),
-                notes: facts.notes.get(&response).copied().unwrap_or_default(),
+                notes: self.notes(facts, response),
                 role_weight: self.role_weight(facts, response.part, one.role),
                 ..ScoredEpisode::new(response, one.role, one.kind, one.group, reward)
             });
@@ -138,6 +139,14 @@ impl<G: Game> StepLearning<'_, G> {
             });
         }
         Ok(scored)
+    }
+
+    fn notes(&self, facts: &StepFacts<G>, response: Response) -> EpisodeNotes {
+        match facts.notes.get(&response) {
+            Some(own) => *own,
+            None if self.methods.advantage.reads_notes() => self.game.notes(facts, response),
+            None => EpisodeNotes::default(),
+        }
     }
 
     fn role_weight(&self, facts: &StepFacts<G>, part: Part, role: Role) -> f64 {

@@ -164,8 +164,9 @@ fn rollouts(learner: &Learner, advantage: &str, judge: Judge, step: u64) -> Trai
     if judge == Judge::Shuffled {
         rewards.shuffle(&mut ChaCha8Rng::seed_from_u64(1000 + step));
     }
-    let (role, kind, turn) = (Role::SOLVER, "induction", 0);
-    let row = |(group, reward)| AdvantageRow { role, kind, group, turn, reward, notes: EpisodeNotes::default() };
+    let (role, kind, turn, episode) = (Role::SOLVER, "induction", 0, 0);
+    let row =
+        |(group, reward)| AdvantageRow { role, kind, group, turn, episode, reward, notes: EpisodeNotes::default() };
     let rows: Vec<AdvantageRow> = rollouts().map(|(group, _)| group).zip(rewards).map(row).collect();
     let advantages = by_name(advantage).expect("registered").advantages(&rows, &mut AdvantageMemory::default());
     let samples: Vec<Sample> = rollouts()

@@ -23,15 +23,21 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{
-    Digest, Execute, Prompt, Proposal, Question, Role, Task, TaskType, Value, content_hash, program_hash,
+    Attempt, Digest, Execute, Language, Prompt, Proposal, Question, Role, Status, Task, TaskType, Value, content_hash,
+    count_statements, program_hash,
 };
+use veriplay_python::Python;
 use veriplay_verifier::{Format, ProposalGate, format_by_name};
 
 use prompts::PromptFormat;
+use veriplay_selfplay::advantages::EpisodeNotes;
 use veriplay_selfplay::environment::{Environment, EvalTask, GameBase, Proposer, Proposing};
 use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::game::Game;
+use veriplay_selfplay::judgement::JudgedResponse;
 use veriplay_selfplay::play::{PlayError, StepContext};
+use veriplay_selfplay::preferences::Response;
+use veriplay_selfplay::rollout::Part;
 use veriplay_selfplay::splits::Guard;
 use veriplay_selfplay::step::{Attempts, Step};
 use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskContent, TaskPool};
@@ -225,6 +231,19 @@ impl Game for AbsoluteZero {
         self.tasks.seeds_per_type > 0 || self.base.settings.seed_proposals > 0
     }
 
+    /// Wrong answers are of no cluster, or `poly` would pay for being wrong in many ways.
+    fn notes(&self, facts: &StepFacts<Self>, Response { part, index }: Response) -> EpisodeNotes {
+        match part {
+            Part::Proposal => note_attempt(&facts.proposals[index].judged.detail),
+            Part::Solution => {
+                let JudgedResponse { verdict, detail } = &facts.solutions[index].judged;
+                let is_right = verdict.as_ref().is_ok_and(|verdict| verdict.status == Status::Accepted);
+                if is_right { note_attempt(detail) } else { EpisodeNotes::default() }
+            }
+            Part::Verification | Part::Deferred => EpisodeNotes::default(),
+        }
+    }
+
     fn metrics(&self, step: &StepFacts<Self>) -> AbsoluteZeroMetrics {
         metrics::step_metrics(self, step)
     }
@@ -292,6 +311,21 @@ impl PoolTask for TripletTask {
         };
         TaskContent::new(self.question.program(), answer)
     }
+}
+
+/// What estimators may know of an attempt, without running anything: answers with the same value, and programs of the same fingerprint, are one
+/// cluster; proposals with as many statements are one class.
+pub fn note_attempt(attempt: &Attempt) -> EpisodeNotes {
+    let cluster = match attempt {
+        Attempt::Proposal(proposal) => {
+            let class = Some(count_statements(proposal.program()) as u64);
+            return EpisodeNotes { class, ..EpisodeNotes::default() };
+        }
+        Attempt::Malformed { .. } => return EpisodeNotes::default(),
+        Attempt::Program(program) => Python.fingerprint(program),
+        Attempt::Value(_) | Attempt::Arguments(_) | Attempt::Exception(_) => content_hash(attempt),
+    };
+    EpisodeNotes { cluster: Some(cluster.words()[0]), ..EpisodeNotes::default() }
 }
 
 /// Names a proposal by its task type, the [`program_hash`] of its program, and its inputs. Two proposals that differ only in layout,

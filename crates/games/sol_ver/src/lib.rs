@@ -50,6 +50,7 @@ use veriplay_verifier::agreement::{
 use metrics::SuiteNumbers;
 use prompts::{AnsweredProblem, SolVerFormat};
 use veriplay_selfplay::admission::JudgedProposal;
+use veriplay_selfplay::advantages::EpisodeNotes;
 use veriplay_selfplay::environment::{
     Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, JudgedRound, OpenedEpisode, ProposalBatch,
     ProposalToJudge, Proposer, Proposing, RoleSampling, RoundRequest, SamplingCall, SolverEpisode, Stage, TaskEpisode,
@@ -59,9 +60,9 @@ use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::game::Game;
 use veriplay_selfplay::judgement::{JudgedResponse, Never, Seeds, rule_verdict};
 use veriplay_selfplay::play::{PlayError, StepContext};
-use veriplay_selfplay::preferences::{Objective, Preferences};
+use veriplay_selfplay::preferences::{Objective, Preferences, Response};
 use veriplay_selfplay::randomness::{derive_seed, generator};
-use veriplay_selfplay::rollout::{Episode, FinishedEpisode, SingleTurn};
+use veriplay_selfplay::rollout::{Episode, FinishedEpisode, Part, SingleTurn};
 use veriplay_selfplay::splits::{EvalSet, Guard, text_fingerprint};
 use veriplay_selfplay::step::Step;
 use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskPool};
@@ -409,6 +410,17 @@ impl Game for SolVer {
 
     fn preferences(&self, context: &StepContext<'_>, step: u64, facts: &StepFacts<Self>) -> Preferences {
         self.select_preferences(context.seed, step, facts)
+    }
+
+    /// Codes and suites are trusted as far as their round is.
+    fn notes(&self, facts: &StepFacts<Self>, Response { part, index }: Response) -> EpisodeNotes {
+        let task = match part {
+            Part::Solution => facts.solutions[index].finished.source,
+            Part::Verification => facts.verifications[index].task,
+            Part::Proposal | Part::Deferred => return EpisodeNotes::default(),
+        };
+        let round = facts.rounds.get(task).and_then(Option::as_ref);
+        EpisodeNotes { trust: round.and_then(AgreementRound::trust), ..EpisodeNotes::default() }
     }
 
     fn metrics(&self, step: &StepFacts<Self>) -> SolVerMetrics {

@@ -8,6 +8,7 @@ use veriplay_selfplay::environment::{JudgedResponseOf, JudgedRound, RoundRequest
 use veriplay_selfplay::judgement::{JudgedResponse, Judging, RoundFacts, rule_verdict, run_undecided};
 use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
+use veriplay_selfplay::statistics::share;
 use veriplay_verifier::agreement::{
     AgreementRequest, CodeDecision, GUARDS, GuardRefusal, RoundJudgement, SuiteAttempt, SuiteDecision,
     SuiteExamination, SuiteQuality, TestSuite, examine_suites, judge_round,
@@ -33,6 +34,14 @@ pub struct AgreementRound {
     pub mutants: (usize, usize),
     /// Wasm fuel of all jobs.
     pub fuel: u64,
+}
+
+impl AgreementRound {
+    /// The share of the codes of all clusters that are in the trusted one; `None` where no code has a vote.
+    pub fn trust(&self) -> Option<f64> {
+        let (trusted, _) = self.clusters.first()?;
+        share(*trusted, self.clusters.iter().map(|(codes, _)| codes).sum())
+    }
 }
 
 impl RoundFacts for AgreementRound {

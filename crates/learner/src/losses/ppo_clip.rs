@@ -7,7 +7,8 @@
 //!
 //! # Why
 //! More than one update on the same rollouts: a token that has moved far enough is left alone. A `clip_high` above `clip_low`
-//! lets rare tokens grow, which keeps the entropy up. Needs behaviour log-probabilities at temperature 1.
+//! lets rare tokens grow, which keeps the entropy up; a sample may have a wider one, as under the advantage `adpo`. Needs behaviour
+//! log-probabilities at temperature 1.
 //!
 //! # Example
 //! A = 1, r = 1.5, both clips 0.2: value −1.2, slope 0. A = −1 there: value 1.5, slope 1.5.
@@ -48,9 +49,9 @@ impl TokenLoss for PpoClip {
         BadOption::check("dual_clip", dual, dual.is_finite() && dual > 1.0, "a number above 1")
     }
 
-    fn token(&self, TokenView { weight, ratio, .. }: TokenView) -> TokenTerm {
+    fn token(&self, TokenView { weight, ratio, wider_clip, .. }: TokenView) -> TokenTerm {
         let plain = -ratio * weight;
-        let held = -ratio.clamp(1.0 - self.clip_low, 1.0 + self.clip_high) * weight;
+        let held = -ratio.clamp(1.0 - self.clip_low, 1.0 + (self.clip_high + wider_clip)) * weight;
         if held > plain {
             return TokenTerm::clipped(held);
         }

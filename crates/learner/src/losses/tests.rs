@@ -16,7 +16,7 @@ fn token() -> impl Strategy<Value = (f64, f64, f64)> {
 }
 
 fn seen(logprob: f64, behaviour: f64, weight: f64) -> TokenView {
-    TokenView { logprob, weight, ratio: (logprob - behaviour).exp(), rate: None }
+    TokenView { logprob, weight, ratio: (logprob - behaviour).exp(), rate: None, wider_clip: 0.0 }
 }
 
 /// The slope by a central difference of `value` in log π.
@@ -123,11 +123,13 @@ proptest! {
 fn exactly_at_a_bound_the_unclipped_side_decides() {
     let loss = PpoClip { clip_low: 0.25, clip_high: 0.5, dual_clip: None };
     for (ratio, a) in [(1.5, 1.0), (0.75, -1.0), (0.75, 1.0), (1.5, -1.0)] {
-        let term = loss.token(TokenView { logprob: -1.0, weight: a, ratio, rate: None });
+        let term = loss.token(TokenView { logprob: -1.0, weight: a, ratio, rate: None, wider_clip: 0.0 });
         assert_eq!((term.value, term.slope, term.clipped), (-ratio * a, -ratio * a, false));
     }
-    let beyond = loss.token(TokenView { logprob: -1.0, weight: 1.0, ratio: 1.5 + 1e-9, rate: None });
+    let view = TokenView { logprob: -1.0, weight: 1.0, ratio: 1.5 + 1e-9, rate: None, wider_clip: 0.0 };
+    let beyond = loss.token(view);
     assert_eq!((beyond.value, beyond.slope, beyond.clipped), (-1.5, 0.0, true));
+    assert!(!loss.token(TokenView { wider_clip: 0.0625, ..view }).clipped);
 }
 
 #[test]
@@ -179,7 +181,9 @@ fn pairs_of_the_docs_cost_what_they_say() {
 
 #[test]
 fn negative_aware_fine_tuning_is_the_policy_gradient_on_policy_and_its_formula_off_policy() {
-    let term = |weight, ratio: f64, rate| Nft {}.token(TokenView { logprob: ratio.ln() - 1.0, weight, ratio, rate });
+    let term = |weight, ratio: f64, rate| {
+        Nft {}.token(TokenView { logprob: ratio.ln() - 1.0, weight, ratio, rate, wider_clip: 0.0 })
+    };
     for rate in [0.125, 0.3, 0.5, 0.75, 0.875] {
         for weight in [1.0 - rate, -rate] {
             let plain = PolicyGradient {}.token(seen(-1.0, -1.0, weight));

@@ -77,9 +77,10 @@ impl<E: Environment> Step<'_, E> {
         Ok(())
     }
 
-    /// Says of an episode what an advantage estimator may look at.
+    /// Says of an episode what an advantage estimator may look at, in place of what the game says ([`crate::game::Game::notes`]).
     pub fn note(&mut self, response: Response, notes: EpisodeNotes) -> Result<(), PlayError> {
         self.check(response)?;
+        check_finite(notes.trust.unwrap_or_default())?;
         self.facts.notes.insert(response, notes);
         Ok(())
     }
@@ -152,5 +153,5 @@ fn check_finite(number: f64) -> Result<(), PlayError> {
     if number.is_finite() {
         return Ok(());
     }
-    Err(PlayError::Setup(format!("the script gives the number {number}: rewards and weights have to be finite")))
+    Err(PlayError::Setup(format!("the script gives the number {number}: rewards, weights and trust have to be finite")))
 }

@@ -1,8 +1,8 @@
 //! What each scheme rewards, and that the control keeps the rewards of each batch.
 
-use veriplay_core::{Reward, Role, Status};
+use veriplay_core::{FinishReason, PolicyVersion, Prompt, Reward, Role, Rollout, Status};
 use veriplay_selfplay::rewards::{
-    EpisodeFacts, EpisodeResult, ProposalOutcome, REWARDS, RewardScheme, by_name, discount_guesses,
+    EpisodeFacts, EpisodeResult, ProposalOutcome, REWARDS, RewardScheme, by_name, discount_guesses, reward_novelties,
 };
 
 const OTHER_STATUSES: [Status; 8] = [
@@ -43,6 +43,7 @@ fn every_scheme_rewards_what_its_file_says() {
     check("azr", [1.0, -0.5, -1.0], [-1.0, -1.0, -0.5], [-0.5, 0.875, 0.5, 0.125, -0.5]);
     check("azr_inverse", [1.0, -0.5, -1.0], [-1.0, -1.0, -0.5], [1.0, 0.875, 0.5, 0.125, -0.5]);
     check("validity", plain, [0.0; 3], [1.0; 5]);
+    check("evol_rl", [1.0, -0.5, -1.0], refused, [0.0, 0.875, 0.5, 0.125, 0.0]);
     check("ssr", [1.0, -1.0, -1.0], [-1.0, -1.0, -0.8], [-0.8, 0.775, 0.1, -0.575, -0.8]);
     check("ssr_random", [1.0, -1.0, -1.0], [-1.0, -1.0, -0.8], [-0.8, 0.775, 0.1, -0.575, -0.8]);
     check("consistency", [1.0, -1.0, -1.0], [-1.0; 3], [1.0; 5]);
@@ -102,6 +103,60 @@ fn a_bad_frame_costs_under_azr_alone_and_whatever_it_holds() {
             assert!(statuses.iter().all(|status| scheme.solver(*status, false) == scheme.solver(*status, true)));
         }
     }
+}
+
+#[test]
+fn novel_answers_are_worth_more_within_bands_that_never_cross() {
+    const SIMILAR: [[f64; 4]; 4] =
+        [[1.0, 0.9, 0.2, 0.3], [0.9, 1.0, 0.2, 0.3], [0.2, 0.2, 1.0, 0.3], [0.3, 0.3, 0.3, 1.0]];
+    let cases: [(&[bool], [[f64; 4]; 4], &[f64]); 6] = [
+        (&[true, true, true, false], SIMILAR, &[0.5, 0.5, 1.0, -0.5]),
+        (&[false, true, false, true], [[0.25; 4]; 4], &[-0.75, 0.75, -0.75, 0.75]),
+        (&[true, true], SIMILAR, &[0.75, 0.75]),
+        (&[true], SIMILAR, &[1.0]),
+        (&[false], SIMILAR, &[-0.5]),
+        (&[], SIMILAR, &[]),
+    ];
+    for (right, similar, want) in cases {
+        let found = reward_novelties(right, |one, other| similar[one][other]);
+        assert_eq!(found.iter().map(Reward::total).collect::<Vec<_>>(), want, "{right:?}");
+    }
+    // By texts: two answers of which one repeats the other, another, a wrong one, an unreadable one, and one to another task.
+    let answers = [
+        ("abcd", Status::Accepted, 0, 0.5),
+        ("abcd", Status::Accepted, 0, 0.5),
+        ("7", Status::Accepted, 0, 1.0),
+        ("8", Status::RuntimeError, 0, -0.5),
+        ("7", Status::Malformed, 0, -1.0),
+        ("", Status::Accepted, 1, 1.0),
+    ];
+    let turns: Vec<[(Prompt, Rollout); 1]> = answers.iter().map(|(text, ..)| [turn(text)]).collect();
+    let facts = answers.iter().zip(&turns).map(|((_, status, group, _), turns)| EpisodeFacts {
+        role: Role::SOLVER,
+        kind: "deduction",
+        group: *group,
+        result: EpisodeResult::Response(*status),
+        guess_rate: None,
+        well_formed: true,
+        turns,
+        verdict: None,
+    });
+    let rewards = by_name("evol_rl").unwrap().rewards(0, &facts.collect::<Vec<_>>()).unwrap();
+    let totals: Vec<f64> = rewards.iter().flatten().map(Reward::total).collect();
+    assert_eq!(totals, answers.map(|(.., want)| want));
+}
+
+fn turn(text: &str) -> (Prompt, Rollout) {
+    let rollout = Rollout {
+        id: None,
+        prompt_tokens: Vec::new(),
+        tokens: Vec::new(),
+        logprobs: Vec::new(),
+        text: text.to_owned(),
+        finish: FinishReason::Stop,
+        policy: PolicyVersion(0),
+    };
+    (Prompt::new(Role::SOLVER, ""), rollout)
 }
 
 /// The reward of a proposer for a task with this solve rate, at which guesses are right this often.

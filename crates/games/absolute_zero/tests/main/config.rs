@@ -60,7 +60,18 @@ fn each_value_is_accepted_or_told_with_its_key_and_what_is_allowed() {
 
 #[test]
 fn a_group_of_one_is_for_advantages_that_compare_no_groups() {
-    let cases = [("trr", true), ("rae", true), ("reinforce_plus_plus", true), ("grpo", false), ("dr_grpo", false)];
+    let cases = [
+        ("trr", true),
+        ("rae", true),
+        ("reinforce_plus_plus", true),
+        ("mars", true),
+        ("class", true),
+        ("grpo", false),
+        ("dr_grpo", false),
+        ("pass_at_k", false),
+        ("poly_group", false),
+        ("adpo", false),
+    ];
     for (advantage, alone) in cases {
         let config = config().with(|c| (c.shared.group_size, c.shared.advantage) = (1, Some(advantage.to_owned())));
         assert_eq!(game(config).is_ok(), alone, "{advantage}");

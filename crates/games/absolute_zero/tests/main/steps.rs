@@ -12,13 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use veriplay_absolute_zero::{
     AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroMetrics, AbsoluteZeroRequest, ProposalCounts, RoleMetrics,
-    TripletTask, step_metrics,
+    TripletTask, note_attempt, step_metrics,
 };
 use veriplay_core::{
     Attempt, Digest, Execute, FinishReason, Policy, PolicyError, Prompt, Reward, Role, Rollout, Sample, Sampling,
     ScriptedPolicy, Status, TaskType, TrainBatch, Value,
 };
 use veriplay_selfplay::admission::{Admission, JudgedProposal};
+use veriplay_selfplay::advantages::EpisodeNotes;
 use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::environment::{
     Environment, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, ProposalToJudge, Proposer,
@@ -29,6 +30,7 @@ use veriplay_selfplay::game::Game;
 use veriplay_selfplay::game_state::GameState;
 use veriplay_selfplay::judgement::{JudgedResponse, Never, Seeds};
 use veriplay_selfplay::play::{Batch, Measurement, PlayError, StepContext};
+use veriplay_selfplay::preferences::Response;
 use veriplay_selfplay::records::{AttemptRecord, LogRecord, ProposalRecord, Record, TaskRecord};
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
 use veriplay_selfplay::scoring::SftExample;
@@ -155,6 +157,12 @@ impl Game for Table {
         let mut pool = TaskPool::default();
         pool.add_seeds(seeds(self.seeds.clone()));
         Ok(pool)
+    }
+
+    /// Everything is trusted half; asked for only where it is read.
+    fn notes(&self, _facts: &StepFacts<Self>, _response: Response) -> EpisodeNotes {
+        assert_eq!(self.settings().advantage.as_deref(), Some("adpo"), "nobody reads notes");
+        EpisodeNotes { trust: Some(0.5), ..EpisodeNotes::default() }
     }
 
     fn metrics(&self, step: &StepFacts<Self>) -> AbsoluteZeroMetrics {

@@ -15,7 +15,8 @@ use veriplay_selfplay::settings::LearnFrom;
 use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT};
 use veriplay_sol_ver::prompts::{AnsweredProblem, PROMPT_FORMATS, by_name, names};
 use veriplay_sol_ver::{
-    EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig, TrainFrom,
+    AgreementRound, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig,
+    TrainFrom,
 };
 use veriplay_verifier::agreement::{
     AGREEMENT_FORMATS, AgreementRules, CountCodes, GUARDS, ProposedProblem, SuiteTest, TestSuite,
@@ -408,6 +409,16 @@ fn statements_are_judged_by_the_guards_on_statements_alone() {
     let longer =
         ProposedProblem { rules: &rules, statement: "take x + 33 now", snippet: "def f(x): return x+33", known: false };
     assert_eq!(check_statement(GUARDS, &longer).unwrap_err().rule, "quotes_snippet");
+}
+
+#[test]
+fn a_round_is_trusted_as_far_as_its_codes_agree() {
+    let cases: [(&[(usize, usize)], Option<f64>); 4] =
+        [(&[(3, 8), (1, 9)], Some(0.75)), (&[(2, 4)], Some(1.0)), (&[(0, 4)], None), (&[], None)];
+    for (clusters, trust) in cases {
+        let round = AgreementRound { clusters: clusters.to_vec(), ..AgreementRound::default() };
+        assert_eq!(round.trust(), trust, "{clusters:?}");
+    }
 }
 
 #[test]

@@ -7,7 +7,6 @@ use veriplay_core::{
     LearnError, Policy, PolicyError, PreferenceBatch, Prompt, Reward, Role, Rollout, Sampling, ScriptedPolicy,
     Snapshot, TrainBatch, Update,
 };
-use veriplay_selfplay::advantages::EpisodeNotes;
 use veriplay_selfplay::after_update::{AfterUpdate, UpdatedPolicy};
 use veriplay_selfplay::curricula::{Curriculum, CurriculumTask, DrawnTask};
 use veriplay_selfplay::driver::StepUpdate;
@@ -17,7 +16,6 @@ use veriplay_selfplay::game::{Game, Script as GameScript};
 use veriplay_selfplay::memory::Memory;
 use veriplay_selfplay::methods::Method;
 use veriplay_selfplay::metrics::SolveCount;
-use veriplay_selfplay::preferences::Response;
 use veriplay_selfplay::records::EpisodeRecord;
 use veriplay_selfplay::replay::LogCheck;
 use veriplay_selfplay::rollout::Part;
@@ -120,6 +118,39 @@ fn a_script_rewards_turns_and_episodes_itself_and_leaves_others_out() {
     let [turn] = attempts[0].episode.turn_rewards.as_slice() else { panic!("{:?}", attempts[0]) };
     assert_eq!((turn.reward, turn.advantage, turn.weight), (5.0, 1.0, 1.0));
     assert_eq!(samples(&output).iter().map(|sample| sample.weight).collect::<Vec<_>>(), [1.0, -1.0]);
+}
+
+/// Weights and wider clips of the samples of a step whose script notes its first attempt.
+fn noted(advantage: &str) -> Vec<(f32, f32)> {
+    let config = config().with(|c| (c.shared.sft_samples, c.shared.advantage) = (0, Some(advantage.to_owned())));
+    let game = table(config).with_script(Box::new(Scripted(|game: &Table, step: &mut Step<'_, Table>| {
+        let tasks = step.draw(|choice| game.game.choose_tasks(choice))?;
+        step.solve(tasks)?;
+        step.note(solution(0), EpisodeNotes { trust: Some(0.3), ..EpisodeNotes::default() })
+    })));
+    let output = game.step(&context(&Script::fresh(0).policy()), &mut seeded(0..9), 0).unwrap();
+    samples(&output).iter().map(|sample| (sample.weight, sample.wider_clip)).collect()
+}
+
+#[test]
+fn notes_of_the_script_come_before_those_of_the_game_which_are_made_where_they_are_read() {
+    assert!(noted("grpo").iter().all(|(weight, clip)| (weight.abs(), *clip) == (1.0, 0.0)));
+    let adpo = noted("adpo");
+    assert_eq!(adpo[0], (0.6, 0.1));
+    assert!(adpo[1..].iter().all(|(weight, clip)| (weight.abs(), *clip) == (0.76, 0.06)), "{adpo:?}");
+}
+
+#[test]
+fn what_an_attempt_is_noted_as() {
+    let program = |text: &str| note_attempt(&Attempt::Program(text.to_owned())).cluster;
+    assert_eq!(program("def f(x):\n    return x + 1"), program("def f(y): return y + 1  # the next"));
+    assert_ne!(program("def f(x):\n    return x + 1"), program("def f(x):\n    return x + 2"));
+    let value = |number| note_attempt(&Attempt::Value(Value::int(number))).cluster;
+    assert!(value(1).is_some() && value(1) == value(1) && value(1) != value(2));
+    assert_ne!(value(1), note_attempt(&Attempt::Arguments(vec![Value::int(1)])).cluster);
+    let proposed = note_attempt(&Attempt::Proposal(proposal(TaskType::Deduction, 3)));
+    assert_eq!((proposed.cluster, proposed.class), (None, Some(1)));
+    assert_eq!(note_attempt(&malformed()), EpisodeNotes::default());
 }
 
 #[test]
@@ -361,6 +392,8 @@ fn what_a_script_asks_wrongly_is_an_error_that_says_so() {
     assert!(refused(|step| step.leave_out(solution(999))).contains("names response 999"));
     assert!(refused(|step| step.reward(solution(0), Reward::single("own", f64::NAN))).contains("finite"));
     assert!(refused(|step| step.reward_turns(solution(0), vec![f64::INFINITY])).contains("finite"));
+    let trust = EpisodeNotes { trust: Some(f64::NAN), ..EpisodeNotes::default() };
+    assert!(refused(move |step| step.note(solution(0), trust)).contains("finite"));
     assert!(refused(|step| step.reward_turns(solution(0), vec![1.0, 2.0])).contains("1 turns"));
     assert!(refused(|step| step.reward_turns(solution(0), Vec::new())).contains("0 rewards"));
     assert!(refused(|step| step.weigh(Role::SOLVER, -1.0)).contains("0 or more"));
