@@ -22,7 +22,9 @@ pub mod setup;
 use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Execute, Prompt, Proposal, Question, Task, TaskType, Value, content_hash, program_hash};
+use veriplay_core::{
+    Digest, Execute, Prompt, Proposal, Question, Task, TaskType, Value, content_hash, count_statements, program_hash,
+};
 use veriplay_verifier::{Format, ProposalGate, format_by_name};
 
 use prompts::PromptFormat;
@@ -237,6 +239,9 @@ impl Game for AbsoluteZero {
     }
 }
 
+/// Curricula do not tell programs of more statements apart.
+const LONGEST: usize = 8;
+
 /// A task of solvers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -269,6 +274,11 @@ impl PoolTask for TripletTask {
 
     fn kind(&self) -> &'static str {
         self.question.task_type().name()
+    }
+
+    /// The number of statements of its program, from 1 to [`LONGEST`].
+    fn class(&self) -> u64 {
+        count_statements(self.question.program()).clamp(1, LONGEST) as u64
     }
 
     fn content(&self) -> TaskContent {

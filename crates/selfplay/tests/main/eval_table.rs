@@ -12,7 +12,14 @@ fn a_table_is_read_back_and_an_unknown_key_is_refused() {
     let numbers = EvalNumbers { pass1: 0.25, greedy: 0.5, pass8: 0.75 };
     let row = EvalRow { row: "deduction".to_owned(), tasks: 3, pass1: 0.25, greedy: 0.5, pass8: 0.75 };
     // A table of an earlier version has neither intervals nor counts.
-    let table = EvalTable { rows: vec![row], mean: numbers, numbers: BTreeMap::new(), intervals: None, counts: None };
+    let table = EvalTable {
+        rows: vec![row],
+        mean: numbers,
+        numbers: BTreeMap::new(),
+        intervals: None,
+        counts: None,
+        further: BTreeMap::new(),
+    };
     let text = serde_json::to_string(&table).unwrap();
     assert_eq!(
         text,
@@ -37,7 +44,14 @@ fn table(set: &str, solved: &[u32]) -> EvalTable {
     let row = EvalRow { row: "deduction".to_owned(), tasks: solved.len(), pass1, greedy: right, pass8 };
     let rows = vec![RowCounts { solved: solved.to_vec(), greedy }];
     let counts = Some(EvalCounts { set: Digest::of(set.as_bytes()), samples: 8, rows });
-    EvalTable { rows: vec![row], mean: numbers, numbers: BTreeMap::new(), intervals: None, counts }
+    EvalTable {
+        rows: vec![row],
+        mean: numbers,
+        numbers: BTreeMap::new(),
+        intervals: None,
+        counts,
+        further: BTreeMap::new(),
+    }
 }
 
 #[test]
