@@ -1,17 +1,24 @@
 //! Which tasks of the pool a step rather draws; names are values of the config key `curriculum`.
 //!
 //! One file a curriculum; each is in [`CURRICULA`] under its file's name. [`crate::external`] is the one that a program outside computes.
-//! A built-in curriculum weighs one task at a time by how often it was solved when it was last asked;
 //! [`crate::task_pool::TaskChoice`] draws without replacement, in proportion to the weights of what is left. How many tasks come from
 //! where is the environment's matter.
+//!
+//! `learnable`, `uniform` and `frontier` weigh one task at a time by its last solve rate. `bots` remembers every task. `sec`, `alp` and `ucb`
+//! remember arms: tasks of one kind and class share a score.
 
+mod alp;
+mod bots;
 mod frontier;
 mod learnable;
+mod sec;
+mod ucb;
 mod uniform;
 
-use serde::Serialize;
 use veriplay_core::Digest;
 
+pub use self::bots::Bots;
+use crate::arms::Arm;
 use crate::external::ExternalError;
 use crate::memory::Memory;
 use crate::metrics::SolveCount;
@@ -35,16 +42,43 @@ pub struct CurriculumTask<'a> {
     pub content: &'a dyn TaskContent,
 }
 
+impl CurriculumTask<'_> {
+    /// Its arm. The class is computed anew: ask once.
+    pub(crate) fn arm(&self) -> Arm {
+        Arm { kind: self.kind, class: self.content.class() }
+    }
+}
+
 /// A task whose type is not known here.
 pub trait TaskContent {
     /// The task as the log of rollouts has it.
     fn to_json(&self) -> serde_json::Result<serde_json::Value>;
+
+    /// [`PoolTask::class`], which only the curricula that use it compute.
+    fn class(&self) -> u64;
 }
 
-impl<T: Serialize> TaskContent for T {
+impl<T: PoolTask> TaskContent for T {
     fn to_json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
     }
+
+    fn class(&self) -> u64 {
+        PoolTask::class(self)
+    }
+}
+
+/// What weights may depend on besides the tasks.
+#[derive(Debug, Clone, Copy)]
+pub struct CurriculumContext<'a> {
+    /// The step that draws.
+    pub step: u64,
+    /// The run's seed. Draw with [`crate::randomness::generator`], under a purpose of your own.
+    pub seed: u64,
+    /// The config's `resample_learnable`.
+    pub learnable_weight: f64,
+    /// What [`Curriculum::note`] left.
+    pub memory: &'a Memory,
 }
 
 impl<'a, T: PoolTask> From<&'a PoolEntry<T>> for CurriculumTask<'a> {
@@ -65,18 +99,16 @@ pub trait Curriculum: Send + Sync {
         1.0
     }
 
-    /// The weights of all tasks of the pool at step `step`, in their order; finite and not negative.
+    /// The weights of all tasks of the pool, in their order; finite and not negative.
     ///
     /// # Errors
     /// Weights that are computed elsewhere may fail. Nothing of the step is kept then.
     fn weights(
         &self,
-        _step: u64,
+        context: &CurriculumContext<'_>,
         tasks: &[CurriculumTask<'_>],
-        learnable_weight: f64,
-        _memory: &Memory,
     ) -> Result<Vec<f64>, ExternalError> {
-        Ok(tasks.iter().map(|task| self.weight(task.last, learnable_weight)).collect())
+        Ok(tasks.iter().map(|task| self.weight(task.last, context.learnable_weight)).collect())
     }
 
     /// Notes what came of the tasks of step `step`, for the weights of later ones.
@@ -84,10 +116,14 @@ pub trait Curriculum: Send + Sync {
 }
 
 /// What came of a task that was drawn.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DrawnTask {
+    /// Names it, whatever it is made of.
+    pub id: Digest,
     /// Its kind of task, in the game's word.
     pub kind: &'static str,
+    /// [`PoolTask::class`].
+    pub class: u64,
     /// Where it comes from: this step, the pool or the seeds.
     pub source: Source,
     /// Whether a policy proposed it.
@@ -100,5 +136,7 @@ pub struct DrawnTask {
 
 registry! {
     /// Every curriculum; the first one is the default.
-    CURRICULA: [Curriculum] = [&learnable::Learnable, &uniform::Uniform, &frontier::Frontier]
+    CURRICULA: [Curriculum] = [
+        &learnable::Learnable, &uniform::Uniform, &frontier::Frontier, &sec::Sec, &Bots::DEFAULT, &alp::Alp, &ucb::Ucb,
+    ]
 }

@@ -415,7 +415,9 @@ impl<E: Environment> StepFacts<E> {
         let tasks = self.tasks.iter().zip(&self.solved).zip(advantages);
         tasks
             .map(|((asked, solved), advantages)| DrawnTask {
+                id: asked.id(),
                 kind: asked.task.kind(),
+                class: asked.task.class(),
                 source: asked.source,
                 is_proposed: asked.is_proposed,
                 solved: *solved,

@@ -11,6 +11,7 @@
 pub mod admission;
 pub mod advantages;
 pub mod after_update;
+mod arms;
 pub mod curricula;
 pub mod driver;
 pub mod environment;

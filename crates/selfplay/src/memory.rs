@@ -27,4 +27,20 @@ impl Memory {
     pub fn set(&mut self, name: &str, number: f64) {
         self.bits.insert(name.to_owned(), number.to_bits());
     }
+
+    /// Adds to the number of that name, which is 0 at first. Returns the sum.
+    pub fn add(&mut self, name: &str, number: f64) -> f64 {
+        let sum = self.get(name).unwrap_or_default() + number;
+        self.set(name, sum);
+        sum
+    }
+
+    /// Changes every number, and forgets it where `change` gives nothing.
+    pub fn update(&mut self, change: impl Fn(f64) -> Option<f64>) {
+        self.bits.retain(|_, bits| {
+            let changed = change(f64::from_bits(*bits));
+            *bits = changed.map_or(*bits, f64::to_bits);
+            changed.is_some()
+        });
+    }
 }

@@ -5,9 +5,8 @@ use std::ops::Deref;
 use veriplay_core::Reward;
 
 use crate::advantages::{self, ADVANTAGES, AdvantageEstimator};
-use crate::curricula::{self, Curriculum, CurriculumTask};
+use crate::curricula::{self, Curriculum, CurriculumContext, CurriculumTask};
 use crate::external::{self, ExternalError};
-use crate::memory::Memory;
 use crate::monitors::{MONITORS, Monitor};
 use crate::proposer_factor::{ProposerFactor, RewardedProposal};
 use crate::rewards::{self, EpisodeFacts, ProposalOutcome, REWARDS, RewardScheme};
@@ -106,7 +105,7 @@ impl Curriculum for Unconnected {
         "exec"
     }
 
-    fn weights(&self, _: u64, _: &[CurriculumTask<'_>], _: f64, _: &Memory) -> Result<Vec<f64>, ExternalError> {
+    fn weights(&self, _: &CurriculumContext<'_>, _: &[CurriculumTask<'_>]) -> Result<Vec<f64>, ExternalError> {
         Self::refuse("curriculum")
     }
 }

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use serde_json::Value;
 use veriplay_core::{Digest, Execute, Policy, Role, Status};
 
-use crate::curricula::{Curriculum, CurriculumTask};
+use crate::curricula::{Curriculum, CurriculumContext, CurriculumTask};
 use crate::environment::{Environment, JudgedDerivation, Proposer, Proposing, SolverEpisode, Stage, VerifyOutput};
 use crate::facts::StepFacts;
 use crate::game_state::GameState;
@@ -282,8 +282,9 @@ impl<'a, E: Environment> Step<'a, E> {
         };
         if self.weights.is_none() {
             let entries: Vec<CurriculumTask<'_>> = pool.entries().iter().map(Into::into).collect();
-            let learnable = game.settings().resample_learnable;
-            let weights = self.curriculum.weights(self.number, &entries, learnable, self.memory)?;
+            let learnable_weight = game.settings().resample_learnable;
+            let context = CurriculumContext { step: self.number, seed, learnable_weight, memory: self.memory };
+            let weights = self.curriculum.weights(&context, &entries)?;
             self.weights = Some(entries.iter().map(|task| task.id.clone()).zip(weights).collect());
         }
         let weights = self.weights.get_or_insert_default();

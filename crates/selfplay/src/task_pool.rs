@@ -23,6 +23,11 @@ pub trait PoolTask: Clone + Debug + PartialEq + Serialize + DeserializeOwned + S
     /// Its kind, one of the environment's.
     fn kind(&self) -> &'static str;
 
+    /// Its class among those of its kind, such as how long its program is: curricula keep one score for each kind and class.
+    fn class(&self) -> u64 {
+        0
+    }
+
     /// What intrinsic rewards look at; nothing, where the game does not say.
     fn content(&self) -> TaskContent {
         TaskContent::default()

@@ -268,6 +268,9 @@ impl Game for AbsoluteZero {
     }
 }
 
+/// Curricula do not tell programs of more statements apart.
+const LONGEST: usize = 8;
+
 /// A task of solvers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -300,6 +303,11 @@ impl PoolTask for TripletTask {
 
     fn kind(&self) -> &'static str {
         self.question.task_type().name()
+    }
+
+    /// The number of statements of its program, from 1 to [`LONGEST`].
+    fn class(&self) -> u64 {
+        count_statements(self.question.program()).clamp(1, LONGEST) as u64
     }
 
     fn content(&self) -> TaskContent {

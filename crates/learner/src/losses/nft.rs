@@ -31,7 +31,7 @@ impl TokenLoss for Nft {
         true
     }
 
-    fn token(&self, TokenView { logprob, weight, ratio, rate }: TokenView) -> TokenTerm {
+    fn token(&self, TokenView { logprob, weight, ratio, rate, .. }: TokenView) -> TokenTerm {
         let Some(rate) = rate.map(|rate| rate.clamp(0.02, 0.98)) else { return TokenTerm::weighted(0.0, logprob) };
         if weight >= 0.0 {
             return TokenTerm::weighted(weight, ratio.ln());

@@ -1,6 +1,7 @@
 //! Tests of veriplay-selfplay: no wasm, no model. One module a subject.
 
 mod advantages; // properties every estimator has, and their formulas
+mod curricula; // what curricula that learn come to draw
 mod eval_table; // the table of an evaluation
 mod metrics; // pass@k
 mod monitors; // scripted collapses trip one monitor each, healthy runs none

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use veriplay_absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, draft_tasks, proposal_key};
-use veriplay_core::{Proposal, ScriptedPolicy, TaskType, Value};
+use veriplay_core::{Proposal, Question, ScriptedPolicy, TaskType, Value};
 use veriplay_selfplay::environment::{Environment, Proposer, Proposing, SamplingCall, Stage};
 use veriplay_selfplay::game::Game;
 use veriplay_selfplay::metrics::SolveCount;
@@ -13,7 +13,7 @@ use veriplay_selfplay::splits::Guard;
 use veriplay_selfplay::task_pool::{PoolTask, TaskPool};
 use veriplay_verifier::ProposalGate;
 
-use crate::support::{Exhausted, Nobody, adds, config, game, proposal, seeds, task};
+use crate::support::{Exhausted, Nobody, adds, config, game, pair, proposal, seeds, task};
 
 fn drawn(config: AbsoluteZeroConfig, numbers: std::ops::Range<i64>, stage: Stage, seed: u64, step: u64) -> Vec<Asked> {
     let mut pool = TaskPool::default();
@@ -192,10 +192,17 @@ fn a_message_does_not_make_an_induction_proposal_new() {
 }
 
 #[test]
-fn a_task_has_the_key_of_its_proposal() {
+fn a_task_has_the_key_of_its_proposal_and_the_class_of_its_length() {
     for task_type in TaskType::STANDARD {
         let task = task(task_type, 5);
         assert_eq!(PoolTask::key(&task), proposal_key(&proposal(task_type, 5)));
+        assert_eq!(task.class(), 1);
+    }
+    let mut long = task(TaskType::Deduction, 5);
+    for (lines, class) in [(0, 1), (2, 3), (7, 8), (30, 8)] {
+        let program = format!("def f(x):\n{}    return x", "    x += 1\n".repeat(lines));
+        long.0.question = Question::Deduction { program, pair: pair(1, 0) };
+        assert_eq!(long.class(), class, "{lines}");
     }
 }
 

@@ -4,9 +4,8 @@
 use serde::Serialize;
 use serde_json::Value;
 use veriplay_core::Digest;
-use veriplay_selfplay::curricula::{Curriculum, CurriculumTask};
+use veriplay_selfplay::curricula::{Curriculum, CurriculumContext, CurriculumTask};
 use veriplay_selfplay::external::ExternalError;
-use veriplay_selfplay::memory::Memory;
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::task_pool::Source;
 
@@ -38,11 +37,10 @@ impl Curriculum for Plugin {
 
     fn weights(
         &self,
-        step: u64,
+        context: &CurriculumContext<'_>,
         tasks: &[CurriculumTask<'_>],
-        learnable_weight: f64,
-        _memory: &Memory,
     ) -> Result<Vec<f64>, ExternalError> {
+        let CurriculumContext { step, learnable_weight, .. } = *context;
         if tasks.is_empty() {
             return Ok(Vec::new());
         }

@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use veriplay_core::{Prompt, Reward, Role};
-use veriplay_selfplay::curricula::{Curriculum, CurriculumTask};
+use veriplay_selfplay::curricula::{Curriculum, CurriculumContext, CurriculumTask};
 use veriplay_selfplay::external::ExternalError;
-use veriplay_selfplay::memory::Memory;
 use veriplay_selfplay::methods::{Method, Methods};
 use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::proposer_factor::{ProposerFactor, RewardedProposal};
@@ -105,8 +104,8 @@ impl Curriculum for Failing {
         "failing"
     }
 
-    fn weights(&self, step: u64, _: &[CurriculumTask<'_>], _: f64, _: &Memory) -> Result<Vec<f64>, ExternalError> {
-        Err(ExternalError(format!("no weights at step {step}")))
+    fn weights(&self, context: &CurriculumContext<'_>, _: &[CurriculumTask<'_>]) -> Result<Vec<f64>, ExternalError> {
+        Err(ExternalError(format!("no weights at step {}", context.step)))
     }
 }
 

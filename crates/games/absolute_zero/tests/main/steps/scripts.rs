@@ -8,7 +8,7 @@ use veriplay_core::{
     Snapshot, TrainBatch, Update,
 };
 use veriplay_selfplay::after_update::{AfterUpdate, UpdatedPolicy};
-use veriplay_selfplay::curricula::{Curriculum, CurriculumTask, DrawnTask};
+use veriplay_selfplay::curricula::{Curriculum, CurriculumContext, CurriculumTask, DrawnTask};
 use veriplay_selfplay::driver::StepUpdate;
 use veriplay_selfplay::environment::SolverEpisode;
 use veriplay_selfplay::external::ExternalError;
@@ -311,12 +311,10 @@ impl Curriculum for Least {
 
     fn weights(
         &self,
-        _: u64,
+        context: &CurriculumContext<'_>,
         tasks: &[CurriculumTask<'_>],
-        _: f64,
-        memory: &Memory,
     ) -> Result<Vec<f64>, ExternalError> {
-        Ok(tasks.iter().map(|task| 1.0 - memory.get(task.kind).unwrap_or(0.5)).collect())
+        Ok(tasks.iter().map(|task| 1.0 - context.memory.get(task.kind).unwrap_or(0.5)).collect())
     }
 
     fn note(&self, _: u64, drawn: &[DrawnTask], memory: &mut Memory) {
