@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::advantages::AdvantageMemory;
+use crate::behaviours::Behaviours;
 use crate::memory::Memory;
 use crate::preferences::TrainingData;
 use crate::scoring::SftExample;
@@ -26,6 +27,9 @@ pub struct GameState<T> {
     /// What monitors remember, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub monitors: BTreeMap<String, Memory>,
+    /// What the newest admitted proposals do, where a proposer factor asks for it.
+    #[serde(default, skip_serializing_if = "Behaviours::is_empty")]
+    pub behaviours: Behaviours,
     /// What a step left for later ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub deferred: BTreeMap<String, Value>,
@@ -44,6 +48,7 @@ impl<T> Default for GameState<T> {
             sft_examples: Vec::new(),
             curriculum: Memory::default(),
             monitors: BTreeMap::new(),
+            behaviours: Behaviours::default(),
             deferred: BTreeMap::new(),
             memory: AdvantageMemory::default(),
             training_data: TrainingData::default(),
