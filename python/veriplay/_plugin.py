@@ -38,6 +38,15 @@ class Episode:
     outcome: str | None
     #: The share of attempts at the proposer's task that were right, where the outcome is ``solved``.
     solve_rate: float | None
+    #: How many of the ``judged`` attempts at a valid proposal's task solved it.
+    solved: int | None
+    judged: int | None
+    #: 1 - the share of earlier proposals that do the same, and the share of the step's others; where ``game.proposer_factor`` names one of
+    #: ``novelty`` and ``repetition``.
+    novelty: float | None
+    cluster_share: float | None
+    #: Mean tokens of the judged attempts.
+    solver_tokens: float | None
     #: A solver's or verifier's: ``accepted``, ``wrong_answer``, …
     status: str | None
     #: Whether the response has the form that the prompt asks for.
@@ -69,6 +78,11 @@ def episode_fields(message: Mapping[str, Any]) -> dict[str, Any]:
         "group": message["group"],
         "outcome": message.get("outcome"),
         "solve_rate": message.get("solve_rate"),
+        "solved": message.get("solved"),
+        "judged": message.get("judged"),
+        "novelty": message.get("novelty"),
+        "cluster_share": message.get("cluster_share"),
+        "solver_tokens": message.get("solver_tokens"),
         "status": message.get("status"),
         "well_formed": message["well_formed"],
         "passed": message.get("passed"),

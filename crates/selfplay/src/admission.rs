@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Status, Verdict};
 
 use crate::play::OutcomeCounts;
-use crate::rewards::ProposalOutcome;
+use crate::rewards::{ProposalFacts, ProposalOutcome};
 use crate::splits;
 
 /// Whether the pool or an earlier proposal has a task's key; the first argument is the proposal's place in its batch. A game calls it once for
@@ -74,15 +74,15 @@ impl<T: Clone> Admission<T> {
         if let Self::Admitted(task) = self { Some(task) } else { None }
     }
 
-    /// What a reward may know of the proposal, with the solve rate of its task where solvers attempted it; `None` where it was dropped.
-    pub(crate) const fn outcome(&self, rate: Option<f64>) -> Option<ProposalOutcome> {
-        Some(match (self, rate) {
-            (Self::Dropped, _) => return None,
-            (Self::Malformed, _) => ProposalOutcome::Malformed,
-            (Self::Invalid, _) => ProposalOutcome::Invalid,
-            (Self::Duplicate, _) => ProposalOutcome::Duplicate,
-            (Self::Admitted(_), Some(rate)) => ProposalOutcome::Solved { rate },
-            (Self::Admitted(_), None) => ProposalOutcome::Unrated,
+    /// What a reward may know of the proposal, with the facts that it has where it is admitted; `None` where it was dropped.
+    pub(crate) const fn outcome(&self, facts: ProposalFacts) -> Option<ProposalOutcome> {
+        Some(match self {
+            Self::Dropped => return None,
+            Self::Malformed => ProposalOutcome::Malformed,
+            Self::Invalid => ProposalOutcome::Invalid,
+            Self::Duplicate => ProposalOutcome::Duplicate,
+            Self::Admitted(_) if facts.judged > 0 => ProposalOutcome::Solved(facts),
+            Self::Admitted(_) => ProposalOutcome::Unrated(facts),
         })
     }
 }

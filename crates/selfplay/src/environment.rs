@@ -8,7 +8,7 @@ use std::fmt::Debug;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use veriplay_core::{Dropped, Execute, Role};
+use veriplay_core::{Digest, Dropped, Execute, Role};
 
 use crate::admission::{Admission, IsKnown, JudgedProposal};
 use crate::judgement::{JudgedResponse, ProposalPosition, RoundFacts, Seeds};
@@ -94,6 +94,12 @@ pub trait Environment: Sync + Sized {
     /// Those of [`Environment::KINDS`] that its steps propose and solve.
     fn kinds(&self) -> Vec<&'static str> {
         Self::KINDS.to_vec()
+    }
+
+    /// Names what each task does, however it is written: two of equal behaviour teach the same. Called only where a proposer factor asks for it;
+    /// `None` where the host failed. Here the tasks of two keys differ.
+    fn behaviours(&self, _execute: &dyn Execute, tasks: &[&Self::Task]) -> Vec<Option<Digest>> {
+        tasks.iter().map(|task| Some(task.key())).collect()
     }
 
     /// The solver's episode for each task; `None` where no prompt can be made of it.

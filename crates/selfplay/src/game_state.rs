@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::advantages::AdvantageMemory;
+use crate::behaviours::Behaviours;
 use crate::memory::Memory;
 use crate::preferences::TrainingData;
 use crate::rollout::Part;
@@ -30,6 +31,9 @@ pub struct GameState<T> {
     /// The parts that nothing is learned of any more, because an alarm has frozen them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub frozen: BTreeSet<Part>,
+    /// What the newest admitted proposals do, where a proposer factor asks for it.
+    #[serde(default, skip_serializing_if = "Behaviours::is_empty")]
+    pub behaviours: Behaviours,
     /// What a step left for later ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub deferred: BTreeMap<String, Value>,
@@ -49,6 +53,7 @@ impl<T> Default for GameState<T> {
             curriculum: Memory::default(),
             monitors: BTreeMap::new(),
             frozen: BTreeSet::new(),
+            behaviours: Behaviours::default(),
             deferred: BTreeMap::new(),
             memory: AdvantageMemory::default(),
             training_data: TrainingData::default(),

@@ -6,12 +6,14 @@
 //! [`randomness::generator`], seeded by (run seed, step, purpose), so a resumed run needs no generator state.
 //!
 //! A thing is added with one file and one line in a const slice: a reward in [`rewards::REWARDS`], an advantage in
-//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a monitor in [`monitors::MONITORS`]. A game is a crate that implements [`game::Game`], such as those of `crates/games`.
+//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a proposer factor in
+//! [`proposer_factor::FACTORS`], a monitor in [`monitors::MONITORS`]. A game is a crate that implements [`game::Game`], such as those of `crates/games`.
 
 pub mod admission;
 pub mod advantages;
 pub mod after_update;
 mod arms;
+pub mod behaviours;
 pub mod curricula;
 pub mod driver;
 pub mod environment;

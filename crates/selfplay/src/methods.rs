@@ -8,7 +8,7 @@ use crate::advantages::{self, ADVANTAGES, AdvantageEstimator};
 use crate::curricula::{self, Curriculum, CurriculumContext, CurriculumTask};
 use crate::external::{self, ExternalError};
 use crate::monitors::{MONITORS, Monitor};
-use crate::proposer_factor::{ProposerFactor, RewardedProposal};
+use crate::proposer_factor::{self, ProposerFactor, RewardedProposal};
 use crate::rewards::{self, EpisodeFacts, ProposalOutcome, REWARDS, RewardScheme};
 use crate::settings::SharedSettings;
 
@@ -35,8 +35,8 @@ impl<T: ?Sized> Deref for Method<T> {
 pub struct Methods {
     /// Rewards episodes.
     pub reward: Method<dyn RewardScheme>,
-    /// Multiplies the rewards of proposers.
-    pub proposer_factor: Option<Box<dyn ProposerFactor>>,
+    /// Multiply the rewards of proposers, in the order of their names.
+    pub proposer_factors: Vec<Method<dyn ProposerFactor>>,
     /// Turns rewards into advantages.
     pub advantage: &'static dyn AdvantageEstimator,
     /// Weighs the tasks of the pool.
@@ -60,7 +60,6 @@ impl Methods {
             Some(_) => &Unconnected,
             None => curricula::by_name(&settings.curriculum).expect("a checked name"),
         };
-        let factor = settings.proposer_factor.as_ref();
         let advantage =
             settings.advantage.as_deref().map_or(Some(ADVANTAGES[0]), advantages::by_name).expect("a checked name");
         Self {
@@ -68,11 +67,22 @@ impl Methods {
                 .alpha
                 .and_then(|alpha| reward.with_alpha(alpha))
                 .map_or(Method::Registered(reward), Method::Own),
-            proposer_factor: factor.map(|_| Box::new(Unconnected) as Box<dyn ProposerFactor>),
+            proposer_factors: settings
+                .proposer_factor()
+                .iter()
+                .map(|name| Method::Registered(named_factor(name)))
+                .collect(),
             advantage,
             curriculum: Method::Registered(curriculum),
             monitors: MONITORS.to_vec(),
         }
+    }
+}
+
+fn named_factor(name: &str) -> &'static dyn ProposerFactor {
+    match external::command(name) {
+        Some(_) => &Unconnected,
+        None => proposer_factor::by_name(name).expect("a checked name"),
     }
 }
 
@@ -111,6 +121,10 @@ impl Curriculum for Unconnected {
 }
 
 impl ProposerFactor for Unconnected {
+    fn name(&self) -> &'static str {
+        "exec"
+    }
+
     fn factors(&self, _: u64, _: &[RewardedProposal<'_>]) -> Result<Vec<f64>, ExternalError> {
         Self::refuse("proposer_factor")
     }

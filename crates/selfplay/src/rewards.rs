@@ -1,13 +1,12 @@
 //! What each role is rewarded for, in every game that [`crate::driver`] plays; names are values of the config key `reward`.
 //!
-//! One file a scheme; each is in [`REWARDS`] under its file's name. [`crate::external`] is the scheme that a program outside computes.
+//! One file a scheme; each is in [`REWARDS`] under its file's name, and the curves of the solve rate are lines of `curve`. [`crate::external`] is
+//! the scheme that a program outside computes.
 //! What a scheme rewards are judgements and solve rates; a Dropped attempt never reaches it.
 
 mod azr;
-mod band;
+mod curve;
 mod evol_rl;
-mod quickstart;
-mod r_zero;
 mod ssr;
 mod validity;
 
@@ -32,33 +31,59 @@ pub enum ProposalOutcome {
     /// It is valid and already known: in a buffer, or earlier in this batch.
     Duplicate,
     /// It is valid, and no solver attempted it.
-    Unrated,
+    Unrated(ProposalFacts),
     /// It is valid, and the solver's rollouts were judged.
-    Solved {
-        /// The solve rate s in [0, 1].
-        #[serde(rename = "solve_rate")]
-        rate: f64,
-    },
+    Solved(ProposalFacts),
+}
+
+/// What is known of a valid proposal and of the attempts at its task.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct ProposalFacts {
+    /// Judged attempts that solved it.
+    pub solved: u32,
+    /// Attempts that came to a verdict.
+    pub judged: u32,
+    /// 1 − the share of the newest admitted proposals of earlier steps that do the same. This and the next are `None` where no factor of
+    /// [`crate::proposer_factor`] asks for them, or the host failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub novelty: Option<f64>,
+    /// Share of the step's admitted proposals of its kind that do the same, itself left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster_share: Option<f64>,
+    /// Mean tokens of the judged attempts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub solver_tokens: Option<f64>,
+}
+
+impl ProposalFacts {
+    /// Of a task that `solved` of `judged` attempts solved.
+    pub fn counted(solved: u32, judged: u32) -> Self {
+        Self { solved, judged, ..Self::default() }
+    }
+
+    /// The solve rate s in [0, 1]; 0 where nothing was judged.
+    pub fn rate(&self) -> f64 {
+        if self.judged == 0 { 0.0 } else { f64::from(self.solved) / f64::from(self.judged) }
+    }
 }
 
 impl ProposalOutcome {
-    /// The reward of a proposer by the solve rate of its task: `curve` of the rate, and the same penalties under every curve.
-    fn reward_by_rate(self, curve: impl Fn(f64) -> f64) -> Option<Reward> {
-        Some(match self {
-            Self::Unrated => return None,
-            Self::Malformed | Self::Invalid => Reward::single("validity", -0.5),
-            Self::Duplicate => Reward::single("novelty", -0.25),
-            Self::Solved { rate } => Reward::single(LEARNABILITY, curve(rate)),
-        })
+    /// The facts of a valid proposal.
+    pub const fn facts(&self) -> Option<&ProposalFacts> {
+        match self {
+            Self::Unrated(facts) | Self::Solved(facts) => Some(facts),
+            Self::Malformed | Self::Invalid | Self::Duplicate => None,
+        }
     }
 
     /// The reward without what guesses earn. Of a share s of right attempts, a solver that always gives the commonest output has g: what
     /// the task earns by its solve rate counts by (s − g) / s, which is 1 where nothing can be guessed and 0 where nobody does better than a guess. What is lost,
     /// such as for a task that everybody solves, is lost in any case.
     fn without_guesses(self, mut reward: Reward, guess_rate: Option<f64>) -> Reward {
-        if let (Self::Solved { rate }, Some(guesses)) = (self, guess_rate)
-            && rate > 0.0
+        if let (Self::Solved(facts), Some(guesses)) = (self, guess_rate)
+            && facts.solved > 0
         {
+            let rate = facts.rate();
             let is_of_rate = |name: &str| [LEARNABILITY, DIFFICULTY].contains(&name);
             let earned = reward.parts.iter_mut().filter(|(name, score, _)| is_of_rate(name) && *score > 0.0);
             earned.for_each(|(_, _, weight)| *weight *= (1.0 - guesses / rate).max(0.0));
@@ -150,19 +175,24 @@ pub trait RewardScheme: Send + Sync {
 registry! {
     /// Every reward scheme.
     REWARDS: [RewardScheme] = [
-        &quickstart::QUICKSTART,
+        &curve::QUICKSTART,
         &azr::AZR,
         &azr::AZR_INVERSE,
-        &band::Band,
-        &r_zero::R_ZERO,
-        &r_zero::SQLM,
-        &r_zero::SVS,
-        &r_zero::SPICE,
+        &curve::BAND,
+        &curve::R_ZERO,
+        &curve::SQLM,
+        &curve::SVS,
+        &curve::SPICE,
+        &curve::DR_ZERO,
+        &curve::PASODOBLE,
+        &curve::OPENSIR,
+        &curve::SERL,
+        &curve::STP,
         &validity::Validity,
         &evol_rl::EvolRl,
         &ssr::SSR,
         &ssr::CONSISTENCY,
-        &quickstart::RANDOM,
+        &curve::RANDOM,
         &ssr::SSR_RANDOM,
     ]
 }

@@ -12,7 +12,7 @@ use crate::advantages::AdvantageEstimator;
 use crate::metrics::LEAST_SAMPLES;
 use crate::play::PlayError;
 use crate::rollout::Part;
-use crate::{advantages, curricula, external, intrinsic, rewards};
+use crate::{advantages, curricula, external, intrinsic, proposer_factor, rewards};
 
 /// The keys of `[game]`: those that every game has, and the game's own.
 ///
@@ -93,8 +93,9 @@ shared_settings! {
     group_size: usize,
     /// Name of the reward scheme, one of [`rewards::REWARDS`], or `exec:COMMAND` ([`external`]). An objective of preferences needs none.
     reward: Option<String> = None,
-    /// `exec:COMMAND` of a program that gives a factor of each proposer's reward ([`external`]). Absent means that none is multiplied.
-    proposer_factor: Option<String> = None,
+    /// Factors of each proposer's reward: one or a list of [`proposer_factor::FACTORS`], and of `exec:COMMAND` ([`external`]). Their product counts;
+    /// absent means that nothing is multiplied.
+    proposer_factor: Option<Names> = None,
     /// Coefficients of intrinsic rewards of proposers, by name, of [`intrinsic::INTRINSIC_REWARDS`].
     intrinsic: BTreeMap<String, f64> = BTreeMap::new(),
     /// What a proposer loses by a task that nobody or everybody solves, under a reward that has such a penalty (`ssr`). Absent means the
@@ -278,12 +279,20 @@ impl SharedSettings {
     }
 
     fn check_proposer_factor(&self) -> Result<(), ConfigError> {
-        match self.proposer_factor.as_deref() {
-            Some(name) if !is_program(name) => {
-                Err(invalid_value("proposer_factor", name, "use `exec:COMMAND`, a program that gives the factors"))
+        let (named, names) = (proposer_factor::names(), self.proposer_factor());
+        for (place, name) in names.iter().enumerate() {
+            if !(is_program(name) || named.contains(&name.as_str())) || names[..place].contains(name) {
+                let named = named.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+                let allowed = format!("use `exec:COMMAND`, a program that gives the factors, or {named}, each once");
+                return Err(invalid_value("proposer_factor", name, allowed));
             }
-            _ => Ok(()),
         }
+        Ok(())
+    }
+
+    /// The names of the proposer factors.
+    pub fn proposer_factor(&self) -> &[String] {
+        self.proposer_factor.as_ref().map_or(&[], Names::as_slice)
     }
 
     /// Refuses a penalty for a reward that has none.
@@ -300,7 +309,7 @@ impl SharedSettings {
         let named = [
             ("reward", self.reward.clone()),
             ("advantage", self.advantage.clone()),
-            ("proposer_factor", self.proposer_factor.clone()),
+            ("proposer_factor", self.proposer_factor().first().cloned()),
             ("alpha", self.alpha.map(|alpha| alpha.to_string())),
             ("intrinsic", self.intrinsic.keys().next().cloned()),
             ("sft_samples", (self.sft_samples > 0).then(|| self.sft_samples.to_string())),
@@ -336,6 +345,26 @@ impl SharedSettings {
         }
         let allowed = format!("advantage `{name}` needs at least `2`; raise it, or use advantage `trr`");
         Err(invalid_value("group_size", self.group_size, allowed))
+    }
+}
+
+/// The value of a key that takes one name or a list of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a name or a list of names")]
+pub enum Names {
+    /// A name without a list around it.
+    One(String),
+    /// A list, which may be empty.
+    Several(Vec<String>),
+}
+
+impl Names {
+    /// The names, in their order.
+    pub fn as_slice(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Several(names) => names,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use veriplay_core::{Dropped, Reward, Role, Rollout, Status, Verdict};
 
 use crate::advantages::EpisodeNotes;
+use crate::behaviours::Behaviours;
 use crate::environment::Environment;
 use crate::facts::{EpisodeView, GivenReward, StepFacts};
 use crate::game::Game;
@@ -12,11 +13,11 @@ use crate::game_state::GameState;
 use crate::intrinsic::IntrinsicTerms;
 use crate::judgement::is_decided;
 use crate::methods::Methods;
-use crate::metrics::{SolveCount, is_right};
+use crate::metrics::is_right;
 use crate::play::{Batch, PlayError, StepContext};
 use crate::preferences::{Objective, Response, StepPreferences};
 use crate::proposer_factor;
-use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalOutcome};
+use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalFacts, ProposalOutcome};
 use crate::rollout::{FinishedEpisode, Part};
 use crate::scoring::{Imitation, ScoredEpisode, ScoredTurn, Scoring, SftExample, SftRegulariser, train_batch};
 use crate::task_pool::TaskPool;
@@ -37,7 +38,8 @@ impl<G: Game> StepLearning<'_, G> {
     pub(crate) fn choose(&self, state: &mut GameState<G::Task>, facts: &mut StepFacts<G>) -> Result<(), PlayError> {
         match self.game.objective() {
             Objective::PolicyGradient => {
-                let mut scored = self.reward_episodes(&state.pool, facts)?;
+                let GameState { pool, behaviours, .. } = state;
+                let mut scored = self.reward_episodes(pool, behaviours, facts)?;
                 let scoring = Scoring {
                     settings: self.game.settings(),
                     reward: &*self.methods.reward,
@@ -96,13 +98,18 @@ impl<G: Game> StepLearning<'_, G> {
 
     /// The episodes that get a reward: proposers', solvers', verifiers'. Not among them are dropped ones, those of rounds that came to nothing,
     /// and those that the script leaves out.
-    fn reward_episodes(&self, pool: &TaskPool<G::Task>, facts: &StepFacts<G>) -> Result<Vec<ScoredEpisode>, PlayError> {
-        let (responses, known): (Vec<_>, Vec<_>) = rewardable(self.game, facts).into_iter().unzip();
+    fn reward_episodes(
+        &self,
+        pool: &TaskPool<G::Task>,
+        behaviours: &mut Behaviours,
+        facts: &StepFacts<G>,
+    ) -> Result<Vec<ScoredEpisode>, PlayError> {
+        let mut valid = self.compare_behaviours(behaviours, facts);
+        count_attempts(facts, &mut valid);
+        let (responses, known): (Vec<_>, Vec<_>) = rewardable(self.game, facts, &valid).into_iter().unzip();
         let mut rewards = self.methods.reward.rewards(self.step, &known)?;
         rewards::discount_guesses(&known, &mut rewards);
-        if let Some(factor) = &self.methods.proposer_factor {
-            proposer_factor::apply(&**factor, self.step, &known, &mut rewards)?;
-        }
+        proposer_factor::apply(&self.methods.proposer_factors, self.step, &known, &mut rewards)?;
         let intrinsic = IntrinsicTerms::new(&self.game.settings().intrinsic, pool);
         let mut scored = Vec::new();
         for ((response, one), reward) in responses.into_iter().zip(&known).zip(rewards) {
@@ -115,7 +122,7 @@ impl<G: Game> StepLearning<'_, G> {
                 Some(GivenReward::Turns(turns)) => (Reward::single("turns", turns.iter().sum()), turns.as_slice()),
                 None => {
                     let Some(mut reward) = reward else { continue };
-                    if let EpisodeResult::Proposal(ProposalOutcome::Solved { .. }) = one.result {
+                    if let EpisodeResult::Proposal(ProposalOutcome::Solved(_)) = one.result {
                         let task = facts.proposals[response.index].admission.task();
                         task.into_iter().for_each(|task| intrinsic.add(task, &mut reward));
                     }
@@ -149,6 +156,21 @@ impl<G: Game> StepLearning<'_, G> {
         }
     }
 
+    /// The facts of each proposal that behaviours tell, where a factor looks at them: for others nothing is executed.
+    fn compare_behaviours(&self, earlier: &mut Behaviours, facts: &StepFacts<G>) -> Vec<ProposalFacts> {
+        let mut all = vec![ProposalFacts::default(); facts.proposals.len()];
+        if self.methods.proposer_factors.iter().any(|factor| factor.needs_behaviours()) {
+            let admitted = facts.proposals.iter().enumerate();
+            let admitted = admitted.filter_map(|(index, one)| Some((index, one.kind, one.admission.task()?)));
+            let admitted: Vec<(usize, &str, &G::Task)> = admitted.collect();
+            let tasks: Vec<&G::Task> = admitted.iter().map(|(_, _, task)| *task).collect();
+            let behaviours = self.game.behaviours(self.context.execute, &tasks);
+            let step: Vec<_> = admitted.iter().map(|(_, kind, _)| *kind).zip(behaviours).collect();
+            admitted.iter().zip(earlier.compare(&step)).for_each(|((index, ..), compared)| all[*index] = compared);
+        }
+        all
+    }
+
     fn role_weight(&self, facts: &StepFacts<G>, part: Part, role: Role) -> f64 {
         let settings = self.game.settings();
         if self.frozen.contains(&part) || !settings.phase_learns(self.step, role) {
@@ -158,20 +180,34 @@ impl<G: Game> StepLearning<'_, G> {
     }
 }
 
-/// The episodes that may get a reward: proposals that were judged, and responses of rounds that were.
-fn rewardable<'f, E: Environment>(game: &E, facts: &'f StepFacts<E>) -> Vec<(Response, EpisodeFacts<'f>)> {
-    // A proposal that was asked several times is rewarded by all attempts at it.
-    let mut counts: BTreeMap<usize, SolveCount> = BTreeMap::new();
+/// Adds what the attempts tell to the facts of proposals. One that was asked several times is rewarded by all attempts at it.
+fn count_attempts<E: Environment>(facts: &StepFacts<E>, proposals: &mut [ProposalFacts]) {
     for (asked, count) in facts.tasks.iter().zip(&facts.solved) {
         if let Some(proposal) = asked.proposal {
-            let sum = counts.entry(proposal).or_default();
+            let sum = &mut proposals[proposal];
             (sum.solved, sum.judged) = (sum.solved + count.solved, sum.judged + count.judged);
         }
     }
+    for one in facts.solutions.iter().filter(|one| one.policy.is_none()) {
+        let proposal = facts.tasks[one.finished.source].proposal;
+        let judged = judged_response(facts, one.finished.source, &one.judged.verdict);
+        if let (Some(proposal), Some(_)) = (proposal, judged) {
+            let tokens: usize = one.finished.turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum();
+            let share = tokens as f64 / f64::from(proposals[proposal].judged);
+            *proposals[proposal].solver_tokens.get_or_insert_default() += share;
+        }
+    }
+}
+
+/// The episodes that may get a reward: proposals that were judged, with the facts of those that are valid, and responses of rounds that were judged.
+fn rewardable<'f, E: Environment>(
+    game: &E,
+    facts: &'f StepFacts<E>,
+    valid: &[ProposalFacts],
+) -> Vec<(Response, EpisodeFacts<'f>)> {
     let mut all = Vec::new();
-    for (index, one) in facts.proposals.iter().enumerate() {
-        let rate = counts.get(&index).and_then(|count| count.rate());
-        let Some(outcome) = one.admission.outcome(rate) else { continue };
+    for (index, (one, valid)) in facts.proposals.iter().zip(valid).enumerate() {
+        let Some(outcome) = one.admission.outcome(*valid) else { continue };
         let (response, verdict) = (Response { part: Part::Proposal, index }, one.judged.verdict.as_ref().ok());
         let result = EpisodeResult::Proposal(outcome);
         let known = episode_facts(game, facts, response, &one.finished, verdict, result);

@@ -22,6 +22,7 @@ mod probes;
 pub mod problems;
 pub mod repository;
 mod runner;
+mod signature;
 mod spaces;
 pub mod tasks;
 pub mod triplets;
@@ -32,6 +33,7 @@ pub use judges::{JUDGES, Judge, judge_by_name};
 pub use probes::probes;
 pub use problems::{ProblemError, ProblemRequest, check_prediction, check_problem, judge_program, judge_programs};
 pub use runner::{on_all_cores, run_distinct, truncate_output};
+pub use signature::{SignatureRequest, signatures};
 pub use tasks::{ChosenJudge, JudgeConditions, LoadedTask, TaskContext, TaskOverrides, UselessOverride, check_row};
 pub use triplets::{
     AnswerRequest, InductionRules, ProbeRules, ProposalGate, ProposalGateError, ProposalRequest, judge_answer,

@@ -30,6 +30,7 @@ use crate::runner::{
 };
 use rules::ProposalError;
 
+pub(crate) use error::BUILT_IN_EXCEPTIONS;
 pub use gate::{InductionRules, ProbeRules, ProposalGate, ProposalGateError};
 
 /// One answer to judge.

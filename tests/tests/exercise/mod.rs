@@ -121,7 +121,7 @@ impl<G: Game> Script<G> for Measured {
 fn methods(curriculum: &'static Counting) -> Methods {
     Methods {
         reward: Method::Own(Box::new(Generous)),
-        proposer_factor: Some(Box::new(Halving)),
+        proposer_factors: vec![Method::Own(Box::new(Halving))],
         advantage: &Tenfold,
         curriculum: Method::Registered(curriculum),
         monitors: vec![&Chars],

@@ -12,7 +12,9 @@ use veriplay_core::{
 };
 use veriplay_tests::assert_none;
 use veriplay_verifier::triplets::rules;
-use veriplay_verifier::{AnswerRequest, ProposalGate, ProposalRequest, judge_answer, judge_proposal};
+use veriplay_verifier::{
+    AnswerRequest, ProposalGate, ProposalRequest, SignatureRequest, judge_answer, judge_proposal, signatures,
+};
 
 use super::cases::{programs, subjects};
 use super::{HONEST, abduce, answer, gate, induce, judge, propose, python, task};
@@ -108,6 +110,41 @@ fn an_exception_has_the_name_of_its_built_in_type_and_what_could_forge_it_is_ref
         })
     });
     assert_none(faults.collect());
+}
+
+#[test]
+fn a_signature_is_of_what_a_program_does_and_not_of_how_it_is_written() {
+    // Neighbours in one row do the same.
+    let rows: [&[&str]; 6] = [
+        &[
+            "def f(x):\n    return sorted(x)\n",
+            "# sorts\ndef g(items):\n  items = list(items)\n  items.sort()\n  return items\n\nf = g\n",
+            "def f(x):\n    out = []\n    for i in x:\n        at = 0\n        while at < len(out) and out[at] <= i: at += 1\n        out.insert(at, i)\n    return out\n",
+        ],
+        &["def f(x):\n    return sorted(x)[::-1]\n", "def f(x):\n    return sorted(x, reverse=True)\n"],
+        &[
+            "def f(x):\n    return x[0]\n",
+            "def f(x):\n    if not x: raise IndexError('nothing to take')\n    return x[0]\n",
+        ],
+        &["def f(x):\n    if not x: raise KeyError(0)\n    return x[0]\n"],
+        &[
+            "class E(Exception): pass\ndef f(x): raise E\n",
+            "class Other(ValueError): pass\ndef f(x): raise Other('x')\n",
+        ],
+        &["def f(x):\n    while True: pass\n", "def f(x):\n    n = 0\n    while n >= 0: n += 1\n"],
+    ];
+    let input = [Value::List(vec![Value::int(7)])];
+    let programs =
+        rows.iter().enumerate().flat_map(|(row, programs)| programs.iter().map(move |program| (row, *program)));
+    let (of_row, requests): (Vec<usize>, Vec<_>) =
+        programs.map(|(row, program)| (row, SignatureRequest { program, input: &input })).unzip();
+    let signed = signatures(python(), &gate(), &requests);
+    for (place, one) in signed.iter().enumerate() {
+        assert!(one.is_some(), "{}", requests[place].program);
+        let same = (0..signed.len()).filter(|other| signed[*other] == *one).map(|other| of_row[other]);
+        let row = of_row.iter().copied().filter(|row| *row == of_row[place]);
+        assert!(same.eq(row), "{}", requests[place].program);
+    }
 }
 
 #[test]

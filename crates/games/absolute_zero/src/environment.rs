@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use veriplay_core::{Attempt, Digest, Execute, FinishReason, ProposalVerdict, Provenance, Rollout, TaskType};
+use veriplay_core::{Attempt, Digest, Execute, FinishReason, ProposalVerdict, Provenance, Question, Rollout, TaskType};
 use veriplay_selfplay::admission::{Admission, JudgedProposal};
 use veriplay_selfplay::environment::{
     Environment, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, ProposalToJudge,
@@ -12,7 +12,10 @@ use veriplay_selfplay::judgement::{JudgedResponse, Judging, Never, ProposalPosit
 use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::randomness::derive_seed;
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
-use veriplay_verifier::{AnswerRequest, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
+use veriplay_selfplay::task_pool::PoolTask;
+use veriplay_verifier::{
+    AnswerRequest, ProposalRequest, ProposalShape, SignatureRequest, judge_answers, judge_proposals, signatures,
+};
 
 use super::composites::with_helpers;
 use super::{AbsoluteZero, AbsoluteZeroRequest, TripletTask, proposal_key};
@@ -116,6 +119,17 @@ impl Environment for AbsoluteZero {
             .collect()
     }
 
+    /// The signature of the program. That of an induction task was given, and its proposer made the inputs: what it is, is its key.
+    fn behaviours(&self, execute: &dyn Execute, tasks: &[&TripletTask]) -> Vec<Option<Digest>> {
+        let requests: Vec<SignatureRequest<'_>> = tasks.iter().filter_map(|task| proposed_program(task)).collect();
+        let mut signatures = signatures(execute, &self.tasks.gate, &requests).into_iter();
+        let behaviours = tasks.iter().map(|task| match proposed_program(task) {
+            Some(_) => signatures.next().flatten(),
+            None => Some(task.key()),
+        });
+        behaviours.collect()
+    }
+
     fn solver_episodes(
         &self,
         _execute: &dyn Execute,
@@ -185,6 +199,17 @@ impl AbsoluteZero {
             let text = [one.request.begun.as_deref().unwrap_or_default(), &rollout.text].concat();
             with_helpers(self.responses.extract_proposal(&shape, &text), &one.request.helpers)
         })
+    }
+}
+
+/// The program that a task's proposer wrote, with an input of it.
+fn proposed_program(task: &TripletTask) -> Option<SignatureRequest<'_>> {
+    match &task.question {
+        Question::Deduction { program, pair } | Question::Abduction { program, pair } => {
+            Some(SignatureRequest { program, input: &pair.input })
+        }
+        Question::Error { program, input, .. } => Some(SignatureRequest { program, input }),
+        Question::Induction { .. } => None,
     }
 }
 

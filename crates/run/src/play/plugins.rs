@@ -41,12 +41,9 @@ pub struct PluginContext {
 
 /// The keys of `[game]` that name a program, with its command.
 fn commands(settings: &SharedSettings) -> impl Iterator<Item = (&'static str, &str)> {
-    let named = [
-        (REWARD, settings.reward.as_deref()),
-        (CURRICULUM, Some(settings.curriculum.as_str())),
-        (PROPOSER_FACTOR, settings.proposer_factor.as_deref()),
-    ];
-    named.into_iter().filter_map(|(key, name)| Some((key, external::command(name?)?)))
+    let named = [(REWARD, settings.reward.as_deref()), (CURRICULUM, Some(settings.curriculum.as_str()))];
+    let factors = settings.proposer_factor().iter().map(|name| (PROPOSER_FACTOR, Some(name.as_str())));
+    named.into_iter().chain(factors).filter_map(|(key, name)| Some((key, external::command(name?)?)))
 }
 
 /// The plug-ins of a run, as `--dry-run` prints them.
@@ -70,7 +67,13 @@ pub fn connect<E: Environment>(game: &mut SelfPlay<E>, context: PluginContext) -
         match key {
             REWARD => game.methods.reward = Method::Own(Box::new(plugin)),
             CURRICULUM => game.methods.curriculum = Method::Own(Box::new(plugin)),
-            _ => game.methods.proposer_factor = Some(Box::new(plugin)),
+            _ => {
+                let mut names = game.game.settings().proposer_factor().iter();
+                let place = names.position(|name| external::command(name) == Some(command));
+                if let Some(factor) = place.and_then(|place| game.methods.proposer_factors.get_mut(place)) {
+                    *factor = Method::Own(Box::new(plugin));
+                }
+            }
         }
     }
     Ok(())

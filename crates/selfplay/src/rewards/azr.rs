@@ -48,12 +48,12 @@ impl RewardScheme for Azr {
 
     fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Option<Reward> {
         Some(match outcome {
-            ProposalOutcome::Unrated => return None,
+            ProposalOutcome::Unrated(_) => return None,
             _ if !well_formed => bad_format(),
             ProposalOutcome::Malformed => bad_format(),
             ProposalOutcome::Invalid => Reward::single("validity", -1.0),
             ProposalOutcome::Duplicate => Reward::single("novelty", -0.5),
-            ProposalOutcome::Solved { rate } => Reward::single(LEARNABILITY, self.learnability(rate)),
+            ProposalOutcome::Solved(facts) => Reward::single(LEARNABILITY, self.learnability(facts.rate())),
         })
     }
 }

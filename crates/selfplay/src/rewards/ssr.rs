@@ -46,11 +46,11 @@ impl RewardScheme for Ssr {
         Some(match outcome {
             ProposalOutcome::Malformed | ProposalOutcome::Invalid => Reward::single("consistency", -1.0),
             ProposalOutcome::Duplicate => Reward::single("novelty", if self.rated { -self.alpha } else { -1.0 }),
-            ProposalOutcome::Unrated | ProposalOutcome::Solved { .. } if !self.rated => {
+            ProposalOutcome::Unrated(_) | ProposalOutcome::Solved(_) if !self.rated => {
                 Reward::single("consistency", 1.0)
             }
-            ProposalOutcome::Unrated => return None,
-            ProposalOutcome::Solved { rate } => Reward::single(DIFFICULTY, self.difficulty(rate)),
+            ProposalOutcome::Unrated(_) => return None,
+            ProposalOutcome::Solved(facts) => Reward::single(DIFFICULTY, self.difficulty(facts.rate())),
         })
     }
 

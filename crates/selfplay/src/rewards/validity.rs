@@ -25,7 +25,6 @@ impl RewardScheme for Validity {
     }
 
     fn proposer(&self, outcome: ProposalOutcome, _well_formed: bool) -> Option<Reward> {
-        let valid = matches!(outcome, ProposalOutcome::Unrated | ProposalOutcome::Solved { .. });
-        Some(Reward::single("validity", f64::from(u8::from(valid))))
+        Some(Reward::single("validity", f64::from(u8::from(outcome.facts().is_some()))))
     }
 }

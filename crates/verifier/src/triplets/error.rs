@@ -38,7 +38,7 @@ def f(*arguments):
 "#;
 
 /// CPython's built-in exceptions, without warnings.
-const BUILT_IN: [&str; 56] = [
+pub(crate) const BUILT_IN_EXCEPTIONS: [&str; 56] = [
     "ArithmeticError", "AssertionError", "AttributeError", "BaseException", "BaseExceptionGroup", "BlockingIOError",
     "BrokenPipeError", "BufferError", "ChildProcessError", "ConnectionAbortedError", "ConnectionError",
     "ConnectionRefusedError", "ConnectionResetError", "EOFError", "Exception", "ExceptionGroup", "FileExistsError",
@@ -114,7 +114,7 @@ fn observed_name(gate: &ProposalGate, outcome: &Outcome) -> Result<String, Propo
 }
 
 fn built_in_name(name: &str) -> Result<String, ProposalError> {
-    if BUILT_IN.contains(&name) {
+    if BUILT_IN_EXCEPTIONS.contains(&name) {
         return Ok(name.to_owned());
     }
     let name: String = name.chars().take(EXCERPT_CHARS).collect();

@@ -19,4 +19,5 @@ mod problems_calls;
 mod problems_prediction;
 mod problems_stdio;
 mod repository_runs;
+mod signature;
 mod table;

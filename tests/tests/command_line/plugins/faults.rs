@@ -153,7 +153,7 @@ fn names_that_are_no_methods_are_refused_as_values_of_their_keys() {
         ("[game]\ncurriculum = \"exec:\"", "`exec:`"),
         ("[game]\ncurriculum = \"frontiers\"", "`frontiers`"),
         ("[game]\nproposer_factor = \"exec:\"", "use `exec:COMMAND`"),
-        ("[game]\nproposer_factor = \"novelty\"", "use `exec:COMMAND`"),
+        ("[game]\nproposer_factor = \"novel\"", "use `exec:COMMAND`"),
         ("exec_timeout_s = 0", "`exec_timeout_s` is `0`"),
     ] {
         let dir = tempfile::tempdir().expect("a temporary directory");

@@ -97,6 +97,11 @@ impl Environment for Table {
         self.game.kinds()
     }
 
+    /// By the last digit of the number that the program adds.
+    fn behaviours(&self, _execute: &dyn Execute, tasks: &[&TripletTask]) -> Vec<Option<Digest>> {
+        tasks.iter().map(|task| Some(Digest::of(task.question.program().as_bytes().last_chunk::<1>()?))).collect()
+    }
+
     fn solver_episodes(&self, execute: &dyn Execute, seeds: Seeds, tasks: &[&TripletTask]) -> Vec<OpenedEpisode<Self>> {
         self.game.solver_episodes(execute, seeds, tasks)
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use veriplay_core::{Prompt, Role, Rollout, Status};
-use veriplay_selfplay::rewards::{EpisodeFacts, EpisodeResult, ProposalOutcome};
+use veriplay_selfplay::rewards::{EpisodeFacts, EpisodeResult, ProposalFacts, ProposalOutcome};
 
 #[derive(Serialize)]
 pub(super) struct EpisodeMessage<'a> {
@@ -23,8 +23,13 @@ pub(super) struct EpisodeMessage<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ResultMessage {
-    /// `outcome`, and `solve_rate` where it is solved.
-    Proposal(ProposalOutcome),
+    Proposal {
+        /// `outcome`, and the facts of a valid one.
+        #[serde(flatten)]
+        outcome: ProposalOutcome,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        solve_rate: Option<f64>,
+    },
     Response {
         status: Status,
     },
@@ -50,7 +55,10 @@ impl<'a> EpisodeMessage<'a> {
             kind: episode.kind,
             group: episode.group,
             result: match episode.result {
-                EpisodeResult::Proposal(outcome) => ResultMessage::Proposal(outcome),
+                EpisodeResult::Proposal(outcome) => {
+                    let solved = outcome.facts().filter(|facts| facts.judged > 0);
+                    ResultMessage::Proposal { outcome, solve_rate: solved.map(ProposalFacts::rate) }
+                }
                 EpisodeResult::Response(status) => ResultMessage::Response { status },
             },
             well_formed: episode.well_formed,

@@ -2,15 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use veriplay_core::{Prompt, Reward, Role};
+use veriplay_core::{Prompt, Reward, Role, TaskType};
 use veriplay_selfplay::curricula::{Curriculum, CurriculumContext, CurriculumTask};
 use veriplay_selfplay::external::ExternalError;
 use veriplay_selfplay::methods::{Method, Methods};
 use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::proposer_factor::{ProposerFactor, RewardedProposal};
 use veriplay_selfplay::rewards::{EpisodeFacts, ProposalOutcome, RewardScheme};
+use veriplay_selfplay::settings::Names;
 
-use super::{Script, context, play, seeded, table};
+use super::{Script, State, context, play, seeded, table};
 use crate::support::{config, rollout};
 
 /// Keeps the responses that it is asked about.
@@ -57,7 +58,7 @@ fn an_episode_that_was_dropped_is_neither_rewarded_nor_multiplied_nor_trained_on
     let witness = Witness::default();
     let mut game = table(config());
     game.methods.reward = Method::Own(Box::new(witness.clone()));
-    game.methods.proposer_factor = Some(Box::new(witness.clone()));
+    game.methods.proposer_factors = vec![Method::Own(Box::new(witness.clone()))];
     let answer = |_: &Prompt, sample: usize| ["right", "lost", "wrong", "junk"][sample];
     let script = Script { answer, ..Script::of(&["lost 20", "good 21", "junk", "good 22"]) };
     let played = play(&game, &mut seeded(0..9), 1, 0, &script);
@@ -114,7 +115,7 @@ fn a_method_that_fails_is_the_error_of_its_step() {
     type Replace = fn(&mut Methods);
     let cases: [(&str, Replace); 3] = [
         ("no reward at step 7", |methods| methods.reward = Method::Own(Box::new(Failing))),
-        ("no factor at step 7", |methods| methods.proposer_factor = Some(Box::new(Failing))),
+        ("no factor at step 7", |methods| methods.proposer_factors = vec![Method::Own(Box::new(Failing))]),
         ("no weights at step 7", |methods| methods.curriculum = Method::Own(Box::new(Failing))),
     ];
     for (said, replace) in cases {
@@ -124,4 +125,30 @@ fn a_method_that_fails_is_the_error_of_its_step() {
         assert!(matches!(error, PlayError::External(_)), "{error}");
         assert_eq!(error.to_string(), said);
     }
+}
+
+/// The tasks on numbers with the same last digit do the same. Half of the attempts solve each of them.
+#[test]
+fn a_proposer_earns_less_by_what_it_has_done_in_this_step_and_in_earlier_ones() {
+    let steps = [
+        (["good 20", "good 30", "good 21", "good 40"], [0.25, 0.25, 0.5, 0.25]),
+        (["good 50", "good 61", "good 71", "good 82"], [0.97 * 0.5, 0.99 * 0.375, 0.99 * 0.375, 0.5]),
+    ];
+    let names = ["novelty", "repetition"].map(str::to_owned).to_vec();
+    let game = table(config().with(|c| c.shared.proposer_factor = Some(Names::Several(names))));
+    let mut state = seeded(0..9);
+    for (step, (proposals, rewards)) in (0..).zip(steps) {
+        let played = play(&game, &mut state, 1, step, &Script::of(&proposals));
+        for (found, reward) in played.rewards(TaskType::Deduction).into_iter().zip(rewards) {
+            assert!((found.unwrap() - reward).abs() < 1e-12, "step {step}: {found:?}, not {reward}");
+        }
+        // As a run that was killed goes on.
+        let saved = serde_json::to_string(&state).unwrap();
+        state = serde_json::from_str::<State>(&saved).unwrap();
+        assert_eq!(serde_json::to_string(&state).unwrap(), saved);
+    }
+    assert!(!state.behaviours.is_empty());
+    let mut state = seeded(0..9);
+    play(&table(config()), &mut state, 1, 0, &Script::of(&steps[0].0));
+    assert!(state.behaviours.is_empty() && !serde_json::to_string(&state).unwrap().contains("behaviours"));
 }
