@@ -255,7 +255,7 @@ class Update(_Learned):
     normalizer: float | None
     """``None`` where rollouts had no tokens."""
     samples: tuple[Sample, ...]
-    """Those of one group stand side by side."""
+    """Those of one prompt stand side by side."""
     _game: Game = field(repr=False)
 
 

@@ -344,7 +344,7 @@ impl<E: Environment> StepFacts<E> {
                     rollout,
                     role: scored.role,
                     kind: scored.kind,
-                    group: scored.group,
+                    group: scored.notes.group.unwrap_or(scored.group),
                     episode: scored.index,
                     turn,
                     reward: own.map_or_else(|| scored.reward.clone(), |one| Reward::single("turn", one.reward)),

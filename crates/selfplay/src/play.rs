@@ -49,7 +49,7 @@ pub struct RewardedRollout {
     pub role: Role,
     /// Its kind of task.
     pub kind: &'static str,
-    /// Episodes of one role, kind and group answered the same question.
+    /// Episodes of one role, kind and group answered the same question, or are compared as if they had.
     pub group: usize,
     /// Index of the episode among the step's of the role.
     pub episode: usize,

@@ -138,16 +138,20 @@ fn episodes_go_and_end_as_their_file_says() {
 }
 
 #[test]
-fn an_executors_prompt_says_what_it_may_know_and_nothing_else() {
-    let prompts = play(&mut open("executor", episodes().budget), &[]);
-    let [prompt] = prompts.as_slice() else { panic!("{prompts:?}") };
+fn a_prompt_says_what_its_role_may_know_and_nothing_else() {
     let instruction = task("orders/cancel_the_letter_pad").instruction.as_str();
-    for part in ["cancel_order(order_id: str) -> dict", "The order desk of a stationery shop", instruction] {
-        assert!(prompt.contains(part), "the prompt lacks `{part}`");
-    }
-    assert!(prompt.ends_with("Assistant:"));
-    for secret in ["def verify", "O101", "PAD-A4", "SUPPLY"] {
-        assert!(!prompt.contains(secret), "the prompt holds `{secret}`");
+    for (role, own) in
+        [("executor", instruction), ("challenger", "'orders': {str: {'customer': str, 'items': {str: int}")]
+    {
+        let prompts = play(&mut open(role, episodes().budget), &[]);
+        let [prompt] = prompts.as_slice() else { panic!("{prompts:?}") };
+        for part in ["cancel_order(order_id: str) -> dict", "The order desk of a stationery shop", own] {
+            assert!(prompt.contains(part), "{role}: the prompt lacks `{part}`");
+        }
+        assert!(prompt.ends_with("Assistant:"));
+        for secret in ["def verify", "O101", "PAD-A4", "SUPPLY", "C1", "Hafenweg"] {
+            assert!(!prompt.contains(secret), "{role}: the prompt holds `{secret}`");
+        }
     }
 }
 

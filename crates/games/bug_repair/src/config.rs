@@ -21,6 +21,9 @@ pub struct BugRepairSettings {
     pub tasks_per_step: usize,
     /// Injector episodes a step; 0 leaves the model out of making bugs.
     pub injections_per_step: usize,
+    /// Injector episodes that get the same request; above 1 they are compared with each other alone. A divisor of `injections_per_step`.
+    #[serde(default = "one")]
+    pub injections_per_site: usize,
     /// Share of a step's tasks that its model-made bugs may fill, in [0, 1]. Valid bugs beyond it enter the buffer without a solve
     /// rate, and are not trained on.
     pub injection_share: f64,
@@ -63,6 +66,11 @@ pub struct BugRepairSettings {
     pub solver_budget: RepoBudget,
     /// What an injector's may.
     pub injector_budget: RepoBudget,
+}
+
+/// The default of the key `injections_per_site`.
+const fn one() -> usize {
+    1
 }
 
 /// Who writes the test command of a model's bug.
@@ -109,6 +117,7 @@ impl GameSettings for BugRepairSettings {
         check_counts(&[
             ("tasks_per_step", own.tasks_per_step, 1, 65_536),
             ("injections_per_step", own.injections_per_step, 0, 65_536),
+            ("injections_per_site", own.injections_per_site, 1, 65_536),
             ("mutants_per_step", own.mutants_per_step, 0, 65_536),
             ("higher_order_per_step", own.higher_order_per_step, 0, 65_536),
             ("min_passing", own.min_passing, 0, 1 << 20),
@@ -140,13 +149,20 @@ impl BugRepairSettings {
     }
 
     fn check_modes(config: &BugRepairConfig) -> Result<(), ConfigError> {
-        let BugRepairSettings { modes, injections_per_step, weakening, .. } = &config.own;
+        let BugRepairSettings { modes, injections_per_step, injections_per_site, weakening, .. } = &config.own;
         let value = || modes.iter().map(|mode| mode.name()).collect::<Vec<_>>().join(", ");
         if modes.is_empty() != (*injections_per_step == 0) {
             return Err(invalid_value(
                 "modes",
                 value(),
                 "give at least one mode if `injections_per_step` is above `0`, else none",
+            ));
+        }
+        if !injections_per_step.is_multiple_of(*injections_per_site) {
+            return Err(invalid_value(
+                "injections_per_site",
+                injections_per_site,
+                "use a divisor of `injections_per_step`",
             ));
         }
         let format = &config.shared.format;

@@ -1,15 +1,20 @@
 //! Injectors' episodes: where they begin, and what is made of the trees they leave.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Evidence, Execute, Status, TextFiles};
+use veriplay_selfplay::advantages::EpisodeNotes;
 use veriplay_selfplay::environment::{JudgedProposalOf, ProposalBatch, Proposer, Stage};
 use veriplay_selfplay::judgement::{Judging, run_undecided};
+use veriplay_selfplay::play::PlayError;
+use veriplay_selfplay::preferences::Response;
 use veriplay_selfplay::randomness::generator;
-use veriplay_selfplay::rollout::FinishedEpisode;
+use veriplay_selfplay::rollout::{FinishedEpisode, Part};
+use veriplay_selfplay::step::Step;
 use veriplay_verifier::bugs::tool_env::{DefaultTests, FunctionSource, list_functions, repair_of};
 use veriplay_verifier::bugs::{PastChange, RepoContext, has_less_code};
 use veriplay_verifier::on_all_cores;
@@ -36,6 +41,14 @@ pub struct InjectionRequest {
     /// The commit of the past change to undo, in the mode `history`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+}
+
+impl InjectionRequest {
+    /// Whether injections of both are compared, where a request goes to `per_site` injectors: those of one package and mode, or of one request
+    /// where it goes to several.
+    pub fn is_compared_with(&self, other: &Self, per_site: usize) -> bool {
+        self == other || per_site == 1 && (&self.package, self.mode) == (&other.package, other.mode)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -71,9 +84,25 @@ impl BugRepair {
                 function: site.function.name.clone(),
                 commit: site.past.as_ref().map(|past| past.commit.clone()),
             };
-            Some(Proposer { request, episode: self.injection_episode(site)?, rollouts: 1, kind: KIND })
+            Some(Proposer {
+                request,
+                episode: self.injection_episode(site)?,
+                rollouts: self.own.injections_per_site,
+                kind: KIND,
+            })
         };
         sites.into_iter().filter_map(proposer).collect()
+    }
+
+    /// Says which of the injections at these places estimators compare. A group has the number of the place of its first.
+    pub(super) fn note_groups(&self, step: &mut Step<'_, Self>, injections: Range<usize>) -> Result<(), PlayError> {
+        let per_site = self.own.injections_per_site;
+        for index in injections.clone() {
+            let request = |place: usize| &step.facts().proposals[place].request;
+            let group = injections.clone().find(|first| request(*first).is_compared_with(request(index), per_site));
+            step.note(Response { part: Part::Proposal, index }, EpisodeNotes { group, ..EpisodeNotes::default() })?;
+        }
+        Ok(())
     }
 
     /// Draws where the step's injections begin, each by one of these modes: functions that tests enter. Fewer than there could be, when one that was
@@ -87,7 +116,7 @@ impl BugRepair {
     ) -> Vec<InjectionSite> {
         let mut generator = generator(seed, step, "injections");
         let (functions, changes) = (self.tested_functions(), self.past_changes());
-        let wanted = self.own.injections_per_step;
+        let wanted = self.own.injections_per_step / self.own.injections_per_site;
         let drawn = |generator: &mut _| {
             let mode = *modes.choose(generator)?;
             if mode == InjectionMode::History {

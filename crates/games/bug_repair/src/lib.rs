@@ -275,7 +275,8 @@ impl Game for BugRepair {
     type Metrics = BugRepairMetrics;
 
     fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
-        step.propose(|proposing| self.proposers(proposing))?;
+        let injections = step.propose(|proposing| self.proposers(proposing))?;
+        self.note_groups(step, injections)?;
         step.derive(self.draw_mutants(step.execute(), step.seed(), step.number()));
         let tasks = step.draw(|choice| self.choose_tasks(choice))?;
         step.admit();

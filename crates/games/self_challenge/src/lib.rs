@@ -23,7 +23,7 @@
 //! # Invariants
 //! An executor's prompt holds what the environment says of itself, the instruction, and what the policy itself did and saw:
 //! never a state, a verification function, a solution, or an environment's source. A challenger, whose verification
-//! function reads states, is shown the initial one. The same budget, responses and outcomes give the same moves.
+//! function reads states, is told their layout, and calls tools to find what is in them. The same budget, responses and outcomes give the same moves.
 
 mod config;
 mod environment;

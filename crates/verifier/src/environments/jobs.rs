@@ -58,7 +58,7 @@ pub struct EnvironmentDescription {
     pub text: String,
     /// Its tools.
     pub tools: Vec<ToolDescription>,
-    /// The state before any call. Challengers' verification functions read it; executors have tools.
+    /// The state before any call. Challengers, whose verification functions read states, are told its layout.
     pub initial: Value,
 }
 

@@ -67,6 +67,39 @@ fn an_injector_that_says_how_tests_are_run_must_be_right_about_it() {
 }
 
 #[test]
+fn injectors_are_compared_with_those_of_their_mode_or_of_their_request() {
+    let Some(bed) = bed() else { return };
+    let modes = [InjectionMode::Direct, InjectionMode::Removal];
+    for per_site in [1, 2] {
+        let config = injecting(8, &modes).with(|c| {
+            (c.own.injections_per_site, c.own.tasks_per_step) = (per_site, 2);
+            c.shared.advantage = Some("dr_grpo".to_owned());
+        });
+        let game = game(bed, config, &[bed.artifact().clone()]);
+        // Of the injectors whose mode is removal, every other one submits at once, and all others.
+        let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| {
+            let text = turn.prompt.text();
+            let removes = text.contains("More lines must go than come") && (turn.index + turn.sample) % 2 == 0;
+            if turn.prompt.role == Role::PROPOSER && removes { injected(&text) } else { SUBMIT.to_owned() }
+        });
+        let (played, _) = first_step(bed, &game, &policy);
+        let made = proposals(&played);
+        let worth = made.iter().map(|one| (&one.request, reward(&one.episode), one.episode.advantage.unwrap()));
+        let worth: Vec<(&InjectionRequest, f64, f64)> = worth.collect();
+        for (request, reward, advantage) in &worth {
+            let others = worth.iter().filter(|(other, ..)| request.is_compared_with(other, per_site));
+            let rewards: Vec<f64> = others.map(|(_, reward, _)| *reward).collect();
+            let expected = reward - rewards.iter().sum::<f64>() / rewards.len() as f64;
+            assert!((advantage - expected).abs() < 1e-9, "{request:?}: {advantage}, {expected}");
+            assert_eq!(*advantage == 0.0, request.mode == InjectionMode::Direct, "{request:?}: {rewards:?}");
+        }
+        let requests = worth.iter().map(|(request, ..)| *request);
+        assert!(modes.iter().all(|mode| requests.clone().any(|one| one.mode == *mode)), "{worth:?}");
+        same_again(bed, &game, &played);
+    }
+}
+
+#[test]
 fn a_mode_that_is_not_kept_to_is_refused() {
     let Some(bed) = bed() else { return };
     let elsewhere = edit("src/tally/names.py", "\"\"\"Labels.\"\"\"\n", "\"\"\"Names.\"\"\"\nMORE = 1\n");

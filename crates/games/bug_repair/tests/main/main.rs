@@ -8,7 +8,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use veriplay_bug_repair::prompts::{AnsweredBug, RepoBudgetLeft, RepoGoal, RepoResponse, by_name, names};
 use veriplay_bug_repair::{
-    Assignment, BugRepairConfig, BugTask, InjectionMode, RepoBudget, RepoEpisode, RepoWorkspace,
+    Assignment, BugRepairConfig, BugTask, InjectionMode, InjectionRequest, RepoBudget, RepoEpisode, RepoWorkspace,
 };
 use veriplay_core::{Digest, Evidence, FinishReason, Message, MessageRole, Patch, PromptContent, TextFiles};
 use veriplay_selfplay::multi_turn::{EpisodeEnd, NextAction};
@@ -67,6 +67,8 @@ fn a_config_is_read_strictly_and_each_bound_names_its_key() {
         ("format = \"think\"", "format = \"compact\"", "modes"),
         ("modes = [\"direct\", \"removal\", \"rewrite\"]", "modes = []", "modes"),
         ("injections_per_step = 2", "injections_per_step = 0", "modes"),
+        ("injections_per_step = 2", "injections_per_step = 2\ninjections_per_site = 3", "injections_per_site"),
+        ("injections_per_step = 2", "injections_per_step = 0\ninjections_per_site = 0", "injections_per_site"),
         ("tasks_per_step = 2", "tasks_per_step = 0", "tasks_per_step"),
         ("\ngroup_size = 4", "\ngroup_size = 1", "group_size"),
         ("operators = []", "operators = [\"nothing\"]", "operators"),
@@ -93,6 +95,24 @@ fn a_config_is_read_strictly_and_each_bound_names_its_key() {
     };
     assert!(names(CONFIG).check().is_ok());
     assert_eq!(names(&compact).check().unwrap_err().key, "test_command");
+}
+
+#[test]
+fn injections_are_compared_within_a_package_and_a_mode_or_within_a_request() {
+    let request = |package: &[u8], mode, function: &str| {
+        let (package, path, function) = (Digest::of(package), "src/one.py".to_owned(), function.to_owned());
+        InjectionRequest { package, mode, path, function, commit: None }
+    };
+    let first = request(b"one", InjectionMode::Direct, "f");
+    for (other, across_sites, within_site) in [
+        (first.clone(), true, true),
+        (request(b"one", InjectionMode::Direct, "g"), true, false),
+        (request(b"one", InjectionMode::Removal, "f"), false, false),
+        (request(b"two", InjectionMode::Direct, "f"), false, false),
+    ] {
+        let compared = [1, 4].map(|per_site| first.is_compared_with(&other, per_site));
+        assert_eq!(compared, [across_sites, within_site], "{other:?}");
+    }
 }
 
 fn goal() -> RepoGoal {

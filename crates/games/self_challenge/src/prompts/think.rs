@@ -1,6 +1,6 @@
 //! `think`: several turns, prose, tools in their own words, and codes in fenced blocks; for chat-size checkpoints.
 
-use veriplay_core::{CodeTask, Message, PromptContent};
+use veriplay_core::{CodeTask, Message, PromptContent, Value};
 use veriplay_verifier::environments::{ChallengerResponse, EnvironmentDescription, read_challenger, read_executor};
 
 use super::{ChallengeFormat, ToolBudgetLeft, ToolGoal, environment_text};
@@ -41,7 +41,7 @@ impl ChallengeFormat for Think {
                 include_str!("think/challenge.txt"),
                 rules = rules,
                 environment = environment,
-                state = about.initial,
+                layout = layout_text(&about.initial, true),
                 turns = turns
             ),
         };
@@ -61,6 +61,22 @@ impl ChallengeFormat for Think {
 
     fn code_response(&self, code: &str) -> String {
         format!("```python\n{}\n```\n", code.trim_end())
+    }
+}
+
+/// What a state is made of, and nothing that is in it: the names of its parts and of fields, and types. Entries of one type are a table, of which
+/// the first stands for all; the whole state is none.
+fn layout_text(value: &Value, is_whole: bool) -> String {
+    match value {
+        Value::Dict(entries) => {
+            let is_table = !is_whole && entries.iter().all(|(_, one)| one.type_name() == entries[0].1.type_name());
+            let shown = if is_table { &entries[..entries.len().min(1)] } else { entries };
+            let name = |key: &Value| if is_table { key.type_name().to_owned() } else { key.to_string() };
+            let shown = shown.iter().map(|(key, one)| format!("{}: {}", name(key), layout_text(one, false)));
+            format!("{{{}}}", shown.collect::<Vec<_>>().join(", "))
+        }
+        Value::List(items) => format!("[{}]", items.first().map_or_else(String::new, |one| layout_text(one, false))),
+        other => other.type_name().to_owned(),
     }
 }
 

@@ -17,12 +17,20 @@ fn about() -> EnvironmentDescription {
         signature: "buy(what: str) -> int".to_owned(),
         documentation: "Buys.\nTwice.".to_owned(),
     };
-    EnvironmentDescription {
-        text: "A shop.".to_owned(),
-        tools: vec![tool],
-        initial: Value::List(vec![Value::str("STATE")]),
-    }
+    EnvironmentDescription { text: "A shop.".to_owned(), tools: vec![tool], initial: state() }
 }
+
+/// A shop's stock: `STATE` and its values are what a challenger has to find.
+fn state() -> Value {
+    let table = |entries: Vec<Value>| Value::Dict(entries.into_iter().map(|one| (Value::str("STATE"), one)).collect());
+    let pen = [("price", Value::int(7)), ("tags", Value::List(vec![Value::str("STATE")])), ("floor", Value::None)];
+    let pen = Value::Dict(pen.map(|(field, value)| (Value::str(field), value)).to_vec());
+    let parts = [("stock", table(vec![pen])), ("load", table(vec![Value::int(7); 2])), ("sold", table(Vec::new()))];
+    Value::Dict(parts.map(|(part, entries)| (Value::str(part), entries)).to_vec())
+}
+
+const LAYOUT: &str =
+    "state:\n{'stock': {str: {'price': int, 'tags': [str], 'floor': NoneType}}, 'load': {str: int}, 'sold': {}}\n";
 
 fn think() -> &'static dyn ChallengeFormat {
     prompts::by_name("think").unwrap()
@@ -76,7 +84,8 @@ proptest! {
             let NextAction::Ask(prompt) = episode.next_action() else { break };
             let prompt = prompt.to_string();
             prop_assert!(prompt.ends_with("Assistant:") && prompt.contains("A shop.") && prompt.contains("buy(what: str) -> int"));
-            prop_assert_eq!(prompt.contains("STATE"), goal == challenge(), "an executor is shown no state");
+            prop_assert!(!prompt.contains("STATE"), "nobody is shown a state");
+            prop_assert_eq!(prompt.contains(LAYOUT), goal == challenge(), "{}", prompt);
             asked += 1;
             episode.take_response(&text, if cut { FinishReason::Length } else { FinishReason::Stop });
             let running = matches!(episode.next_action(), NextAction::Call(code) if code == "buy('ink')\n");
@@ -205,6 +214,7 @@ fn a_direct_prompt_shows_tasks_with_their_answers_which_are_read_back() {
     let mut challenger = ToolWorkspace::open(challenge(), &about(), direct, &[&task], BUDGET).unwrap();
     let shown = messages(&challenger);
     assert_eq!((shown[1].content.as_str(), shown[3].content.as_str()), ("Use `buy`.", "Use `buy`."));
+    assert!(!shown[0].content.contains("STATE"), "{shown:?}");
     let answer = format!("{}\nThat is a task.", shown[2].content);
     challenger.take_response(&answer, FinishReason::Stop);
     let proposed = challenger.workspace().proposed().expect("a proposal");
