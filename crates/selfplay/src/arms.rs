@@ -9,7 +9,7 @@ use crate::curricula::{CurriculumTask, DrawnTask};
 pub(crate) struct Arm {
     /// The kind of task, in the game's word.
     pub(crate) kind: &'static str,
-    /// [`crate::task_pool::PoolTask::class`].
+    /// The class of its tasks ([`crate::task_pool::PoolTask::class`]).
     pub(crate) class: u64,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct ArmOutcome {
     pub(crate) tasks: f64,
     /// Judged rollouts that solved theirs.
     pub(crate) solved: f64,
-    /// All judged rollouts.
+    /// Rollouts that were judged, right or wrong.
     pub(crate) judged: f64,
     /// The sum of |advantage| over them; what is not finite counts 0.
     pub(crate) advantage: f64,

@@ -71,13 +71,13 @@ impl<T: PoolTask> TaskContent for T {
 /// What weights may depend on besides the tasks.
 #[derive(Debug, Clone, Copy)]
 pub struct CurriculumContext<'a> {
-    /// The step that draws.
+    /// The step that draws the tasks.
     pub step: u64,
     /// The run's seed. Draw with [`crate::randomness::generator`], under a purpose of your own.
     pub seed: u64,
-    /// The config's `resample_learnable`.
+    /// The value of the config key `resample_learnable`.
     pub learnable_weight: f64,
-    /// What [`Curriculum::note`] left.
+    /// What [`Curriculum::note`] left in earlier steps.
     pub memory: &'a Memory,
 }
 
@@ -122,7 +122,7 @@ pub struct DrawnTask {
     pub id: Digest,
     /// Its kind of task, in the game's word.
     pub kind: &'static str,
-    /// [`PoolTask::class`].
+    /// The class of the task ([`PoolTask::class`]).
     pub class: u64,
     /// Where it comes from: this step, the pool or the seeds.
     pub source: Source,

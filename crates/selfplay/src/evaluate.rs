@@ -73,11 +73,7 @@ impl<E: Environment> SelfPlay<E> {
     ) -> Result<EvalTable, PlayError> {
         let tasks = self.game.evaluation_tasks().iter().enumerate().filter(|(_, one)| one.table == name);
         let (places, rows): (Vec<usize>, Vec<&str>) = tasks.map(|(place, one)| (place, one.row.as_str())).unzip();
-        let own = |verdicts: &[EpisodeVerdict]| -> Vec<EpisodeVerdict> {
-            let own = |(task, verdict): &EpisodeVerdict| Some((places.binary_search(task).ok()?, verdict.clone()));
-            verdicts.iter().filter_map(own).collect()
-        };
-        EvalTable::new(&rows, self.evaluation_digest(name)?, own(sampled), own(greedy))
+        EvalTable::new(&rows, self.evaluation_digest(name)?, at_places(sampled, &places), at_places(greedy, &places))
     }
 
     /// Names the tasks of a table.
@@ -156,4 +152,10 @@ fn group_by_task<E: Environment>(
 
 fn verdict<E: Environment>(one: &SolverEpisode<E>) -> EpisodeVerdict {
     (one.finished.source, one.judged.verdict.clone())
+}
+
+/// The verdicts on the tasks at these places, which are in order, with their numbers among those.
+fn at_places(verdicts: &[EpisodeVerdict], places: &[usize]) -> Vec<EpisodeVerdict> {
+    let placed = verdicts.iter().map(|(task, verdict)| Some((places.binary_search(task).ok()?, verdict.clone())));
+    placed.flatten().collect()
 }

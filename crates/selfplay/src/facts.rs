@@ -70,7 +70,7 @@ pub struct StepFacts<E: Environment> {
 pub struct TaughtText {
     /// The task, by its place among the step's.
     pub task: usize,
-    /// Tokens of its prompt.
+    /// Tokens of the prompt that its solvers had.
     pub prompt_tokens: Vec<u32>,
     /// Tokens of the text, the end token included.
     pub tokens: Vec<u32>,

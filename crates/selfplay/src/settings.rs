@@ -260,11 +260,9 @@ impl SharedSettings {
             ])?;
         }
         for phase in &self.phases {
-            let named = |name: &String| {
-                let every = [Role::PROPOSER, Role::SOLVER, Role::VERIFIER].map(Role::name);
-                every.contains(&name.as_str()) || self.roles.contains_key(name)
-            };
-            if let Some(unknown) = phase.learns.iter().find(|name| !named(name)) {
+            let every = [Role::PROPOSER, Role::SOLVER, Role::VERIFIER].map(Role::name);
+            let mut others = phase.learns.iter().filter(|name| !every.contains(&name.as_str()));
+            if let Some(unknown) = others.find(|name| !self.roles.contains_key(*name)) {
                 let allowed = "name `proposer`, `solver`, `verifier` or a role of `game.roles`";
                 return Err(invalid_value("phases", unknown, allowed));
             }

@@ -236,6 +236,11 @@ pub(crate) enum Maker {
 }
 
 impl<'a, T> TaskCandidate<'a, T> {
+    const fn fresh(maker: Maker, task: &'a T) -> Self {
+        let is_proposed = matches!(maker, Maker::Proposal(_));
+        Self { task, source: Source::Fresh, is_proposed, maker: Some(maker) }
+    }
+
     /// The task.
     pub const fn task(&self) -> &'a T {
         self.task
@@ -295,11 +300,7 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
     /// This step's valid, new tasks that are wanted, in the order they were made.
     pub fn fresh(&self, wanted: impl Fn(&T) -> bool) -> Vec<TaskCandidate<'a, T>> {
         let wanted = self.fresh.iter().filter(|(_, task)| wanted(task));
-        let candidate = |&(maker, task): &(Maker, &'a T)| {
-            let is_proposed = matches!(maker, Maker::Proposal(_));
-            TaskCandidate { task, source: Source::Fresh, is_proposed, maker: Some(maker) }
-        };
-        wanted.map(candidate).collect()
+        wanted.map(|&(maker, task)| TaskCandidate::fresh(maker, task)).collect()
     }
 
     /// The entries of the pool that are wanted, oldest first.

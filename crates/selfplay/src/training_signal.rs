@@ -1,6 +1,6 @@
 //! The stage in which a step becomes something to learn: rewards and advantages of its episodes, or preferences among its responses.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use veriplay_core::{Dropped, Reward, Role, Rollout, Status, Verdict};
 

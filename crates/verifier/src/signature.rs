@@ -20,7 +20,7 @@ use veriplay_core::{CallResult, Digest, Execute, Exit, GuestError, Job, Limits, 
 use crate::runner::{Runner, decode_call, entry_job, on_all_cores, run_distinct};
 use crate::triplets::{BUILT_IN_EXCEPTIONS, ProposalGate};
 
-/// A program to sign.
+/// A program whose behaviour is to be signed.
 #[derive(Debug, Clone, Copy)]
 pub struct SignatureRequest<'a> {
     /// Its text, which defines `f`.

@@ -284,7 +284,8 @@ fn pairs(learner: &Learner, judge: Judge, coin: &mut ChaCha8Rng) -> Vec<Preferen
             let (chosen, rejected) = if swap { (bad, good) } else { (good, bad) };
             let [chosen, rejected] = [chosen, rejected].map(|text| response(learner, text));
             let (prompt, reference, rollouts) = (prompt(learner, question).into(), None, None);
-            pairs.push(PreferencePair { prompt, chosen, rejected, weight: 1.0, reference, rollouts });
+            let (win, rewards) = (None, None);
+            pairs.push(PreferencePair { prompt, chosen, rejected, weight: 1.0, reference, rollouts, win, rewards });
         }
     }
     pairs

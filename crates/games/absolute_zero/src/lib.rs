@@ -78,7 +78,7 @@ pub struct AbsoluteZeroTasks {
 pub struct LadderTask {
     /// The statements of its program.
     pub depth: usize,
-    /// The task.
+    /// The task, with its executed answer.
     pub task: Task,
 }
 
@@ -119,6 +119,13 @@ impl AbsoluteZeroRequest {
     }
 }
 
+impl From<LadderTask> for EvalTask<TripletTask> {
+    fn from(one: LadderTask) -> Self {
+        let row = format!("{}/{}", one.task.question.task_type().name(), one.depth);
+        Self { table: Some(LADDER), ..Self::new(row, TripletTask(one.task)) }
+    }
+}
+
 impl AbsoluteZero {
     /// Sets the game up; `guard` holds the programs that are evaluated on.
     ///
@@ -134,11 +141,7 @@ impl AbsoluteZero {
         let responses =
             format_by_name(&settings.format).expect("every prompt format has a verifier format of its name");
         let row = |task: Task| EvalTask::new(task.question.task_type().name(), TripletTask(task));
-        let rung = |LadderTask { depth, task }| {
-            let row = format!("{}/{depth}", task.question.task_type().name());
-            EvalTask { table: Some(LADDER), ..EvalTask::new(row, TripletTask(task)) }
-        };
-        let ladder = std::mem::take(&mut tasks.ladder).into_iter().map(rung);
+        let ladder = std::mem::take(&mut tasks.ladder).into_iter().map(EvalTask::from);
         let evaluation = std::mem::take(&mut tasks.evaluation).into_iter().map(row).chain(ladder).collect();
         Ok(Self { base: GameBase { settings, guard, evaluation }, own, tasks, format, responses })
     }

@@ -50,7 +50,7 @@ impl Signal {
         }
     }
 
-    /// For people.
+    /// One line of the summary that people read.
     pub(super) fn text(&self) -> String {
         let percent =
             |share: Option<f64>| share.map_or_else(|| "none".to_owned(), |share| format!("{:.1} %", 100.0 * share));

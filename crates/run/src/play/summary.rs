@@ -132,7 +132,7 @@ pub fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
 }
 
 /// What people are told of a run in which nobody proposed.
-pub const NO_PROPOSALS: &str = "no proposals";
+pub(super) const NO_PROPOSALS: &str = "no proposals";
 
 fn proposals_text(valid_rate: Option<f64>, refused: u64) -> String {
     let text = |rate| format!("{:.0} % of proposals valid, {refused} refused as evaluation data", 100.0 * rate);

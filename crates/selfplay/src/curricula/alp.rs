@@ -18,9 +18,9 @@ use crate::external::ExternalError;
 use crate::memory::Memory;
 use crate::statistics::mean;
 
-/// Rollouts of a pool.
+/// Rollouts that are pooled at most.
 const POOLED: f64 = 64.0;
-/// Pools of either mean.
+/// Pools that each mean is over.
 const POOLS: usize = 5;
 const UNIFORM: f64 = 0.2;
 

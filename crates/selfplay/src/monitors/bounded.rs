@@ -62,7 +62,7 @@ pub(super) struct Bound {
     pub(super) factor: f64,
     /// How far away from that mean it may always be.
     pub(super) points: f64,
-    /// Whether the start counts.
+    /// Whether the first steps count, too.
     pub(super) from_start: bool,
     /// Steps in a row that raise an alarm.
     pub(super) steps: f64,

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Reward, Status};
 
-use super::quickstart::QUICKSTART;
+use super::curve::QUICKSTART;
 use super::{EpisodeFacts, EpisodeResult, ProposalOutcome, RewardScheme};
 use crate::external::ExternalError;
 use crate::statistics::mean_over;
