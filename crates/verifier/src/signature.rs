@@ -82,7 +82,7 @@ fn fixed_value(like: &Value, place: usize, depth: usize) -> Value {
     let at = place % INTS.len();
     match like {
         Value::None | Value::Object(_) => like.clone(),
-        Value::Bool(_) => Value::Bool(at % 2 == 0),
+        Value::Bool(_) => Value::Bool(at.is_multiple_of(2)),
         Value::Int(_) => Value::int(INTS[at]),
         Value::Float(_) => Value::Float(FLOATS[at]),
         Value::Str(_) => Value::str(TEXTS[at]),

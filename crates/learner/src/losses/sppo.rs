@@ -1,4 +1,4 @@
-//! `sppo`: self-play preference optimisation (Wu et al. 2024, arXiv 2405.00675, equation 4.6, with both responses of a pair).
+//! `sppo`: self-play preference optimisation (Wu et al. 2024, arXiv 2405.00675, its loss over pairs).
 //!
 //! # What it computes
 //! (log π(y⁺)/ref(y⁺) − `eta`·(P⁺ − ½))² + (log π(y⁻)/ref(y⁻) − `eta`·(P⁻ − ½))², with P the share of wins of a response against

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use tempfile::TempDir;
-use veriplay_core::{Message, Policy, PolicyError, Prompt, PromptContent, Role, SampledTurn, Sampling};
+use veriplay_core::{Message, Policy, PolicyError, Prompt, PromptContent, Role, Rollout, SampledTurn, Sampling};
 use veriplay_learner::{
     Chat, ChatError, ChatTemplate, Learner, LearnerOptions, ModelConfig, Tokenizer, TokenizerError,
 };
@@ -203,8 +203,8 @@ fn a_prompt_of_messages_is_rendered_by_the_template_and_the_response_continues_a
         let encode = |text: &str| learner.tokenizer().encode(text).expect("encodes");
         assert_eq!(prompt_tokens(&learner, asked.clone()).expect("samples"), encode(&rendered), "{name}");
         let rendered = rendered + "<think>";
-        let Rollout { prompt_tokens, rendered_prompt, .. } = sample(&learner, begun.clone()).expect("samples");
-        assert_eq!((prompt_tokens, rendered_prompt), (encode(&rendered), Some(rendered)), "{name}");
+        let rollout = sample(&learner, begun.clone()).expect("samples");
+        assert_eq!((rollout.prompt_tokens, rollout.rendered_prompt), (encode(&rendered), Some(rendered)), "{name}");
         checked += 1;
     }
     assert!(checked >= 3, "{checked}");
@@ -221,8 +221,8 @@ fn without_a_template_messages_are_plain_text_that_ends_before_the_next_user() {
     assert_eq!(prompt_tokens(&learner, messages.clone()).expect("samples"), want);
     let begun = [messages, vec![Message::assistant("<think>")]].concat();
     let want = learner.tokenizer().encode_document(&format!("{text} <think>")).expect("encodes");
-    let Rollout { prompt_tokens, rendered_prompt, .. } = sample(&learner, begun).expect("samples");
-    assert_eq!((prompt_tokens, rendered_prompt), (want, None));
+    let rollout = sample(&learner, begun).expect("samples");
+    assert_eq!((rollout.prompt_tokens, rollout.rendered_prompt), (want, None));
     let templated = named("dated", LearnerOptions::default());
     let error = prompt_tokens(&templated, vec![Message::assistant("4")]).expect_err("nothing asked").to_string();
     assert!(error.contains("no message to answer"), "{error}");
