@@ -398,7 +398,7 @@ mod tests {
             (0.25, [0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
             (1e-300, [0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
         ];
-        let row = |(index, reward): (usize, &f64)| scored(Part::Solution, index / 4, *reward).rows()[0];
+        let row = |(index, reward): (usize, &f64)| scored(Part::Solution, index / 4, *reward).rows(index)[0];
         let rows: Vec<AdvantageRow> = rewards.iter().enumerate().map(row).collect();
         for (share, want) in cases {
             assert_eq!(successes(&rows, share), want, "{share}");

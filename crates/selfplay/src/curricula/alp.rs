@@ -18,7 +18,7 @@ use crate::external::ExternalError;
 use crate::memory::Memory;
 use crate::statistics::mean;
 
-/// Rollouts that are pooled at most.
+/// Rollouts of a pool, at least.
 const POOLED: f64 = 64.0;
 /// Pools that each mean is over.
 const POOLS: usize = 5;

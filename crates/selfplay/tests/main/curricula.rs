@@ -27,7 +27,7 @@ impl TaskContent for Classed {
 }
 
 fn drawn(id: &Digest, class: u64, solved: SolveCount, mean_advantage: f64) -> DrawnTask {
-    DrawnTask { id: id.clone(), kind: KIND, class, source: Source::Pool, solved, mean_advantage }
+    DrawnTask { id: id.clone(), kind: KIND, class, source: Source::Pool, is_proposed: true, solved, mean_advantage }
 }
 
 /// A pool of arms of the same size, and what the curriculum remembers of it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rand::Rng;
-use veriplay_core::{FinishReason, PolicyVersion, Prompt, Rollout, Status, Verdict};
+use veriplay_core::{Digest, FinishReason, PolicyVersion, Prompt, Rollout, Status, Verdict};
 use veriplay_selfplay::curricula::DrawnTask;
 use veriplay_selfplay::facts::{EpisodeSummary, ProposalSummary, StepSummary};
 use veriplay_selfplay::judgement::rule_verdict;
@@ -116,10 +116,16 @@ fn a_run_that_collapses_again_raises_another_alarm() {
     assert_eq!(alarms(run), [("constant_answer", 16), ("constant_answer", 27)]);
 }
 
+fn drawn(solved: SolveCount) -> DrawnTask {
+    let (id, source) = (Digest::of(b"task"), Source::Fresh);
+    DrawnTask { id, kind: "one", class: 0, source, is_proposed: true, solved, mean_advantage: 0.0 }
+}
+
 fn rollout(text: &str) -> Rollout {
     Rollout {
         id: None,
         prompt_tokens: Vec::new(),
+        rendered_prompt: None,
         tokens: text.bytes().map(u32::from).collect(),
         logprobs: Vec::new(),
         text: text.to_owned(),
@@ -163,7 +169,6 @@ fn a_step_is_measured() {
     // What another policy answers is not the learner's.
     episodes.push(EpisodeSummary { is_learner: false, ..episode(Part::Solution, Some(2), &answers[5], &verdict) });
     let solved = [(0, 2), (1, 3), (2, 2), (0, 1)].map(|(solved, judged)| SolveCount { solved, judged });
-    let drawn = |solved| DrawnTask { kind: "one", source: Source::Fresh, solved, mean_advantage: 0.0 };
     let step = StepSummary {
         counts: OutcomeCounts { attempts: 8, accepted: 2, ..OutcomeCounts::default() },
         proposals: ProposalSummary { judged: 4, invalid: 1, repeated: 2 },

@@ -251,6 +251,7 @@ fn turn(text: &str) -> (Prompt, Rollout) {
     let rollout = Rollout {
         id: None,
         prompt_tokens: Vec::new(),
+        rendered_prompt: None,
         tokens: Vec::new(),
         logprobs: Vec::new(),
         text: text.to_owned(),
