@@ -23,6 +23,9 @@ PROPOSAL = {
     "group": 0,
     "outcome": "solved",
     "solve_rate": 0.25,
+    "solved": 2,
+    "judged": 8,
+    "novelty": 0.97,
     "well_formed": True,
 }
 PROPOSAL |= {
@@ -77,6 +80,7 @@ def test_each_episode_gets_what_the_function_gives(
         if episode.role == "proposer":
             assert (episode.outcome, episode.solve_rate, episode.status) == ("solved", 0.25, None)
             assert (episode.response, episode.turns[0].tokens) == ("def f", 3)
+            assert (episode.solved, episode.judged, episode.novelty, episode.solver_tokens) == (2, 8, 0.97, None)
             return 1.0 - 0.25
         assert (episode.status, episode.outcome, episode.response) == ("wrong_answer", None, "")
         return {"accuracy": 0, "form": -1}

@@ -558,21 +558,4 @@ mod tests {
         assert!(said("builtin:tiny", "stdio", ProposerMode::Frozen, 0).contains("not your trainer's"));
         assert!(said("builtin:tiny", "other/model", ProposerMode::Frozen, 16).contains("`game.sft_samples` must be 0"));
     }
-
-    #[test]
-    fn tmp_on_alarm_refusals() {
-        for value in
-            ["on_alarm=halt", "on_alarm.kl=stop", "on_alarm=raise_kl", "on_alarm=restore_best", "on_alarm.kl_jump=stop"]
-        {
-            let (text, origin) = veriplay_run::config::read_with_settings(None, &[value.to_owned()]).unwrap();
-            let config = PlayConfig::<AbsoluteZeroSetup>::parse(&text, &origin);
-            let result = config.and_then(|config| {
-                let text = config.to_toml().unwrap();
-                assert_eq!(PlayConfig::<AbsoluteZeroSetup>::parse(&text, &origin)?.to_toml().unwrap(), text);
-                config.validate()
-            });
-            println!("{value}: {:?}", result.map_err(|failure| failure.reason()));
-        }
-        panic!("tmp");
-    }
 }

@@ -19,7 +19,7 @@ use veriplay_core::{
     ScriptedPolicy, Status, TaskType, TrainBatch, Value,
 };
 use veriplay_selfplay::admission::{Admission, JudgedProposal};
-use veriplay_selfplay::advantages::EpisodeNotes;
+use veriplay_selfplay::advantages::{self, AdvantageEstimator, EpisodeNotes};
 use veriplay_selfplay::driver::{Output, SelfPlay};
 use veriplay_selfplay::environment::{
     Environment, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, ProposalToJudge, Proposer,
@@ -166,7 +166,8 @@ impl Game for Table {
 
     /// Everything is trusted half; asked for only where it is read.
     fn notes(&self, _facts: &StepFacts<Self>, _response: Response) -> EpisodeNotes {
-        assert_eq!(self.settings().advantage.as_deref(), Some("adpo"), "nobody reads notes");
+        let named = self.settings().advantage.as_deref().and_then(advantages::by_name);
+        assert!(named.is_some_and(AdvantageEstimator::reads_notes), "nobody reads notes");
         EpisodeNotes { trust: Some(0.5), ..EpisodeNotes::default() }
     }
 

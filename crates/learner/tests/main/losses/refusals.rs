@@ -20,7 +20,8 @@ fn a_rollout_without_behaviour_is_named() {
     for loss in [Loss::PpoClip(PpoClip::default()), Loss::Tis(Tis::default()), Loss::Nft(Nft::default())] {
         let mut learner = learner(with_loss(loss));
         let mut batch = batch(&learner, 0.1);
-        batch.samples[3].behaviour = None;
+        // Without a solve rate `nft` does not depend on it.
+        (batch.samples[3].behaviour, batch.samples[3].rate) = (None, Some(0.5));
         refused(&mut learner, &batch, &["sample 3", "behaviour log-probabilities", loss.name(), "imitate"]);
         assert!(matches!(learner.update(&batch, 0.1), Err(LearnError::Missing { index: 3, .. })));
         // One that the loss does not depend on needs none.

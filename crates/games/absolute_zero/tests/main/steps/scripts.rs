@@ -361,7 +361,7 @@ fn learned_samples(frozen: &[Part]) -> usize {
     let state = State { frozen: frozen.iter().copied().collect(), ..seeded(0..9) };
     let mut saved: State = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
     assert_eq!(saved, state);
-    play(&table(config()), &mut saved, 1, 0, &Script::fresh(0)).samples().len()
+    play(&table(config()), &mut saved, 1, 0, &Script::of(&["good 20", "junk", "bad 21", "good 1"])).samples().len()
 }
 
 #[test]
