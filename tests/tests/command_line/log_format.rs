@@ -46,7 +46,8 @@ fn a_run_its_replay_and_an_evaluation_say_events_and_nothing_else() {
     // The first and the last event of each phase: the run's ends before the last evaluation begins.
     let begins = |event: &Value| event["message"].as_str().is_some_and(|message| message.ends_with(": begins"));
     let ends = |event: &Value| event["done"].is_u64() && event["done"] == event["total"];
-    let bounds = played.iter().filter(|event| event["phase"].is_string() && (begins(event) || ends(event)));
+    let is_of_run = |event: &Value| event["phase"] == "evaluate" || event["phase"] == "self-play";
+    let bounds = played.iter().filter(|event| is_of_run(event) && (begins(event) || ends(event)));
     let mut bounds: Vec<(&str, bool)> =
         bounds.map(|event| (event["phase"].as_str().unwrap_or_default(), begins(event))).collect();
     // A line of progress may say the same as the end.

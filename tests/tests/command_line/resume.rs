@@ -44,9 +44,9 @@ pub(crate) fn assert_same_but(other: &[&str], one: &Path, two: &Path) {
 }
 
 /// Objects of a run directory whose keys are data, such as names of tools.
-const MAPS: [&str; 10] = [
-    "ends", "injections", "mutants", "numbers", "pass_at_k", "pass_at_k_interval", "refused", "statuses", "tasks",
-    "tools",
+const MAPS: [&str; 11] = [
+    "ends", "gradient_norms", "injections", "mutants", "numbers", "pass_at_k", "pass_at_k_interval", "refused",
+    "statuses", "tasks", "tools",
 ];
 /// Fields with data of one game, which the page does not describe.
 const OF_THE_GAME: [&str; 5] = ["derivation", "detail", "game", "request", "task"];
