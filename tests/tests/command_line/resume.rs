@@ -285,7 +285,8 @@ fn older_checkpoints_go_when_a_newer_one_is_whole() {
     assert_eq!((said.matches(told).count(), said.matches("`checkpoints_kept`").count()), (1, 1), "{said}");
     // What takes long before the first step is told at once.
     let started = "loading the model `builtin:tiny`\nmaking the held-out tasks of `absolute_zero`\n\
-                   opening the image `python`\nmaking the tasks that the run starts with\nrun directory: ";
+                   opening the image `python`\nmaking the tasks that the run starts with\n\
+                   sampling the start model for supervised examples\nrun directory: ";
     assert!(said.starts_with(started), "{said}");
     let saved = std::fs::read_dir(run.join("checkpoints")).expect("it can be listed");
     let names: BTreeSet<_> = saved.map(|entry| entry.expect("an entry").file_name()).collect();

@@ -371,7 +371,8 @@ mod tests {
         let mut wanted: Vec<String> =
             unsolved.map(|record| format!("{}\0", played.game.format.answer_text(&record.task.question))).collect();
         let mut imitated = imitated;
-        (wanted.sort(), imitated.sort());
+        wanted.sort();
+        imitated.sort();
         assert!(!wanted.is_empty());
         assert_eq!(imitated, wanted);
     }

@@ -39,8 +39,11 @@ const HEALTHY: &[(&str, f64, f64)] = &[
     ("validation/rows/two/pass8", 0.8, 0.05),
 ];
 
+/// The monitor that sees it, the step of its alarm, and the numbers of each step.
+type Collapse = (&'static str, usize, &'static [(&'static str, f64)]);
+
 /// A run that collapses behind its first steps: the monitor, after how many more measurements it raises its alarm, and the numbers of the collapse.
-const COLLAPSES: &[(&str, usize, &[(&str, f64)])] = &[
+const COLLAPSES: &[Collapse] = &[
     ("constant_answer", 5, &[("play/constant_answer", 0.9)]),
     ("vacuous_tests", 5, &[("play/mutation_score", 0.1)]),
     ("repeated_proposals", 5, &[("play/repeated_proposals", 0.95), ("play/distinct_trigrams", 0.9)]),

@@ -206,11 +206,14 @@ fn a_bad_frame_costs_under_azr_alone_and_whatever_it_holds() {
     }
 }
 
+/// Which answers are right, how similar they are, and what each earns.
+type NoveltyCase<'a> = (&'a [bool], [[f64; 4]; 4], &'a [f64]);
+
 #[test]
 fn novel_answers_are_worth_more_within_bands_that_never_cross() {
     const SIMILAR: [[f64; 4]; 4] =
         [[1.0, 0.9, 0.2, 0.3], [0.9, 1.0, 0.2, 0.3], [0.2, 0.2, 1.0, 0.3], [0.3, 0.3, 0.3, 1.0]];
-    let cases: [(&[bool], [[f64; 4]; 4], &[f64]); 6] = [
+    let cases: [NoveltyCase<'_>; 6] = [
         (&[true, true, true, false], SIMILAR, &[0.5, 0.5, 1.0, -0.5]),
         (&[false, true, false, true], [[0.25; 4]; 4], &[-0.75, 0.75, -0.75, 0.75]),
         (&[true, true], SIMILAR, &[0.75, 0.75]),

@@ -79,7 +79,7 @@ fn injectors_are_compared_with_those_of_their_mode_or_of_their_request() {
         // Of the injectors whose mode is removal, every other one submits at once, and all others.
         let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| {
             let text = turn.prompt.text();
-            let removes = text.contains("More lines must go than come") && (turn.index + turn.sample) % 2 == 0;
+            let removes = text.contains("More lines must go than come") && (turn.index + turn.sample).is_multiple_of(2);
             if turn.prompt.role == Role::PROPOSER && removes { injected(&text) } else { SUBMIT.to_owned() }
         });
         let (played, _) = first_step(bed, &game, &policy);

@@ -413,10 +413,10 @@ fn statements_are_judged_by_the_guards_on_statements_alone() {
 
 #[test]
 fn a_round_is_trusted_as_far_as_its_codes_agree() {
-    let cases: [(&[(usize, usize)], Option<f64>); 4] =
-        [(&[(3, 8), (1, 9)], Some(0.75)), (&[(2, 4)], Some(1.0)), (&[(0, 4)], None), (&[], None)];
+    let cases =
+        [(vec![(3, 8), (1, 9)], Some(0.75)), (vec![(2, 4)], Some(1.0)), (vec![(0, 4)], None), (Vec::new(), None)];
     for (clusters, trust) in cases {
-        let round = AgreementRound { clusters: clusters.to_vec(), ..AgreementRound::default() };
+        let round = AgreementRound { clusters: clusters.clone(), ..AgreementRound::default() };
         assert_eq!(round.trust(), trust, "{clusters:?}");
     }
 }
