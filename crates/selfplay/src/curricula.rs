@@ -8,6 +8,7 @@
 //! remember arms: tasks of one kind and class share a score.
 
 mod alp;
+mod arms;
 mod bots;
 mod frontier;
 mod learnable;
@@ -18,7 +19,8 @@ mod uniform;
 use veriplay_core::Digest;
 
 pub use self::bots::Bots;
-use crate::arms::Arm;
+use arms::Arm;
+
 use crate::external::ExternalError;
 use crate::memory::Memory;
 use crate::metrics::SolveCount;

@@ -12,7 +12,6 @@
 pub mod admission;
 pub mod advantages;
 pub mod after_update;
-mod arms;
 pub mod behaviours;
 pub mod curricula;
 pub mod driver;

@@ -1,7 +1,5 @@
 //! The methods that a game is played with, as its settings name them.
 
-use std::ops::Deref;
-
 use veriplay_core::Reward;
 
 use crate::advantages::{self, ADVANTAGES, AdvantageEstimator};
@@ -12,24 +10,7 @@ use crate::proposer_factor::{self, ProposerFactor, RewardedProposal};
 use crate::rewards::{self, EpisodeFacts, ProposalOutcome, REWARDS, RewardScheme};
 use crate::settings::SharedSettings;
 
-/// A method of a registry, or one of one's own.
-pub enum Method<T: ?Sized + 'static> {
-    /// One that a registry has.
-    Registered(&'static T),
-    /// Any other one, such as a program outside or one with settings.
-    Own(Box<T>),
-}
-
-impl<T: ?Sized> Deref for Method<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        match self {
-            Self::Registered(method) => method,
-            Self::Own(method) => method,
-        }
-    }
-}
+pub use crate::registry::Method;
 
 /// The methods that a game is played with. Every method serves every game.
 pub struct Methods {

@@ -10,8 +10,7 @@ mod repetition;
 use veriplay_core::Reward;
 
 use crate::external::ExternalError;
-use crate::methods::Method;
-use crate::registry::registry;
+use crate::registry::{Method, registry};
 use crate::rewards::{EpisodeFacts, EpisodeResult, ProposalFacts};
 
 /// A proposer's episode that has a reward.

@@ -1,5 +1,26 @@
 //! Lists of what a configuration names: declared once each, with the lookups that all of them have.
 
+use std::ops::Deref;
+
+/// A method of a registry, or one of one's own.
+pub enum Method<T: ?Sized + 'static> {
+    /// One that a registry has.
+    Registered(&'static T),
+    /// Any other one, such as a program outside or one with settings.
+    Own(Box<T>),
+}
+
+impl<T: ?Sized> Deref for Method<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Self::Registered(method) => method,
+            Self::Own(method) => method,
+        }
+    }
+}
+
 /// Declares a list of trait objects, `by_name` and `names`.
 #[macro_export]
 macro_rules! registry {

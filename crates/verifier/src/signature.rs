@@ -63,7 +63,8 @@ fn behaviour<'a>(call: &'a CallResult, limits: &Limits) -> CallBehaviour<'a> {
 }
 
 fn exception(error: &GuestError) -> &str {
-    if BUILT_IN_EXCEPTIONS.contains(&error.kind.as_str()) { &error.kind } else { "own exception" }
+    let exception: &str = &error.kind;
+    if BUILT_IN_EXCEPTIONS.contains(&exception) { exception } else { "own exception" }
 }
 
 /// Small, as the cost of a program may be exponential in them.

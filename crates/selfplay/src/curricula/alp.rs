@@ -12,8 +12,8 @@
 //! # Example
 //! An arm that rises from 0.2 to 0.8 in 20 pools scores 0.16, one that stays at 0.5 scores 0.03 by chance.
 
+use super::arms::{Arm, outcomes, spread};
 use super::{Curriculum, CurriculumContext, CurriculumTask, DrawnTask};
-use crate::arms::{Arm, outcomes, spread};
 use crate::external::ExternalError;
 use crate::memory::Memory;
 use crate::statistics::mean;

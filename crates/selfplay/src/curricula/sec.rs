@@ -11,8 +11,8 @@
 //! # Example
 //! After one step with |advantage| of 1 in one arm and 0 in another, Q is 0.5 and 0, and the weights are 0.944 and 0.056.
 
+use super::arms::{outcomes, spread};
 use super::{Curriculum, CurriculumContext, CurriculumTask, DrawnTask};
-use crate::arms::{outcomes, spread};
 use crate::external::ExternalError;
 use crate::memory::Memory;
 

@@ -11,8 +11,8 @@
 //! # Example
 //! 8 tasks of one arm, none solved, and 8 of another, all solved: 1 + 0.5 √(ln 16 / 8) = 1.294 and 0.294, so the weights are 0.783 and 0.217.
 
+use super::arms::{Arm, outcomes, spread};
 use super::{Curriculum, CurriculumContext, CurriculumTask, DrawnTask};
-use crate::arms::{Arm, outcomes, spread};
 use crate::external::ExternalError;
 use crate::memory::Memory;
 

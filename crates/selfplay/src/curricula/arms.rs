@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::curricula::{CurriculumTask, DrawnTask};
+use super::{CurriculumTask, DrawnTask};
 
 /// A kind and a class of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
