@@ -11,7 +11,6 @@ import argparse
 import concurrent.futures
 import json
 import math
-import os
 import pathlib
 import random
 import subprocess
@@ -70,7 +69,10 @@ def play(study, arm, seed, folder, binary):
         command += ["--config", config] if config else []
         for change in [*study.get("set", []), *own.get("set", [])]:
             command += ["--set", change]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    except OSError as error:
+        raise StudyError(f"cannot run `{binary}`: {error}; name the program by --binary") from error
     if done.returncode != 0:
         raise StudyError(f"arm `{arm}`, seed {seed}: exit code {done.returncode} of `{' '.join(command)}`\n{done.stderr[-2000:]}")
 

@@ -155,9 +155,9 @@ impl<G: Game> SelfPlay<G> {
         let learning = StepLearning { game: &self.game, methods: &self.methods, context, step, frozen };
         learning.choose(state, &mut facts)?;
         let batches = learning.batches(state, &facts);
-        self.methods.curriculum.note(step, &facts.drawn_tasks(), &mut state.curriculum);
         let [propose, solve] = [Stage::Propose, Stage::Solve].map(|stage| self.game.seeds(stage, context.seed, step));
         let summary = facts.summary();
+        self.methods.curriculum.note(step, &summary.tasks, &mut state.curriculum);
         let monitors = self.methods.monitors.iter();
         Ok(StepOutput {
             batches,

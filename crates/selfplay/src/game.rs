@@ -83,6 +83,12 @@ pub trait Game: Environment {
         EpisodeNotes::default()
     }
 
+    /// The key of `[game]` that weighs the imitation of texts which nobody sampled, and its value, where that is not 0: the policy then has to
+    /// tell its tokens.
+    fn text_weight(&self) -> Option<(&'static str, f64)> {
+        None
+    }
+
     /// A step in numbers, from its facts.
     fn metrics(&self, step: &StepFacts<Self>) -> Self::Metrics;
 

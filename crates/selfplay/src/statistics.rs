@@ -1,4 +1,6 @@
-//! Means and deviations over plain slices. Called by the advantages and the metrics.
+//! Means, deviations and similarities. Called by the rewards, the advantages and the metrics.
+
+use std::collections::BTreeSet;
 
 /// The mean; `None` of nothing.
 pub fn mean(values: &[f64]) -> Option<f64> {
@@ -24,4 +26,9 @@ pub fn all_equal(values: &[f64]) -> bool {
 /// `part / whole`; `None` when there is no whole.
 pub fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// The share of the items of either set that both have (Jaccard's index); 1 of two empty sets.
+pub fn similarity<T: Ord>(one: &BTreeSet<T>, other: &BTreeSet<T>) -> f64 {
+    share(one.intersection(other).count(), one.union(other).count()).unwrap_or(1.0)
 }

@@ -252,7 +252,9 @@ fn settings_that_cannot_be_are_refused_before_the_run() {
         fails(command.stdin(Stdio::null()).args(["--set", setting]), 3, &[said, "hint:"]);
     }
     // What a trainer cannot do is known once it is there.
-    let mut command = play(&config(), dir.path());
-    let refused = "`game.sft_samples` is `4`: it must be 0, because `model` is `stdio`";
-    Trainer::new(command.args(["--set", "game.sft_samples=4"])).play(WHOLE, 3, &[refused]);
+    for (key, value) in [("game.sft_samples", "4"), ("game.answer_weight", "0.5")] {
+        let mut command = play(&config(), dir.path());
+        let refused = format!("`{key}` is `{value}`: it must be 0, because `model` is `stdio`");
+        Trainer::new(command.args(["--set", &format!("{key}={value}")])).play(WHOLE, 3, &[&refused]);
+    }
 }

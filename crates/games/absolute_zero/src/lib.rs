@@ -164,6 +164,8 @@ impl AbsoluteZero {
                 step.imitate_text(place, &answer, answer_weight)?;
             }
         }
+        let imitated = step.facts().taught.len() as f64;
+        step.fact("imitated_answers", imitated);
         Ok(())
     }
 
@@ -245,6 +247,10 @@ impl Game for AbsoluteZero {
             }
             Part::Verification | Part::Deferred => EpisodeNotes::default(),
         }
+    }
+
+    fn text_weight(&self) -> Option<(&'static str, f64)> {
+        Some(("answer_weight", self.own.answer_weight)).filter(|(_, weight)| *weight > 0.0)
     }
 
     fn metrics(&self, step: &StepFacts<Self>) -> AbsoluteZeroMetrics {

@@ -185,10 +185,16 @@ impl GameSetup for AbsoluteZeroSetup {
             })?;
         // Checked here, so that drawing them cannot fail.
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0).map(drop)?;
-        let ladder = self.ladder(self.eval.set, &counted)?;
-        let mut guard = guard;
-        for (number, LadderTask { task, .. }) in ladder.iter().enumerate() {
-            guard.add_program(self.eval.set, &format!("ladder task {number}"), task.question.program());
+        let (mut guard, mut ladder) = (guard, Vec::new());
+        // Both are guarded: evaluations in the run are on the validation set.
+        for set in EvalSet::ALL {
+            let of_set = self.ladder(set, &counted)?;
+            for (number, LadderTask { task, .. }) in of_set.iter().enumerate() {
+                guard.add_program(set, &format!("ladder task {number}"), task.question.program());
+            }
+            if set == self.eval.set {
+                ladder = of_set;
+            }
         }
         let examples = self.examples(&guard, &counted)?;
         bar.finish_and_clear();
@@ -350,14 +356,19 @@ mod tests {
                 one.task.question.program().lines().skip(1).filter(|line| line.starts_with("    ")).count();
             let depth: usize = one.row.rsplit_once('/').expect("a depth").1.parse().expect("a number");
             assert!(statements >= depth, "{one:?}");
-            assert!(played.game.guard().refuse_programs([one.task.question.program()]).is_some(), "{one:?}");
+        }
+        for set in EvalSet::ALL {
+            let ladder = setup.ladder(set, &executor).expect("tasks");
+            let is_guarded =
+                |one: &LadderTask| played.game.guard().refuse_programs([one.task.question.program()]).is_some();
+            assert!(ladder.len() == 36 && ladder.iter().all(is_guarded), "{set:?}");
         }
         let mut state = played.init(&context).expect("seeds");
         let step = played.step(&context, &mut state, 0).expect("a step");
         let [Batch::Samples(batch)] = step.batches.as_slice() else { panic!("{:?}", step.batches) };
         let text = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
         let of_answers = batch.samples.iter().filter(|sample| sample.imitate && sample.weight == 0.5);
-        let imitated: Vec<String> = of_answers.map(|sample| text(&sample.response)).collect();
+        let mut imitated: Vec<String> = of_answers.map(|sample| text(&sample.response)).collect();
         let answers = step.records.iter().filter_map(|record| match record {
             LogRecord::Task(record) => Some(record),
             _ => None,
@@ -370,7 +381,6 @@ mod tests {
         });
         let mut wanted: Vec<String> =
             unsolved.map(|record| format!("{}\0", played.game.format.answer_text(&record.task.question))).collect();
-        let mut imitated = imitated;
         wanted.sort();
         imitated.sort();
         assert!(!wanted.is_empty());

@@ -246,6 +246,10 @@ fn first_state<G: Game>(
 ) -> Result<PlayState<GameState<G::Task>>, Failure> {
     if is_external {
         refuse_sft(game.game.settings())?;
+        if let Some((key, weight)) = game.game.text_weight() {
+            return Err(bad_value(&format!("game.{key}"), &weight, "0, because `model` is `stdio`")
+                .hint("what nobody sampled has tokens that only your trainer can tell"));
+        }
     }
     progress::say("making the tasks that the run starts with");
     let bar = progress::bar(0, "tasks");

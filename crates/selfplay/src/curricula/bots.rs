@@ -13,6 +13,7 @@
 //! Of 16 rollouts of a new task 4 are right: (5, 13). Its guesses are 0.28 ± 0.10, and 2 of 100 are above 0.5.
 
 use rand::Rng;
+use rand_distr::{Beta, Distribution};
 
 use super::{Curriculum, CurriculumContext, CurriculumTask, DrawnTask};
 use crate::external::ExternalError;
@@ -43,24 +44,9 @@ fn keys(id: &veriplay_core::Digest) -> [String; 2] {
     ["solved", "failed"].map(|what| format!("{id}/{what}"))
 }
 
-/// Draws from Beta(a, b) for a, b ≥ 1: algorithm BB of Cheng, Communications of the ACM 21 (1978), without its early tests.
+/// Draws from Beta(a, b); counts of no distribution, which no step leaves behind, are a guess of one half.
 fn draw_beta(a: f64, b: f64, random: &mut impl Rng) -> f64 {
-    let (sum, excess) = (a + b, a + b - 2.0);
-    if excess < FORGOTTEN {
-        return random.random();
-    }
-    let (low, high) = (a.min(b), a.max(b));
-    let power = (excess / (2.0 * a * b - sum)).sqrt();
-    loop {
-        let [first, second] = [(); 2].map(|()| 1.0 - random.random::<f64>());
-        let odds = power * (first / (1.0 - first).max(f64::MIN_POSITIVE)).ln();
-        let scaled = low * odds.exp();
-        let accept = (low * power + 1.0) * odds / power - 4.0_f64.ln() + sum * (sum / (high + scaled)).ln();
-        if scaled.is_finite() && accept >= (first * first * second).ln() {
-            let drawn = scaled / (high + scaled);
-            return if a <= b { drawn } else { 1.0 - drawn };
-        }
-    }
+    Beta::new(a, b).map_or(TARGET, |beta| beta.sample(random))
 }
 
 impl Curriculum for Bots {

@@ -20,6 +20,7 @@ use std::collections::BTreeSet;
 use veriplay_python::syntax::with_syntax;
 
 use super::IntrinsicReward;
+use crate::statistics::similarity;
 use crate::task_pool::{TaskContent, Trigram};
 
 pub(super) struct Novelty;
@@ -46,11 +47,6 @@ fn trigrams(code: &str) -> BTreeSet<Trigram> {
     let kinds = with_syntax(code, |parsed| parsed.tokens().iter().map(|token| token.kind() as u8).collect());
     let kinds: Vec<u8> = kinds.unwrap_or_default();
     kinds.windows(3).map(|three| [three[0], three[1], three[2]]).collect()
-}
-
-fn similarity(one: &BTreeSet<Trigram>, other: &BTreeSet<Trigram>) -> f64 {
-    let all = one.union(other).count();
-    if all == 0 { 1.0 } else { one.intersection(other).count() as f64 / all as f64 }
 }
 
 #[cfg(test)]

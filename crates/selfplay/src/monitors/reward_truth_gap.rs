@@ -32,8 +32,8 @@ impl Monitor for RewardTruthGap {
 
     fn watch(&self, _step: u64, numbers: &BTreeMap<String, f64>, memory: &mut Memory) -> Option<String> {
         if let Some(accepted) = numbers.get(ACCEPTED).filter(|accepted| accepted.is_finite()) {
-            memory.set("steps", memory.get("steps").unwrap_or(0.0) + 1.0);
-            memory.set("sum", memory.get("sum").unwrap_or(0.0) + accepted);
+            memory.add("steps", 1.0);
+            memory.add("sum", *accepted);
         }
         let truth = validated(numbers, "pass1")?;
         let accepted = memory.get("sum")? / memory.get("steps").filter(|steps| *steps > 0.0)?;

@@ -23,7 +23,7 @@ use veriplay_core::{Reward, Status};
 use super::curve::QUICKSTART;
 use super::{EpisodeFacts, EpisodeResult, ProposalOutcome, RewardScheme};
 use crate::external::ExternalError;
-use crate::statistics::mean_over;
+use crate::statistics::{mean_over, similarity};
 
 pub(super) struct EvolRl;
 
@@ -103,8 +103,4 @@ fn trigrams(episode: &EpisodeFacts<'_>) -> BTreeSet<[char; 3]> {
     let text = episode.turns.last().map_or("", |(_, rollout)| rollout.text.as_str());
     let text: Vec<char> = ['\0', '\0'].into_iter().chain(text.chars()).chain(['\0', '\0']).collect();
     text.windows(3).map(|three| [three[0], three[1], three[2]]).collect()
-}
-
-fn similarity(one: &BTreeSet<[char; 3]>, other: &BTreeSet<[char; 3]>) -> f64 {
-    one.intersection(other).count() as f64 / one.union(other).count() as f64
 }
