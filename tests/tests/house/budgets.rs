@@ -28,7 +28,7 @@ const LINES: &[(&str, usize)] = &[
     ("crates/repository", 2_014),
     ("crates/run", 9_179),
     ("crates/sandbox", 15_005),
-    ("crates/selfplay", 12_118),
+    ("crates/selfplay", 12_243),
     ("crates/server", 8_624),
     ("crates/verifier", 20_137),
     ("fuzz", 467),
