@@ -1,5 +1,6 @@
 //! The command line as its users meet it: the real binary, the real Python image, the built-in model.
 
+mod alarms;
 mod bench;
 mod browser;
 mod commands;
