@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch};
+use veriplay_core::{LearnError, PreferenceBatch, PreferencePair, Role, Sample, TrainBatch};
 
 use crate::losses::{Kl, KlPlace, Loss, PairView, Preference, TokenTerm, TokenView, entropy_term};
 use crate::network::{MicroBatch, PromptedResponse, Response};
@@ -208,6 +208,9 @@ impl<'a> SampleObjective<'a> {
         if let (Some(kl), Some(&reference)) = (self.terms.kl, row.reference.get(at)) {
             let divergence = Kl::token(kl.estimator, logprob, f64::from(reference));
             metrics.add("actor/kl_loss", divergence.value);
+            if row.sample.role == Some(Role::PROPOSER) {
+                metrics.add("actor/proposer_ref_logprob", f64::from(reference));
+            }
             if kl.place == KlPlace::Loss {
                 term.value += row.unit * kl.coefficient * divergence.value;
                 term.slope += row.unit * kl.coefficient * divergence.slope;

@@ -1,5 +1,6 @@
 //! Monitors that compare one number of a step with a bound: `accepted_share`, `constant_answer`, `starved_groups`, `invalid_proposals`,
-//! `repeated_proposals`, `distinct_trigrams`, `cut_off_responses`, `solver_tokens` and `vacuous_tests`.
+//! `repeated_proposals`, `distinct_trigrams`, `language_drift`, `cut_off_responses`, `solver_tokens`, `repeated_turns`, `vacuous_tests` and
+//! `wrong_code_accepted`.
 //!
 //! # What it measures
 //! Each logs its number, of the episodes of the policy that learns, and raises an alarm when the number is beyond its bound in as many steps in a row
@@ -14,13 +15,17 @@
 //! | `invalid_proposals` | proposals that are refused | > 50 % | 5 |
 //! | `repeated_proposals` | proposals that the pool or the step has already | > 60 % | 5 |
 //! | `distinct_trigrams` | different runs of three tokens, of all in the different proposals of a step | < half its start | 5 |
+//! | `language_drift` | `actor/proposer_ref_logprob` of `loss_terms`: nats a token of proposals under the reference | 30 % below its start | 5 |
 //! | `cut_off_responses` | solvers' responses that reach the token limit | > 50 % | 20 |
 //! | `solver_tokens` | mean tokens of an attempt, all turns | < half its start | 5 |
+//! | `repeated_turns` | solvers' turns, after the first, whose text is that of the turn before | > 80 % | 5 |
 //! | `vacuous_tests` | `play/mutation_score` of `sol_ver`: mutants that the tests reject | 3 points below its start | 5 |
+//! | `wrong_code_accepted` | `play/false_positive_rate` of `sol_ver`: other codes that the tests accept | 3 points above its start | 5 |
 //!
 //! # Why
 //! They are the ends that collapsed runs were seen in: one answer for all prompts (SRT, arXiv 2505.21444), groups without a gradient, a proposer that
-//! repeats itself (R-Zero, arXiv 2508.05004), text that grows to its limit or loses its reasoning, tests that accept everything. The bounds are ours.
+//! repeats itself (R-Zero, arXiv 2508.05004), text that grows to its limit or loses its reasoning, proposals that the start model would hardly write,
+//! later turns that change nothing, tests that accept everything. The bounds are ours.
 //!
 //! # Example
 //! In the first ten steps 10 % of the attempts have the commonest answer, with a deviation of 2 points. The bound is 50 %, the furthest of 50 %, 30 %
@@ -158,6 +163,13 @@ pub(super) const DISTINCT_TRIGRAMS: Bounded = Bounded {
     bound: Bound { factor: 0.5, ..Bound::LOWEST },
 };
 
+pub(super) const LANGUAGE_DRIFT: Bounded = Bounded {
+    name: "language_drift",
+    key: "loss_terms/actor/proposer_ref_logprob",
+    measure: None,
+    bound: Bound { factor: 1.3, ..Bound::LOWEST },
+};
+
 pub(super) const CUT_OFF_RESPONSES: Bounded = Bounded {
     name: "cut_off_responses",
     key: "play/cut_off_responses",
@@ -172,11 +184,25 @@ pub(super) const SOLVER_TOKENS: Bounded = Bounded {
     bound: Bound { factor: 0.5, ..Bound::LOWEST },
 };
 
+pub(super) const REPEATED_TURNS: Bounded = Bounded {
+    name: "repeated_turns",
+    key: "play/repeated_turns",
+    measure: Some(repeated_turns),
+    bound: Bound { limit: 0.8, ..Bound::HIGHEST },
+};
+
 pub(super) const VACUOUS_TESTS: Bounded = Bounded {
     name: "vacuous_tests",
     key: "play/mutation_score",
     measure: None,
     bound: Bound { points: 0.03, ..Bound::LOWEST },
+};
+
+pub(super) const WRONG_CODE_ACCEPTED: Bounded = Bounded {
+    name: "wrong_code_accepted",
+    key: "play/false_positive_rate",
+    measure: None,
+    bound: Bound { points: 0.03, ..Bound::HIGHEST },
 };
 
 /// The episodes that the policy which learns played in a part.
@@ -220,4 +246,9 @@ fn solver_tokens(step: &StepSummary<'_>) -> Option<f64> {
     let tokens = own(step, Part::Solution)
         .map(|episode| episode.turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum::<usize>() as f64);
     mean(&tokens.collect::<Vec<_>>()).filter(|tokens| *tokens > 0.0)
+}
+
+fn repeated_turns(step: &StepSummary<'_>) -> Option<f64> {
+    let pairs = || own(step, Part::Solution).flat_map(|episode| episode.turns.windows(2));
+    share(pairs().filter(|pair| pair[0].1.text.trim() == pair[1].1.text.trim()).count(), pairs().count())
 }

@@ -1,6 +1,6 @@
 //! Scripted collapses raise the alarm of one monitor each, and healthy runs none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand::Rng;
 use veriplay_core::{Digest, FinishReason, PolicyVersion, Prompt, Rollout, Status, Verdict};
@@ -28,9 +28,12 @@ const HEALTHY: &[(&str, f64, f64)] = &[
     ("play/distinct_trigrams", 0.4, 0.1),
     ("play/cut_off_responses", 0.1, 0.5),
     ("play/solver_tokens", 80.0, 0.2),
+    ("play/repeated_turns", 0.2, 0.5),
     ("play/mutation_score", 0.7, 0.1),
+    ("play/false_positive_rate", 0.1, 0.3),
     ("play/unsafe_share", 0.03, 0.8),
     ("loss_terms/actor/kl_loss", 0.04, 0.5),
+    ("loss_terms/actor/proposer_ref_logprob", -0.6, 0.1),
     ("validation/rows/one/tasks", 150.0, 0.0),
     ("validation/rows/one/pass1", 0.3, 0.05),
     ("validation/rows/one/pass8", 0.6, 0.05),
@@ -46,6 +49,9 @@ type Collapse = (&'static str, usize, &'static [(&'static str, f64)]);
 const COLLAPSES: &[Collapse] = &[
     ("constant_answer", 5, &[("play/constant_answer", 0.9)]),
     ("vacuous_tests", 5, &[("play/mutation_score", 0.1)]),
+    ("wrong_code_accepted", 5, &[("play/false_positive_rate", 0.6)]),
+    ("repeated_turns", 5, &[("play/repeated_turns", 0.95)]),
+    ("language_drift", 5, &[("loss_terms/actor/proposer_ref_logprob", -0.9)]),
     ("repeated_proposals", 5, &[("play/repeated_proposals", 0.95), ("play/distinct_trigrams", 0.9)]),
     (
         "reward_truth_gap",
@@ -62,6 +68,10 @@ const COLLAPSES: &[Collapse] = &[
     ("starved_groups", 10, &[("play/starved_groups", 0.95)]),
     ("cut_off_responses", 20, &[("play/cut_off_responses", 0.9)]),
 ];
+
+/// Monitors that only measure.
+const WITHOUT_ALARM: &[&str] =
+    &["proposals_in_held_out", "prompts_without_room", "own_tasks", "proposer_signal", "accepted_share"];
 
 fn healthy(seed: u64, step: u64) -> Numbers {
     let mut noise = generator(seed, step, "healthy");
@@ -98,6 +108,13 @@ fn a_collapse_raises_the_alarm_of_its_monitor_once_and_of_no_other() {
         let run = start.chain(std::iter::repeat_n(collapsed, 30));
         assert_eq!(alarms(run), [(*monitor, START as usize + measurements - 1)], "{numbers:?}");
     }
+}
+
+#[test]
+fn every_monitor_with_an_alarm_has_a_collapse() {
+    let collapses = COLLAPSES.iter().map(|(monitor, ..)| *monitor);
+    let known: BTreeSet<&str> = collapses.chain(WITHOUT_ALARM.iter().copied()).collect();
+    assert_eq!(known, MONITORS.iter().map(|monitor| monitor.name()).collect::<BTreeSet<_>>());
 }
 
 #[test]
@@ -151,6 +168,12 @@ fn episode<'a>(
     EpisodeSummary { role: part.role(), part, task, is_learner: true, turns, end: None, verdict: Ok(verdict) }
 }
 
+/// A step of nothing but these episodes.
+fn step_of(episodes: Vec<EpisodeSummary<'_>>) -> StepSummary<'_> {
+    let (counts, proposals) = (OutcomeCounts::default(), ProposalSummary::default());
+    StepSummary { counts, proposals, episodes, tasks: Vec::new(), scored: &[], without_prompt: 0 }
+}
+
 /// The number that a monitor makes of a step.
 fn number(monitor: &str, step: &StepSummary<'_>) -> Option<f64> {
     match by_name(monitor).unwrap().measure(step) {
@@ -194,12 +217,19 @@ fn a_step_is_measured() {
         ("solver_tokens", tokens as f64 / length),
         ("unsafe_share", 0.2),
     ];
-    let (counts, proposals) = (OutcomeCounts::default(), ProposalSummary::default());
-    let (episodes, tasks, scored) = (Vec::new(), Vec::new(), &[][..]);
-    let empty = StepSummary { counts, proposals, episodes, tasks, scored, without_prompt: 0 };
     for (monitor, want) in numbers {
-        assert_eq!((number(monitor, &step), number(monitor, &empty)), (Some(want), None), "{monitor}");
+        let empty = number(monitor, &step_of(Vec::new()));
+        assert_eq!((number(monitor, &step), empty), (Some(want), None), "{monitor}");
     }
+}
+
+#[test]
+fn later_turns_that_repeat_the_turn_before_are_counted() {
+    let verdict = rule_verdict(Status::Accepted, "", "");
+    let [single, several] = [&["3"][..], &["call(2)", "call(2) ", "3"][..]].map(|texts| turns(texts).concat());
+    let [single, several] = [&single, &several].map(|turns| episode(Part::Solution, Some(0), turns, &verdict));
+    assert_eq!(number("repeated_turns", &step_of(vec![single])), None);
+    assert_eq!(number("repeated_turns", &step_of(vec![several])), Some(0.5));
 }
 
 #[test]
@@ -210,14 +240,7 @@ fn a_text_that_reaches_out_is_told_from_one_that_does_not() {
     let verdict = rule_verdict(Status::Accepted, "", "");
     for (text, want) in reaching.map(|text| (text, 1.0)).into_iter().chain(plain.map(|text| (text, 0.0))) {
         let turns = turns(&[text]);
-        let step = StepSummary {
-            counts: OutcomeCounts::default(),
-            proposals: ProposalSummary::default(),
-            episodes: vec![episode(Part::Proposal, None, &turns[0], &verdict)],
-            tasks: Vec::new(),
-            scored: &[],
-            without_prompt: 0,
-        };
+        let step = step_of(vec![episode(Part::Proposal, None, &turns[0], &verdict)]);
         assert_eq!(number("unsafe_share", &step), Some(want), "{text}");
     }
 }

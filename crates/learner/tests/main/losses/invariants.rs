@@ -1,6 +1,6 @@
 //! What must hold of losses whatever the model.
 
-use veriplay_core::{Learn, TrainBatch};
+use veriplay_core::{Learn, Role, TrainBatch};
 use veriplay_learner::{
     Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, PpoClip, Preference, Rft, Spin, Tis,
 };
@@ -86,6 +86,17 @@ fn the_divergence_of_a_policy_from_itself_is_zero_and_has_no_gradient() {
         // The detector of cut gradients knows a minimum from a cut.
         let update = learner.update(&batch, 0.0).expect("a step of nothing");
         assert!(update.metrics["actor/kl_loss"].abs() < 1e-6);
+    }
+}
+
+#[test]
+fn the_reference_tells_the_log_probability_of_proposals_and_of_nothing_else() {
+    let (mut learner, mut batch) = held(KlEstimator::K3, KlPlace::Loss);
+    for (role, want) in [(None, None), (Some(Role::SOLVER), None), (Some(Role::PROPOSER), Some(-0.5))] {
+        let sample = &mut batch.samples[0];
+        (sample.role, sample.reference) = (role, Some(vec![-0.5; sample.response.len()]));
+        let update = learner.update(&batch, 0.0).expect("looks");
+        assert_eq!(update.metrics.get("actor/proposer_ref_logprob").copied(), want);
     }
 }
 
