@@ -96,8 +96,10 @@ shared_settings! {
     /// Factors of each proposer's reward: one or a list of [`proposer_factor::FACTORS`], and of `exec:COMMAND` ([`external`]). Their product counts;
     /// absent means that nothing is multiplied.
     proposer_factor: Option<Names> = None,
-    /// Coefficients of intrinsic rewards of proposers, by name, of [`intrinsic::INTRINSIC_REWARDS`].
+    /// Coefficients of intrinsic rewards, by name, of [`intrinsic::INTRINSIC_REWARDS`].
     intrinsic: BTreeMap<String, f64> = BTreeMap::new(),
+    /// Steps in which these coefficients fall in a line to 0. Absent means that they stay.
+    intrinsic_steps: Option<usize> = None,
     /// What a proposer loses by a task that nobody or everybody solves, under a reward that has such a penalty (`ssr`). Absent means the
     /// reward's own, which is the paper's.
     alpha: Option<f64> = None,
@@ -223,9 +225,13 @@ impl SharedSettings {
             check_name("intrinsic", name, &intrinsic::names())?;
             check_numbers(&[("intrinsic", *coefficient, 0.0, 1_000.0)])?;
         }
+        if let Some(steps) = self.intrinsic_steps.filter(|_| self.intrinsic.is_empty()) {
+            return Err(invalid_value("intrinsic_steps", steps, "leave it out, or give `intrinsic` a term that falls"));
+        }
         check_counts(&[
             ("examples", self.examples, 0, 64),
             ("group_size", self.group_size, 1, 4_096),
+            ("intrinsic_steps", self.intrinsic_steps.unwrap_or(1), 1, 1 << 30),
             ("seed_proposals", self.seed_proposals, 0, 1 << 20),
             ("sft_samples", self.sft_samples, 0, 65_536),
             ("buffer_capacity", self.buffer_capacity, 0, 1 << 24),
@@ -286,6 +292,11 @@ impl SharedSettings {
             }
         }
         Ok(())
+    }
+
+    /// The share of the coefficients of intrinsic rewards that is left in a step.
+    pub(crate) fn intrinsic_left(&self, step: u64) -> f64 {
+        self.intrinsic_steps.map_or(1.0, |steps| (1.0 - step as f64 / steps as f64).max(0.0))
     }
 
     /// The names of the proposer factors.

@@ -110,7 +110,13 @@ impl<G: Game> StepLearning<'_, G> {
         let mut rewards = self.methods.reward.rewards(self.step, &known)?;
         rewards::discount_guesses(&known, &mut rewards);
         proposer_factor::apply(&self.methods.proposer_factors, self.step, &known, &mut rewards)?;
-        let intrinsic = IntrinsicTerms::new(&self.game.settings().intrinsic, pool);
+        let settings = self.game.settings();
+        let intrinsic = IntrinsicTerms::new(&settings.intrinsic, settings.intrinsic_left(self.step), pool);
+        let attempts = responses.iter().zip(&known).map(|(response, one)| {
+            let is_own = response.part == Part::Solution && facts.episode(*response).policy.is_none();
+            is_own.then_some(one)
+        });
+        intrinsic.add_to_attempts(&attempts.collect::<Vec<_>>(), &mut rewards);
         let mut scored = Vec::new();
         for ((response, one), reward) in responses.into_iter().zip(&known).zip(rewards) {
             if facts.episode(response).policy.is_some() {

@@ -191,3 +191,25 @@ fn intrinsic_terms_are_added_to_positive_rewards_of_proposers_and_capped() {
     let game = table(config().with(|c| c.shared.intrinsic = [("answer_diversity".to_owned(), 1.0)].into()));
     assert_eq!(play(&game, &mut seeded(0..9), 1, 0, &easy).rewards(TaskType::Deduction)[0], Some(0.0));
 }
+
+#[test]
+fn attempts_that_answer_alike_are_worth_less_until_the_term_has_fallen_to_nothing() {
+    let script = Script {
+        answer: |_, sample| ["right", "wrong", "wrong", "junk"][sample % 4],
+        ..Script::of(&["good 20", "good 21", "good 22", "good 23"])
+    };
+    let game = table(config().with(|c| {
+        c.shared.intrinsic = [("exploration".to_owned(), 0.4)].into();
+        c.shared.intrinsic_steps = Some(4);
+    }));
+    for (step, want) in [(0, [1.0, -0.2, -0.2, -0.4]), (2, [1.0, -0.1, -0.1, -0.2]), (4, [1.0, 0.0, 0.0, 0.0])] {
+        let played = play(&game, &mut seeded(0..9), 1, step, &script);
+        assert_eq!(played.rewards(TaskType::Deduction), [Some(0.75); 4], "proposals have no such term");
+        for task in &played.tasks {
+            let rewards = task.attempts.iter().map(|one| one.episode.reward.as_ref().map_or(f64::NAN, Reward::total));
+            assert_eq!(rewards.collect::<Vec<f64>>(), want, "{step}");
+        }
+    }
+    let error = super::game(config().with(|c| c.shared.intrinsic_steps = Some(4))).err().unwrap().to_string();
+    assert!(error.contains("`intrinsic_steps` is `4`: leave it out"), "{error}");
+}
