@@ -261,7 +261,7 @@ class Update(_Learned):
 
 @dataclass
 class Prefer(_Learned):
-    """Asks for one optimizer step on pairs (DPO and its kin). Sol-Ver makes them."""
+    """Asks for one optimizer step on pairs (DPO and its kin). Sol-Ver makes them, and ``learn_from = "pairs"``."""
 
     step: int
     learning_rate: float
@@ -315,7 +315,7 @@ class Step(Request):
 class Trainer(Protocol):
     """What :meth:`Game.play` asks. It may also have:
 
-    - ``prefer(request: Prefer)``, which returns as ``update`` does, for Sol-Ver's pairs;
+    - ``prefer(request: Prefer)``, which returns as ``update`` does, for pairs;
     - ``save(folder: Path)`` and ``load(folder: Path)``, for runs that resume;
     - ``on_step(metrics)``, called after each step with its line of ``events.jsonl``.
     """

@@ -136,19 +136,19 @@ pub trait GameSetup: Clone + Serialize {
         Ok(Vec::new())
     }
 
-    /// Whether its pairs need the start model as a reference.
+    /// Whether the learner must hold a reference for its pairs.
     fn needs_reference(&self) -> bool {
-        false
+        self.shared_settings().holds_reference()
     }
 
     /// Whether the log-probabilities of the rollouts are the reference of its pairs.
     fn takes_sampler_as_reference(&self) -> bool {
-        false
+        self.shared_settings().learn_from.makes_pairs() && !self.needs_reference()
     }
 
-    /// Whether that reference is instead the policy as it is before a step's first pairs.
+    /// Whether the reference that the learner holds is the policy as it is before a step's first pairs, and not the start model.
     fn refreshes_reference(&self) -> bool {
-        false
+        self.needs_reference()
     }
 
     /// Whether each step trains the start model anew.

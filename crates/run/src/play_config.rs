@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 use veriplay_console::exit::{ExitCode, Failure, bad_value, check_counts};
-use veriplay_learner::ScheduleShape;
+use veriplay_learner::{Loss, Preference, ScheduleShape};
 
 use crate::config::{AlarmAction, RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
-use crate::game_setup::{EvalKeys, GameSetup, check_roles};
+use crate::game_setup::{EvalKeys, GameSetup, StepTokens, check_roles};
 use crate::{model, proposer};
 
 /// The configuration of a run, such as `configs/quickstart.toml`.
@@ -60,8 +60,8 @@ impl<S: GameSetup> PlayConfig<S> {
         let eval = self.setup.eval();
         let counts = [("eval.tasks", eval.tasks() as u64), ("eval.tasks_every", eval.tasks_every().unwrap_or(1))];
         [
-            self.run
-                .validate()
+            self.check_pairs()
+                .and_then(|()| self.run.validate())
                 .and_then(|()| self.check_sampler_reference())
                 .and_then(|()| self.check_train_from())
                 .and_then(|()| self.check_restore()),
@@ -71,6 +71,43 @@ impl<S: GameSetup> PlayConfig<S> {
             self.run.learn.check_sampling(self.setup.shared_settings()),
             self.setup.validate(&self.run.learn),
         ]
+    }
+
+    /// The most that one step trains on. A pair is a prompt with two responses, one of which may be an answer beside those of the group.
+    pub fn step_tokens(&self, context: usize) -> StepTokens {
+        let StepTokens { total, longest, longest_response } = self.setup.step_tokens(context);
+        if !self.setup.shared_settings().learn_from.makes_pairs() {
+            return StepTokens { total, longest, longest_response };
+        }
+        StepTokens { total: 2 * total, longest: longest.max(context + longest_response), longest_response }
+    }
+
+    /// Rejects what only samples are learned by where pairs are learned from, and a loss over pairs where there are none.
+    fn check_pairs(&self) -> Result<(), Failure> {
+        let (options, passes) = (self.run.learn.learner_options(), self.run.learn.passes());
+        let learn_from = self.setup.shared_settings().learn_from;
+        if !learn_from.makes_pairs() {
+            let makes_pairs = self.setup.needs_reference() || self.setup.takes_sampler_as_reference();
+            if makes_pairs || options.preference == Preference::default() {
+                return Ok(());
+            }
+            let want = "left out, because nothing makes pairs: `game.learn_from = \"pairs\"` does, and in `sol_ver` `game.objective`";
+            return Err(bad_value("learn.preference.kind", &options.preference.name(), want));
+        }
+        let of_samples = [
+            ("rollout_server", self.run.rollout_server.as_ref().map(|_| "set".to_owned())),
+            ("learn.loss.kind", (options.loss != Loss::default()).then(|| options.loss.name().to_owned())),
+            ("learn.kl.coefficient", options.kl.map(|kl| kl.coefficient.to_string())),
+            ("learn.entropy_bonus", (options.entropy_bonus != 0.0).then(|| options.entropy_bonus.to_string())),
+            ("learn.epochs", (passes.epochs != 1).then(|| passes.epochs.to_string())),
+            ("learn.minibatches", (passes.minibatches != 1).then(|| passes.minibatches.to_string())),
+        ];
+        let Some((key, value)) = of_samples.into_iter().find_map(|(key, value)| Some((key, value?))) else {
+            return Ok(());
+        };
+        let name = learn_from.name();
+        let want = format!("left out: `game.learn_from = \"{name}\"` learns by a loss over pairs, `learn.preference`");
+        Err(bad_value(key, &value, &want))
     }
 
     /// Rejects pairs whose reference would be another program's log-probabilities: their loss has no ratio that corrects for that.

@@ -18,7 +18,7 @@ use crate::play::{PlayError, StepContext, StepOutput};
 use crate::preparation::{Preparation, seed_pool, sft_examples};
 use crate::records::Record;
 use crate::rollout::Part;
-use crate::settings::{ProposerMode, invalid_value};
+use crate::settings::{LearnFrom, ProposerMode, invalid_value};
 use crate::splits::Guard;
 use crate::stages::Stages;
 use crate::step::Step;
@@ -89,6 +89,11 @@ impl<G: Game> SelfPlay<G> {
         if !imitates && !named && !parts.any(|part| settings.learns(part, part.role())) {
             let allowed = "no other role learns either: give one a weight above `0`";
             return Err(invalid_value("solver_weight", settings.solver_weight, allowed).within("game").into());
+        }
+        if settings.learn_from == LearnFrom::AnswerPairs && self.game.text_weight().is_none() {
+            let allowed =
+                "the game gives no answers: set `answer_weight` above `0`, in a game that has it, or use `pairs`";
+            return Err(invalid_value("learn_from", "answer_pairs", allowed).within("game").into());
         }
         if settings.proposer == ProposerMode::None && !self.game.plays_without_proposers() {
             let allowed = "the game has no other tasks: have it make or propose some before step 0, or use `frozen`";

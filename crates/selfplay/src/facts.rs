@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
+use veriplay_core::{Dropped, PreferencePair, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
 
 use crate::admission::Admission;
 use crate::advantages::EpisodeNotes;
@@ -47,6 +47,8 @@ pub struct StepFacts<E: Environment> {
     pub scored: Vec<ScoredEpisode>,
     /// Examples and preference pairs, under [`crate::preferences::Objective::Preference`]; empty until the script is done.
     pub preferences: Preferences,
+    /// Preference pairs among the rewarded episodes, where the settings say to learn from those; empty until the script is done.
+    pub pairs: Vec<PreferencePair>,
     /// How many tasks of the pool were proposed, after the step.
     pub pool_proposals: usize,
     /// Rewards that the script gave itself, in place of the scheme's.
@@ -121,6 +123,7 @@ impl<E: Environment> Default for StepFacts<E> {
             solved: Vec::new(),
             scored: Vec::new(),
             preferences: Preferences::default(),
+            pairs: Vec::new(),
             pool_proposals: 0,
             given: BTreeMap::new(),
             notes: BTreeMap::new(),

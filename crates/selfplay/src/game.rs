@@ -83,8 +83,8 @@ pub trait Game: Environment {
         EpisodeNotes::default()
     }
 
-    /// The key of `[game]` that weighs the imitation of texts which nobody sampled, and its value, where that is not 0: the policy then has to
-    /// tell its tokens.
+    /// The key of `[game]` that weighs texts which nobody sampled, to be imitated or chosen in pairs, and its value, where that is not 0: the policy
+    /// then has to tell its tokens.
     fn text_weight(&self) -> Option<(&'static str, f64)> {
         None
     }

@@ -32,6 +32,7 @@ pub mod methods;
 pub mod metrics;
 pub mod monitors;
 pub mod multi_turn;
+mod pairs;
 mod pipeline;
 pub mod play;
 pub mod preferences;

@@ -3,6 +3,8 @@
 //!
 //! An environment states which ([`Preferences`]); the driver makes the batches. A response is the last turn of its episode.
 
+use std::cmp::Ordering;
+
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{PreferenceBatch, PreferencePair, Rollout, Sample, TrainBatch};
@@ -11,6 +13,7 @@ use crate::play::Batch;
 use crate::prompt_groups::PromptGroups;
 use crate::randomness::generator;
 use crate::rollout::Part;
+use crate::statistics::mean_over;
 
 /// The training objective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,7 +213,8 @@ impl PreferenceSchedule {
         let StepPreferences { preferences, kept, now } = step;
         let rollout = |response: Response| rollout(response).filter(|rollout| rollout.is_trainable());
         let example = |one: &Example| Some(sample(rollout(one.response)?, one.weight));
-        let pair = |one: &Pair| Some(self.pair(one, rollout(one.chosen)?, rollout(one.rejected)?));
+        let held = self.held_reference;
+        let pair = |one: &Pair| Some(preference_pair(one, held, [rollout(one.chosen)?, rollout(one.rejected)?]));
         let examples = self.sft.iter().flat_map(|_| &preferences.examples).filter_map(example);
         let pairs = self.dpo.iter().flat_map(|_| &preferences.pairs).filter_map(pair);
         let (examples, pairs): (Vec<_>, Vec<_>) = (examples.collect(), pairs.collect());
@@ -234,28 +238,37 @@ impl PreferenceSchedule {
         let dpo = self.dpo.map_or_else(Vec::new, deal).into_iter();
         sft.chain(dpo.map(|batch| Batch::Preferences(preference_batch(&batch)))).collect()
     }
+}
 
-    fn pair(&self, pair: &Pair, chosen: &Rollout, rejected: &Rollout) -> PreferencePair {
-        PreferencePair {
-            prompt: chosen.prompt_tokens.as_slice().into(),
-            chosen: chosen.tokens.clone(),
-            rejected: rejected.tokens.clone(),
-            weight: pair.weight as f32,
-            reference: self.reference(chosen, rejected),
-            rollouts: chosen.id.zip(rejected.id).map(|(chosen, rejected)| [chosen, rejected]),
-            win: pair.win,
-            rewards: pair.rewards,
-        }
+/// A pair for the learner. Where the learner holds no reference, it is the policy that made the responses: in each step the one it starts from.
+pub(crate) fn preference_pair(pair: &Pair, held_reference: bool, [chosen, rejected]: [&Rollout; 2]) -> PreferencePair {
+    let reference = if held_reference { None } else { logprob(chosen).zip(logprob(rejected)) };
+    PreferencePair {
+        prompt: chosen.prompt_tokens.as_slice().into(),
+        chosen: chosen.tokens.clone(),
+        rejected: rejected.tokens.clone(),
+        weight: pair.weight as f32,
+        reference: reference.map(|(chosen, rejected)| [chosen, rejected]),
+        rollouts: chosen.id.zip(rejected.id).map(|(chosen, rejected)| [chosen, rejected]),
+        win: pair.win,
+        rewards: pair.rewards,
     }
+}
 
-    /// The log-probabilities under the policy that made the responses: in each step the one it starts from.
-    fn reference(&self, chosen: &Rollout, rejected: &Rollout) -> Option<[f64; 2]> {
-        let sum = |rollout: &Rollout| {
-            let known = !rollout.tokens.is_empty() && rollout.logprobs.len() == rollout.tokens.len();
-            known.then(|| rollout.logprobs.iter().map(|&logprob| f64::from(logprob)).sum())
-        };
-        (!self.held_reference).then(|| Some([sum(chosen)?, sum(rejected)?])).flatten()
-    }
+/// The log-probability of a whole response, where it is known.
+fn logprob(rollout: &Rollout) -> Option<f64> {
+    let known = !rollout.tokens.is_empty() && rollout.logprobs.len() == rollout.tokens.len();
+    known.then(|| rollout.logprobs.iter().map(|&logprob| f64::from(logprob)).sum())
+}
+
+/// How often a score is the higher one among those of all responses to a prompt. Equal ones, such as itself, are half a win each.
+pub fn win_share(score: f64, all: &[f64]) -> f64 {
+    let wins = mean_over(all, |other| match score.total_cmp(other) {
+        Ordering::Less => 0.0,
+        Ordering::Equal => 0.5,
+        Ordering::Greater => 1.0,
+    });
+    wins.unwrap_or(0.5)
 }
 
 fn sample(rollout: &Rollout, weight: f64) -> Sample {
@@ -263,7 +276,7 @@ fn sample(rollout: &Rollout, weight: f64) -> Sample {
     Sample { rollout: rollout.id, ..Sample::example(prompt, tokens, weight as f32) }
 }
 
-fn preference_batch(batch: &[&PreferencePair]) -> PreferenceBatch {
+pub(crate) fn preference_batch(batch: &[&PreferencePair]) -> PreferenceBatch {
     let mut groups = PromptGroups::default();
     for &pair in batch {
         groups.add(&pair.prompt, |prompt| PreferencePair { prompt, ..pair.clone() });
@@ -285,6 +298,16 @@ fn sft_batch(batch: &[&Sample]) -> TrainBatch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_of_wins_counts_ties_and_itself_as_half() {
+        let five = [1.0, 1.0, 0.5, 0.0, 0.0];
+        for (score, all, want) in
+            [(1.0, &five[..], 0.8), (0.5, &five, 0.5), (0.0, &five, 0.2), (1.0, &[1.0], 0.5), (1.0, &[], 0.5)]
+        {
+            assert!((win_share(score, all) - want).abs() < 1e-12, "{score} among {all:?}");
+        }
+    }
 
     #[test]
     fn kept_pairs_come_back_to_the_bit_and_leave_out_what_they_have_not() {

@@ -133,8 +133,13 @@ impl ScoredEpisode {
     }
 
     /// Whether its role learns in this step.
-    fn learns(&self) -> bool {
+    pub(crate) fn learns(&self) -> bool {
         self.role_weight > 0.0
+    }
+
+    /// Takes the side of a pair that it is on as its advantage, of all its turns: 1 chosen, −1 rejected.
+    pub(crate) fn take_side(&mut self, side: f64) {
+        self.take(&vec![side; self.turns.len().max(1)]);
     }
 
     /// Takes the advantages of its rows, times the weight of its role.
@@ -168,6 +173,8 @@ impl Scoring<'_> {
         let advantages = match self.settings.learn_from {
             LearnFrom::Advantages => self.advantage.advantages(&all, memory),
             LearnFrom::Successes => successes(&all, self.settings.top_share),
+            // Until they are paired.
+            LearnFrom::Pairs | LearnFrom::AnswerPairs => vec![0.0; all.len()],
         };
         let mut left = advantages.as_slice();
         for (scored, rows) in scored.iter_mut().zip(&rows) {

@@ -49,6 +49,9 @@ impl<G> GameConfig<G> {
     }
 }
 
+/// The value of `pairs_per_prompt` where it is absent.
+const PAIRS_PER_PROMPT: usize = 4;
+
 /// Declares [`SharedSettings`] and its reader. A key with a value behind `=` may be left out, and has that value then.
 macro_rules! shared_settings {
     ($($(#[$attribute:meta])* $key:ident: $type:ty $(= $default:expr)?,)*) => {
@@ -109,6 +112,8 @@ shared_settings! {
     learn_from: LearnFrom = LearnFrom::default(),
     /// Under `successes`, the share of each group that may be imitated, the best by reward first. 1 means all of positive reward.
     top_share: f64 = 1.0,
+    /// Under `pairs` and `answer_pairs`, the most pairs of one prompt.
+    pairs_per_prompt: usize = PAIRS_PER_PROMPT,
     /// How the losses of tokens become one number.
     aggregation: Aggregation = Aggregation::default(),
     /// Whether samples of advantage 0 are trained on.
@@ -217,7 +222,8 @@ impl SharedSettings {
         }
         self.check_alpha()?;
         self.check_proposer_factor()?;
-        if self.top_share != 1.0 && self.learn_from == LearnFrom::Advantages {
+        self.check_pairs()?;
+        if self.top_share != 1.0 && self.learn_from != LearnFrom::Successes {
             let allowed = "leave it out, or set `learn_from` to `successes`, whose group it selects from";
             return Err(invalid_value("top_share", self.top_share, allowed));
         }
@@ -232,6 +238,7 @@ impl SharedSettings {
             ("examples", self.examples, 0, 64),
             ("group_size", self.group_size, 1, 4_096),
             ("intrinsic_steps", self.intrinsic_steps.unwrap_or(1), 1, 1 << 30),
+            ("pairs_per_prompt", self.pairs_per_prompt, 1, 4_096),
             ("seed_proposals", self.seed_proposals, 0, 1 << 20),
             ("sft_samples", self.sft_samples, 0, 65_536),
             ("buffer_capacity", self.buffer_capacity, 0, 1 << 24),
@@ -311,6 +318,37 @@ impl SharedSettings {
             return Ok(());
         }
         Err(invalid_value("alpha", alpha, format!("leave it out: reward `{name}` has no such penalty")))
+    }
+
+    /// Refuses settings under which there are no pairs, and those that pairs, or anything else, would ignore.
+    fn check_pairs(&self) -> Result<(), ConfigError> {
+        if !self.learn_from.makes_pairs() {
+            if self.pairs_per_prompt == PAIRS_PER_PROMPT {
+                return Ok(());
+            }
+            let allowed = "leave it out, or set `learn_from` to `pairs` or `answer_pairs`, which it limits";
+            return Err(invalid_value("pairs_per_prompt", self.pairs_per_prompt, allowed));
+        }
+        if self.zero_advantage == ZeroAdvantage::Keep {
+            let allowed = format!("leave it out: `learn_from = \"{}\"` has no samples", self.learn_from.name());
+            return Err(invalid_value("zero_advantage", "keep", allowed));
+        }
+        if self.learn_from == LearnFrom::Pairs && self.group_size < 2 {
+            let allowed = "`learn_from = \"pairs\"` needs at least `2`: a right attempt and a wrong one";
+            return Err(invalid_value("group_size", self.group_size, allowed));
+        }
+        Ok(())
+    }
+
+    /// Whether the learner holds the reference of pairs, which is the policy that a step begins with. Where every role that learns is sampled from
+    /// the model's own distribution, the log-probabilities of its responses are that reference; an answer that nobody sampled has none.
+    pub fn holds_reference(&self) -> bool {
+        let is_own = |part: Part, temperature: f32| temperature == 1.0 || !self.learns(part, part.role());
+        let is_sampled = is_own(Part::Proposal, self.proposer_temperature)
+            && is_own(Part::Solution, self.solver_temperature)
+            && self.roles.values().all(|own| own.temperature.is_none_or(|temperature| temperature == 1.0))
+            && (self.top_k, self.top_p, self.min_p) == (0, 1.0, 0.0);
+        self.learn_from == LearnFrom::AnswerPairs || self.learn_from == LearnFrom::Pairs && !is_sampled
     }
 
     /// Refuses keys that an objective without rewards would ignore.
@@ -426,14 +464,25 @@ pub enum LearnFrom {
     /// Rejection fine-tuning: what got a positive reward is imitated, and nothing else is learned from. It is one step of REINFORCE with
     /// rewards 0 and 1, without a baseline.
     Successes,
+    /// Preference pairs: what got a positive reward before what got none, to the same prompt.
+    Pairs,
+    /// SPIN: the executed answer of a task before an attempt that got no positive reward.
+    AnswerPairs,
 }
 
 impl LearnFrom {
+    /// Whether it learns by a loss over pairs.
+    pub const fn makes_pairs(self) -> bool {
+        matches!(self, Self::Pairs | Self::AnswerPairs)
+    }
+
     /// The value in configurations.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Advantages => "advantages",
             Self::Successes => "successes",
+            Self::Pairs => "pairs",
+            Self::AnswerPairs => "answer_pairs",
         }
     }
 }

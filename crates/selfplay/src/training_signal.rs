@@ -14,12 +14,14 @@ use crate::intrinsic::IntrinsicTerms;
 use crate::judgement::is_decided;
 use crate::methods::Methods;
 use crate::metrics::is_right;
+use crate::pairs::PairDraw;
 use crate::play::{Batch, PlayError, StepContext};
-use crate::preferences::{Objective, Response, StepPreferences};
+use crate::preferences::{Objective, Response, StepPreferences, preference_batch};
 use crate::proposer_factor;
 use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalFacts, ProposalOutcome};
 use crate::rollout::{FinishedEpisode, Part};
 use crate::scoring::{Imitation, ScoredEpisode, ScoredTurn, Scoring, SftExample, SftRegulariser, train_batch};
+use crate::settings::LearnFrom;
 use crate::task_pool::TaskPool;
 
 /// What makes of a step something to learn.
@@ -49,6 +51,11 @@ impl<G: Game> StepLearning<'_, G> {
                     step: self.step,
                 };
                 scoring.assign_advantages(&mut scored, &mut state.memory);
+                if scoring.settings.learn_from.makes_pairs() {
+                    let draw = PairDraw { settings: scoring.settings, seed: self.context.seed, step: self.step };
+                    facts.pairs = draw.draw(facts, &mut scored);
+                    facts.numbers.insert("preference_pairs".to_owned(), facts.pairs.len() as f64);
+                }
                 facts.scored = scored;
             }
             Objective::Preference(_) => {
@@ -65,7 +72,12 @@ impl<G: Game> StepLearning<'_, G> {
     /// What the learner takes of a step, in this order. `facts` hold its training signal.
     pub(crate) fn batches(&self, state: &mut GameState<G::Task>, facts: &StepFacts<G>) -> Vec<Batch> {
         match self.game.objective() {
-            Objective::PolicyGradient => self.sample_batch(&state.sft_examples, facts).into_iter().collect(),
+            Objective::PolicyGradient => {
+                // Pairs first: the policy that the step begins with is their reference.
+                let pairs: Vec<_> = facts.pairs.iter().collect();
+                let pairs = (!pairs.is_empty()).then(|| Batch::Preferences(preference_batch(&pairs)));
+                pairs.into_iter().chain(self.sample_batch(&state.sft_examples, facts)).collect()
+            }
             Objective::Preference(schedule) => {
                 let now = (self.context.seed, self.step, G::PREFERENCE_PURPOSE);
                 let kept = &mut state.training_data;
@@ -75,7 +87,7 @@ impl<G: Game> StepLearning<'_, G> {
         }
     }
 
-    /// What the learner takes of the rewarded episodes of a step.
+    /// What the learner takes of the rewarded episodes of a step, where it does not learn from pairs, and of what is imitated.
     fn sample_batch(&self, sft_examples: &[SftExample], facts: &StepFacts<G>) -> Option<Batch> {
         let (settings, now) = (self.game.settings(), (self.context.seed, self.step));
         let sft = SftRegulariser { examples: sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
@@ -85,14 +97,16 @@ impl<G: Game> StepLearning<'_, G> {
             let Rollout { prompt_tokens, tokens, id, .. } = rollout;
             Some(Imitation { prompt_tokens, tokens, rollout: *id, weight: one.weight })
         });
-        let taught = facts.taught.iter().filter(|_| !self.frozen.contains(&Part::Solution)).map(|one| Imitation {
+        let is_taught = !self.frozen.contains(&Part::Solution) && settings.learn_from != LearnFrom::AnswerPairs;
+        let taught = facts.taught.iter().filter(|_| is_taught).map(|one| Imitation {
             prompt_tokens: &one.prompt_tokens,
             tokens: &one.tokens,
             rollout: None,
             weight: one.weight,
         });
         let imitated: Vec<Imitation<'_>> = imitated.chain(taught).collect();
-        train_batch(&facts.scored, settings, sft, &imitated, now, |scored| facts.episode(scored.response()).turns)
+        let scored: &[ScoredEpisode] = if settings.learn_from.makes_pairs() { &[] } else { &facts.scored };
+        train_batch(scored, settings, sft, &imitated, now, |scored| facts.episode(scored.response()).turns)
             .map(Batch::Samples)
     }
 

@@ -276,6 +276,24 @@ fn pairs_that_are_held_to_the_imitating_model_resume_to_the_same_bytes() {
     survives(&with(small_sol_ver(), "game.dpo_reference = 'sft'"), &[1, 3]);
 }
 
+/// Fails unless a run that learns from pairs makes some, and resumes.
+fn survives_with_pairs(keys: &str) {
+    let (dir, _) = survives(&with(small_config(), keys), &[1, 3]);
+    let events = std::fs::read_to_string(dir.path().join("whole/events.jsonl")).expect("the log can be read");
+    let pairs: f64 = rows(&events).iter().filter_map(|event| event["play/preference_pairs"].as_f64()).sum();
+    assert!(pairs > 0.0 && events.contains("actor/preference_margin"), "{events}");
+}
+
+#[test]
+fn runs_that_learn_from_pairs_of_attempts_and_of_answers_resume_to_the_same_bytes() {
+    survives_with_pairs("game.learn_from = 'pairs'");
+    let answers = "
+        game = {learn_from = 'answer_pairs', answer_weight = 0.5, pairs_per_prompt = 2}
+        learn.preference = {kind = 'spin', lambda = 0.5}
+    ";
+    survives_with_pairs(answers);
+}
+
 /// With more than one update in a step: else a step learns one batch, whatever was kept.
 fn trained_from_start(dpo_reference: &str) -> toml::Table {
     let keys = "

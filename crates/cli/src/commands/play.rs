@@ -147,7 +147,7 @@ fn describe_memory<S: GameSetup>(config: &PlayConfig<S>) -> Result<String, Failu
     let run = &config.run;
     let options = run.learn.learner_options();
     if let Some(shape) = model::shape_without_weights(&run.model) {
-        let known = memory::describe_shape(&shape, &options, &config.setup.step_tokens(options.context(&shape)));
+        let known = memory::describe_shape(&shape, &options, &config.step_tokens(options.context(&shape)));
         return Ok(format!("{known}; `{}` has no weights to play with", run.model));
     }
     if !model::is_external(&run.model) {
@@ -155,7 +155,7 @@ fn describe_memory<S: GameSetup>(config: &PlayConfig<S>) -> Result<String, Failu
     }
     match model::open_trainable(&run.model, &options) {
         Ok(learner) => {
-            let step_tokens = config.setup.step_tokens(options.context(learner.config()));
+            let step_tokens = config.step_tokens(options.context(learner.config()));
             Ok(memory::describe(&learner, &step_tokens))
         }
         Err(_) if model::is_external(&run.model) => Ok("memory: the model is your trainer's".to_owned()),

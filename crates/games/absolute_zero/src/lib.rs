@@ -152,8 +152,8 @@ impl AbsoluteZero {
         self.format.solver_prompt(question, &others.take(self.base.settings.examples).collect::<Vec<_>>())
     }
 
-    /// Has the policy imitate the executed answers of tasks that were solved at most at the rate of the settings.
-    fn imitate_answers(&self, step: &mut Step<'_, Self>, attempts: &Attempts) -> Result<(), PlayError> {
+    /// Has the policy imitate the executed answers of tasks that were solved at most at the rate of the settings, or choose them in pairs.
+    pub fn imitate_answers(&self, step: &mut Step<'_, Self>, attempts: &Attempts) -> Result<(), PlayError> {
         let AbsoluteZeroSettings { answer_weight, answer_max_rate, .. } = self.own;
         if answer_weight == 0.0 || !self.base.settings.phase_learns(step.number(), Role::SOLVER) {
             return Ok(());

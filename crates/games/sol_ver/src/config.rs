@@ -141,6 +141,10 @@ impl GameSettings for SolVerSettings {
             let allowed = "objective `policy_gradient` selects nothing: its control is reward `random`";
             return Err(invalid_value("selection", "random", allowed));
         }
+        if rewarded && config.shared.learn_from.makes_pairs() {
+            let allowed = "leave it out: objective `dpo` makes pairs, of what codes and tests agree on";
+            return Err(invalid_value("learn_from", config.shared.learn_from.name(), allowed));
+        }
         Self::check_train_from(config)?;
         Self::check_counts(config)?;
         check_numbers(&[

@@ -1,6 +1,5 @@
 //! What a step proves of its responses: what agreement trusts, or, for the control, as much of anything.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use rand::Rng;
@@ -9,11 +8,10 @@ use rand_chacha::ChaCha8Rng;
 use veriplay_core::{Status, Verdict};
 use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::judgement::RoundFacts;
-use veriplay_selfplay::preferences::{Example, Pair, Preferences, Response};
+use veriplay_selfplay::preferences::{Example, Pair, Preferences, Response, win_share};
 use veriplay_selfplay::randomness::generator;
 use veriplay_selfplay::rollout::Part;
 use veriplay_selfplay::splits::HELD_OUT;
-use veriplay_selfplay::statistics::mean_over;
 use veriplay_verifier::agreement::SuiteQuality;
 
 use super::rounds::AgreementRound;
@@ -273,16 +271,6 @@ fn fraction(verdict: &Verdict) -> f64 {
     if verdict.total == 0 { 0.0 } else { f64::from(verdict.passed) / f64::from(verdict.total) }
 }
 
-/// How often a score is the higher one among those of all responses to a prompt. Equal ones, such as itself, are half a win each.
-fn win_share(score: f64, all: &[f64]) -> f64 {
-    let wins = mean_over(all, |other| match score.total_cmp(other) {
-        Ordering::Less => 0.0,
-        Ordering::Equal => 0.5,
-        Ordering::Greater => 1.0,
-    });
-    wins.unwrap_or(0.5)
-}
-
 fn draw_pairs(mut pairs: Vec<(Response, Response)>, most: usize, random: &mut ChaCha8Rng) -> Vec<(Response, Response)> {
     pairs.shuffle(random);
     pairs.truncate(most);
@@ -305,19 +293,4 @@ fn any_pairs(facts: &StepFacts<SolVer>, responses: &[Response]) -> Vec<(Response
         }
     }
     pairs
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_of_wins_counts_ties_and_itself_as_half() {
-        let five = [1.0, 1.0, 0.5, 0.0, 0.0];
-        for (score, all, want) in
-            [(1.0, &five[..], 0.8), (0.5, &five, 0.5), (0.0, &five, 0.2), (1.0, &[1.0], 0.5), (1.0, &[], 0.5)]
-        {
-            assert!((win_share(score, all) - want).abs() < 1e-12, "{score} among {all:?}");
-        }
-    }
 }

@@ -61,6 +61,7 @@ impl Script<AbsoluteZero> for Svs {
     fn step(&self, game: &AbsoluteZero, step: &mut Step<'_, AbsoluteZero>) -> Result<(), PlayError> {
         let tasks = step.draw(|choice| game.choose_tasks(choice))?;
         let tried = step.solve(tasks)?;
+        game.imitate_answers(step, &tried)?;
         let requests = self.requests(step, &tried).into_iter();
         let writers = requests.map(|request| game.proposer(request, Vec::new(), 1)).collect();
         step.ask(Player::learner(Role::PROPOSER), writers)?;
@@ -68,8 +69,8 @@ impl Script<AbsoluteZero> for Svs {
             let fresh = choice.fresh(|_| true);
             choice.take(fresh, self.variants_per_step);
         })?;
-        step.solve(variants)?;
-        Ok(())
+        let solved = step.solve(variants)?;
+        game.imitate_answers(step, &solved)
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &
 fn open_start_model<S: GameSetup>(config: &PlayConfig<S>, rule: MemoryRule) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let options = learn.learner_options();
-    let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(options.context(shape));
+    let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
     memory::check_before_load(&config.run.model, &options, step_tokens).or_else(rule)?;
     let mut learner = model::open_trainable(&config.run.model, &options)?;
     memory::check(&learner, &step_tokens(learner.config())).or_else(rule)?;
@@ -60,7 +60,7 @@ fn resume_weights<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
     let learn = &config.run.learn;
     let options = learn.learner_options();
     device::check(&options)?;
-    let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(options.context(shape));
+    let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
     let name = checkpoint.display().to_string();
     memory::check_before_load(&name, &options, step_tokens).or_else(warn)?;
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;

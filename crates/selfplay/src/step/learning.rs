@@ -55,7 +55,7 @@ impl<E: Environment> Step<'_, E> {
     }
 
     /// Has the policy imitate a text at the prompt of a task that solvers attempted, such as its executed answer, with this weight, beside what
-    /// is rewarded. Where no solver's prompt is told in tokens, nothing is imitated.
+    /// is rewarded; under `answer_pairs` it is chosen in pairs instead. Where no solver's prompt is told in tokens, nothing is imitated.
     pub fn imitate_text(&mut self, task: usize, text: &str, weight: f64) -> Result<(), PlayError> {
         check_finite(weight)?;
         let solutions = self.facts.solutions.iter().filter(|one| one.finished.source == task && one.policy.is_none());

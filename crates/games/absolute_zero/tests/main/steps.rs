@@ -3,6 +3,7 @@
 mod ablations;
 mod batches;
 mod own_methods;
+mod pairs;
 mod saved_state;
 mod scripts;
 mod task_choice;

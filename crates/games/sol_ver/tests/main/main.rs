@@ -168,6 +168,7 @@ fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
         (unrewarded, config().with(|c| c.shared.intrinsic = [("novelty".to_owned(), 0.1)].into())),
         (unrewarded, config().with(|c| c.shared.sft_samples = 1)),
         ("`top_share` is `0`: use a number", gradient_config().with(|c| top_share(c, 0.0, LearnFrom::Successes))),
+        ("`learn_from` is `pairs`: leave it out", gradient_config().with(|c| c.shared.learn_from = LearnFrom::Pairs)),
         ("`top_share` is `0.5`: leave it out", gradient_config().with(|c| top_share(c, 0.5, LearnFrom::Advantages))),
     ];
     for (told, config) in wrong {
