@@ -13,6 +13,7 @@ use veriplay_run::config::parse_game_name;
 use veriplay_run::game_setup::GameSetup;
 use veriplay_run::warmup_examples::WarmupExamples;
 use veriplay_self_challenge::setup::SelfChallengeSetup;
+use veriplay_sgs::SgsSetup;
 use veriplay_soar::SoarSetup;
 use veriplay_sol_ver::setup::SolVerSetup;
 use veriplay_svs::SvsSetup;
@@ -42,7 +43,7 @@ macro_rules! games {
     };
 }
 
-games!(AbsoluteZeroSetup, BugRepairSetup, LadderSetup, SelfChallengeSetup, SoarSetup, SolVerSetup, SvsSetup);
+games!(AbsoluteZeroSetup, BugRepairSetup, LadderSetup, SelfChallengeSetup, SgsSetup, SoarSetup, SolVerSetup, SvsSetup);
 
 /// Runs an action for the game that the configuration in `text` names; `origin` says where it is from.
 pub fn run_for_named_in<A: GameAction>(text: &str, origin: &Path, action: A) -> Result<A::Output, Failure> {

@@ -15,8 +15,8 @@ pub struct Derivation {
     pub provenance: Provenance,
 }
 
-/// Easier variants of a task: its program without the last statement, and its input with texts and lists of half the length. An induction task has the
-/// first alone. Not all of them are tasks: the gate refuses what does not run.
+/// Easier variants of a task: its program without the last statement, and its input with texts and lists of half the length. An induction task has
+/// the first alone. Not all of them are tasks: the gate refuses what does not run.
 pub fn easier_variants(task: &Task) -> Vec<Derivation> {
     let (question, provenance) = (&task.question, &task.provenance);
     let task_type = question.task_type();
@@ -42,8 +42,8 @@ pub fn easier_variants(task: &Task) -> Vec<Derivation> {
     proposals.into_iter().map(derivation).collect()
 }
 
-/// The program without its last line, `return …`: it returns what the line before assigned. Where that is all that it returned, the assignment goes. `None`
-/// where there are no such lines.
+/// The program without its last line, `return …`: it returns what the line before assigned. Where that is all that it returned, the assignment goes.
+/// `None` where there are no such lines.
 fn without_last_statement(program: &str) -> Option<String> {
     let (rest, last) = program.trim_end().rsplit_once('\n')?;
     let returned = last.strip_prefix("    return ")?;
