@@ -73,7 +73,10 @@ impl Script<AbsoluteZero> for Sgs {
         })?;
         let mut asked = Vec::new();
         let mut proposers = Vec::new();
-        for target in targets.tasks() {
+        // Neighbours of one kind are sampled together.
+        let mut by_kind: Vec<_> = targets.tasks().iter().collect();
+        by_kind.sort_by_key(|target| target.task.kind());
+        for target in by_kind {
             let question = &target.task.question;
             let proposer = game.proposer(AbsoluteZeroRequest::new(question.task_type()), vec![question], 1);
             asked.extend(proposer.episode.prompt().map(|prompt| (prompt, target.task.clone())));

@@ -62,7 +62,7 @@ pub struct SoarTables {
 pub struct Soar {
     /// Trials of a step at most: batches of proposals.
     pub batches: usize,
-    /// Proposals of a batch.
+    /// Proposals of a batch, which share one reward.
     pub tasks_per_batch: usize,
     /// Optimizer steps of a trial.
     pub updates: usize,
