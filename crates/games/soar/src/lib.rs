@@ -288,6 +288,9 @@ impl ScriptSetup for SoarTables {
         if fresh != 0.0 {
             return Err(bad_value("game.fresh_fraction", &fresh, "0: proposals are attempted for their trials"));
         }
+        if base.tasks.seeds_per_type == 0 && base.game.shared.seed_proposals == 0 {
+            return Err(bad_value("tasks.seeds_per_type", &0, "above 0: progress is measured on seed tasks"));
+        }
         Ok(())
     }
 
