@@ -8,10 +8,13 @@ use std::path::Path;
 use veriplay_absolute_zero::setup::AbsoluteZeroSetup;
 use veriplay_bug_repair::setup::BugRepairSetup;
 use veriplay_console::exit::{ExitCode, Failure};
+use veriplay_ladder::LadderSetup;
 use veriplay_run::config::parse_game_name;
 use veriplay_run::game_setup::GameSetup;
 use veriplay_run::warmup_examples::WarmupExamples;
 use veriplay_self_challenge::setup::SelfChallengeSetup;
+use veriplay_sgs::SgsSetup;
+use veriplay_soar::SoarSetup;
 use veriplay_sol_ver::setup::SolVerSetup;
 use veriplay_svs::SvsSetup;
 
@@ -40,7 +43,7 @@ macro_rules! games {
     };
 }
 
-games!(AbsoluteZeroSetup, BugRepairSetup, SelfChallengeSetup, SolVerSetup, SvsSetup);
+games!(AbsoluteZeroSetup, BugRepairSetup, LadderSetup, SelfChallengeSetup, SgsSetup, SoarSetup, SolVerSetup, SvsSetup);
 
 /// Runs an action for the game that the configuration in `text` names; `origin` says where it is from.
 pub fn run_for_named_in<A: GameAction>(text: &str, origin: &Path, action: A) -> Result<A::Output, Failure> {

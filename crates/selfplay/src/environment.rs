@@ -91,6 +91,11 @@ pub trait Environment: Sync + Sized {
         Vec::new()
     }
 
+    /// Whether a derivation is made of what a policy proposed: its task then counts as proposed, too.
+    fn is_proposed(&self, _derivation: &Self::Derivation) -> bool {
+        false
+    }
+
     /// Those of [`Environment::KINDS`] that its steps propose and solve.
     fn kinds(&self) -> Vec<&'static str> {
         Self::KINDS.to_vec()
@@ -454,4 +459,6 @@ pub struct JudgedDerivation<E: Environment> {
     pub derivation: E::Derivation,
     /// The judgement on what was proposed.
     pub judged: JudgedProposalOf<E>,
+    /// Whether it is made of what a policy proposed ([`Environment::is_proposed`]).
+    pub is_proposed: bool,
 }

@@ -251,8 +251,11 @@ impl<'a, E: Environment> Step<'a, E> {
             .stages
             .game
             .judge_derived(self.stages.context.execute, &derivations, &mut |_, key| !known.insert(key.clone()));
-        let all = derivations.into_iter().zip(judged);
-        self.facts.derived.extend(all.map(|(derivation, judged)| JudgedDerivation { derivation, judged }));
+        let game = self.stages.game;
+        self.facts.derived.extend(derivations.into_iter().zip(judged).map(|(derivation, judged)| {
+            let is_proposed = game.is_proposed(&derivation);
+            JudgedDerivation { derivation, judged, is_proposed }
+        }));
         first..self.facts.derived.len()
     }
 
@@ -267,7 +270,10 @@ impl<'a, E: Environment> Step<'a, E> {
         let proposed = self.facts.proposals.iter().enumerate().filter(|(index, _)| !drawn_proposals.contains(index));
         let proposed = proposed.filter_map(|(index, one)| Some((Maker::Proposal(index), one.admission.task()?)));
         let derived = self.facts.derived.iter().enumerate().filter(|(index, _)| !drawn_derivations.contains(index));
-        let derived = derived.filter_map(|(index, one)| Some((Maker::Derivation(index), one.judged.admitted()?)));
+        let derived = derived.filter_map(|(index, one)| {
+            let maker = Maker::Derivation { index, is_proposed: one.is_proposed };
+            Some((maker, one.judged.admitted()?))
+        });
         let seeds = game.seeds(Stage::Solve, seed, self.number);
         let mut episodes = Vec::new();
         let mut prepare = |tasks: &[&E::Task]| -> PrepareResults {
@@ -311,8 +317,12 @@ impl<'a, E: Environment> Step<'a, E> {
         let Done { admitted_proposals, admitted_derivations, .. } = self.done;
         let proposals = self.facts.proposals[admitted_proposals..].iter().filter_map(|one| one.admission.task());
         self.pool.admit(proposals.cloned(), true, step, capacity);
-        let derived = self.facts.derived[admitted_derivations..].iter().filter_map(|one| one.judged.admitted());
-        self.pool.admit(derived.cloned(), false, step, capacity);
+        let derived = &self.facts.derived[admitted_derivations..];
+        for is_proposed in [false, true] {
+            let tasks = derived.iter().filter(|one| one.is_proposed == is_proposed);
+            let tasks = tasks.filter_map(|one| one.judged.admitted());
+            self.pool.admit(tasks.cloned(), is_proposed, step, capacity);
+        }
         self.done.admitted_proposals = self.facts.proposals.len();
         self.done.admitted_derivations = self.facts.derived.len();
         self.weights = None;
@@ -460,7 +470,8 @@ impl<'a, E: Environment> Step<'a, E> {
         Ok(self.facts)
     }
 
-    fn solve_counts(&self) -> Vec<SolveCount> {
+    /// How often each task of the step was solved so far, as [`StepFacts::tasks`] has them.
+    pub fn solve_counts(&self) -> Vec<SolveCount> {
         let StepFacts { tasks, solutions, rounds, .. } = &self.facts;
         let own = solutions.iter().filter(|one| one.policy.is_none());
         let statuses = own.filter_map(|one| -> Option<(usize, Status)> {

@@ -72,7 +72,7 @@ pub struct PoolEntry<T> {
     pub task: T,
     /// Whether it was there before step 0: such tasks are never lost.
     pub seed: bool,
-    /// Whether a policy proposed it, before step 0 or in one; else it was given or derived.
+    /// Whether a policy proposed it, before step 0 or in one, or what it was derived of; else it was given, or derived of what was.
     #[serde(default)]
     pub is_proposed: bool,
     /// The step that admitted it.
@@ -197,7 +197,7 @@ pub struct StepTask<T> {
     pub task: T,
     /// Where it comes from.
     pub source: Source,
-    /// Whether a policy proposed it, in this step or before.
+    /// Whether a policy proposed it, in this step or before, or what it was derived of.
     pub is_proposed: bool,
     /// Index of the step's proposal that made it, where a proposer did.
     pub proposal: Option<usize>,
@@ -231,13 +231,13 @@ pub struct TaskCandidate<'a, T> {
 pub(crate) enum Maker {
     /// The proposal of this index.
     Proposal(usize),
-    /// The derivation of this index.
-    Derivation(usize),
+    /// The derivation of this index, and whether it is made of what a policy proposed.
+    Derivation { index: usize, is_proposed: bool },
 }
 
 impl<'a, T> TaskCandidate<'a, T> {
     const fn fresh(maker: Maker, task: &'a T) -> Self {
-        let is_proposed = matches!(maker, Maker::Proposal(_));
+        let is_proposed = matches!(maker, Maker::Proposal(_) | Maker::Derivation { is_proposed: true, .. });
         Self { task, source: Source::Fresh, is_proposed, maker: Some(maker) }
     }
 
@@ -335,7 +335,7 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
             for (TaskCandidate { task, source, is_proposed, maker }, askable) in next.into_iter().zip(askable) {
                 let (proposal, derivation) = match maker {
                     Some(Maker::Proposal(index)) => (Some(index), None),
-                    Some(Maker::Derivation(index)) => (None, Some(index)),
+                    Some(Maker::Derivation { index, .. }) => (None, Some(index)),
                     None => (None, None),
                 };
                 match askable {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use veriplay_core::{Attempt, Digest, Execute, FinishReason, ProposalVerdict, Provenance, Question, Rollout, TaskType};
-use veriplay_selfplay::admission::{Admission, JudgedProposal};
+use veriplay_selfplay::admission::{Admission, IsKnown, JudgedProposal};
 use veriplay_selfplay::environment::{
     Environment, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, ProposalToJudge,
     SamplingCall, Stage, TaskEpisode,
@@ -18,7 +18,7 @@ use veriplay_verifier::{
 };
 
 use super::composites::with_helpers;
-use super::{AbsoluteZero, AbsoluteZeroRequest, TripletTask, proposal_key};
+use super::{AbsoluteZero, AbsoluteZeroRequest, Derivation, TripletTask, proposal_key};
 
 /// Seeds the jobs that judge answers. One for all: a program that depends on it is judged on this one.
 const ANSWER_SEED: u64 = 0;
@@ -33,7 +33,7 @@ impl Environment for AbsoluteZero {
     type ProposalDetail = Attempt;
     type SolutionDetail = Attempt;
     type Round = Never;
-    type Derivation = Never;
+    type Derivation = Derivation;
 
     const CHOICE_PURPOSE: &'static str = "solver turns";
     const KINDS: &'static [&'static str] =
@@ -51,7 +51,6 @@ impl Environment for AbsoluteZero {
         Ok(Some(self.proposer(request.clone(), Vec::new(), 1).episode))
     }
 
-    /// Nothing runs for those that are evaluated on.
     fn judge_proposals(&self, execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>> {
         let ProposalBatch { proposals, is_known } = batch;
         let mut read = |(place, one): (usize, &ProposalToJudge<'_, Self>)| {
@@ -61,27 +60,26 @@ impl Environment for AbsoluteZero {
                 Attempt::Proposal(proposal) if one.stage == Stage::Propose => is_known(place, &proposal_key(proposal)),
                 _ => false,
             };
-            (attempt, known)
+            ReadProposal { attempt, known, provenance: provenance(one.proposed) }
         };
-        let attempts: Vec<(Attempt, bool)> = proposals.iter().enumerate().map(&mut read).collect();
-        let refusal = |attempt: &Attempt| match attempt {
-            Attempt::Proposal(proposal) => self.base.guard.refuse_programs([proposal.program()]),
-            _ => None,
-        };
-        let requests = attempts.iter().zip(proposals).map(|((attempt, known), one)| match refusal(attempt) {
-            Some(verdict) => Judging::Decided(Ok(ProposalVerdict { verdict, task: None, guess_rate: None })),
-            None => Judging::Open(ProposalRequest { attempt, known: *known, provenance: provenance(one.proposed) }),
+        self.judge_read(execute, proposals.iter().enumerate().map(&mut read).collect())
+    }
+
+    fn judge_derived(
+        &self,
+        execute: &dyn Execute,
+        derivations: &[Derivation],
+        is_known: &mut IsKnown<'_>,
+    ) -> Vec<JudgedProposalOf<Self>> {
+        let read = derivations.iter().enumerate().map(|(place, one)| {
+            let known = is_known(place, &proposal_key(&one.proposal));
+            ReadProposal { attempt: Attempt::Proposal(one.proposal.clone()), known, provenance: one.provenance.clone() }
         });
-        let judged = run_undecided(requests, |open| judge_proposals(execute, &self.tasks.gate, open));
-        let judgement = |((detail, known), judged)| match judged {
-            Ok(ProposalVerdict { verdict, task, guess_rate }) => {
-                let guess_rate = guess_rate.filter(|_| self.own.discount_guesses);
-                let task = task.map(TripletTask);
-                JudgedProposal { verdict: Ok(verdict), task, known, guess_rate, detail }
-            }
-            Err(dropped) => JudgedProposal { verdict: Err(dropped), task: None, known, guess_rate: None, detail },
-        };
-        attempts.into_iter().zip(judged).map(judgement).collect()
+        self.judge_read(execute, read.collect())
+    }
+
+    fn is_proposed(&self, derivation: &Derivation) -> bool {
+        derivation.provenance != Provenance::Seed
     }
 
     /// A copy of a refused proposal is refused too, or repeating a bad proposal would be rewarded more than making it once.
@@ -188,7 +186,36 @@ impl Environment for AbsoluteZero {
     }
 }
 
+/// A proposal or a derivation before it is judged.
+struct ReadProposal {
+    attempt: Attempt,
+    known: bool,
+    provenance: Provenance,
+}
+
 impl AbsoluteZero {
+    /// Nothing runs for those that are evaluated on.
+    fn judge_read(&self, execute: &dyn Execute, read: Vec<ReadProposal>) -> Vec<JudgedProposalOf<Self>> {
+        let refusal = |attempt: &Attempt| match attempt {
+            Attempt::Proposal(proposal) => self.base.guard.refuse_programs([proposal.program()]),
+            _ => None,
+        };
+        let requests = read.iter().map(|ReadProposal { attempt, known, provenance }| match refusal(attempt) {
+            Some(verdict) => Judging::Decided(Ok(ProposalVerdict { verdict, task: None, guess_rate: None })),
+            None => Judging::Open(ProposalRequest { attempt, known: *known, provenance: provenance.clone() }),
+        });
+        let judged = run_undecided(requests, |open| judge_proposals(execute, &self.tasks.gate, open));
+        let judgement = |(ReadProposal { attempt: detail, known, .. }, judged)| match judged {
+            Ok(ProposalVerdict { verdict, task, guess_rate }) => {
+                let guess_rate = guess_rate.filter(|_| self.own.discount_guesses);
+                let task = task.map(TripletTask);
+                JudgedProposal { verdict: Ok(verdict), task, known, guess_rate, detail }
+            }
+            Err(dropped) => JudgedProposal { verdict: Err(dropped), task: None, known, guess_rate: None, detail },
+        };
+        read.into_iter().zip(judged).map(judgement).collect()
+    }
+
     fn read_proposal(&self, one: &ProposalToJudge<'_, Self>) -> Attempt {
         let shape = ProposalShape {
             task_type: one.request.task_type,

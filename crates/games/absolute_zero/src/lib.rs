@@ -12,6 +12,7 @@
 
 mod composites;
 mod config;
+mod derivations;
 mod drafts;
 mod environment;
 mod metrics;
@@ -43,6 +44,7 @@ use veriplay_selfplay::step::{Attempts, Step};
 use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskContent, TaskPool};
 
 pub use config::{AbsoluteZeroConfig, AbsoluteZeroSettings};
+pub use derivations::{Derivation, easier_variants};
 pub use drafts::draft_tasks;
 pub use metrics::{AbsoluteZeroMetrics, ProposalCounts, RoleMetrics, Triplets, step_metrics};
 

@@ -10,7 +10,7 @@ use veriplay_selfplay::facts::StepFacts;
 use veriplay_selfplay::metrics::{SolveCount, learnable_share, mean_rate};
 use veriplay_selfplay::rollout::FinishedEpisode;
 use veriplay_selfplay::statistics::{mean_over, share};
-use veriplay_selfplay::task_pool::{PoolTask, Source};
+use veriplay_selfplay::task_pool::{PoolTask, Source, StepTask};
 
 use crate::TripletTask;
 
@@ -99,7 +99,8 @@ fn proposer_metrics<E: Triplets>(game: &E, step: &StepFacts<E>, task_type: TaskT
     }
     let valid_rate = share(valid, of_type.len() - dropped);
     let responses: Vec<_> = of_type.iter().map(|(_, one)| &one.finished).collect();
-    let fresh = step.solved_where(|asked| asked.task.kind() == task_type.name() && asked.source == Source::Fresh);
+    let is_proposed = |asked: &StepTask<TripletTask>| asked.source == Source::Fresh && asked.derivation.is_none();
+    let fresh = step.solved_where(|asked| asked.task.kind() == task_type.name() && is_proposed(asked));
     RoleMetrics {
         dropped,
         malformed,

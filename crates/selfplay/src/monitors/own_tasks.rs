@@ -1,8 +1,8 @@
 //! `own_tasks`: the share of a step's tasks that a policy proposed.
 //!
 //! # What it measures
-//! Of the tasks that solvers attempted, those that a proposer made, in this step, in an earlier one or before step 0. The others were given, or
-//! derived by a program. `null` where no task was attempted.
+//! Of the tasks that solvers attempted, those that a proposer made, in this step, in an earlier one or before step 0, and those that a program
+//! derived of these. The others were given, or derived of what was. `null` where no task was attempted.
 //!
 //! # Why
 //! A run that trains on given tasks shows what reinforcement learning on executed rewards does, and not what self-play adds to it.
