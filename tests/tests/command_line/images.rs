@@ -377,7 +377,7 @@ fn a_run_records_its_image_and_says_when_that_has_become_another() {
     };
     let small = [
         "gate.image=colours", "game.proposals_per_type=2", "game.tasks_per_type=2", "game.group_size=2",
-        "tasks.seeds_per_type=20", "tasks.sft_per_type=2", "eval.tasks=2",
+        "game.seed_proposals=0", "tasks.seeds_per_type=20", "eval.tasks=2", "eval.ladder_tasks=0",
     ];
     write("colorsys");
     succeeded(command(&["play", "--steps", "1", "--out", "run"]).args(small.map(|set| ["--set", set]).concat()));
