@@ -147,7 +147,7 @@ fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
     let gradient = LearningObjective::PolicyGradient;
     let unrewarded = "leave it out: this objective uses no rewards";
     let start = TrainFrom::Start;
-    let wrong: [(&str, SolVerConfig); 21] = [
+    let wrong: [(&str, SolVerConfig); 22] = [
         ("`format` is `chatty`", config().with(|c| c.shared.format = "chatty".to_owned())),
         ("`group_size` is `1`", config().with(|c| c.shared.group_size = 1)),
         ("`problems` is `0`", config().with(|c| c.own.problems = 0)),
