@@ -303,7 +303,8 @@ mod tests {
     fn small() -> AbsoluteZeroSetup {
         let config = PlayConfig::<AbsoluteZeroSetup>::parse(builtin_configs::QUICKSTART, "quickstart".as_ref());
         let mut setup = config.expect("it is valid").setup;
-        (setup.eval.tasks, setup.eval.ladder_tasks, setup.tasks.seeds_per_type, setup.tasks.sft_per_type) = (3, 0, 4, 2);
+        (setup.eval.tasks, setup.eval.ladder_tasks, setup.tasks.seeds_per_type, setup.tasks.sft_per_type) =
+            (3, 0, 4, 2);
         (setup.game.shared.seed_proposals, setup.game.shared.sft_samples) = (0, 16);
         (setup.game.own.proposals_per_type, setup.game.own.tasks_per_type, setup.game.shared.group_size) = (2, 2, 2);
         // The scripted policy has a token for each letter.

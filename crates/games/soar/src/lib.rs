@@ -353,7 +353,7 @@ mod tests {
                 }
                 let own = [TEACHES, OTHER].into_iter().find(|(program, _)| prompt.contains(program));
                 let answer = match own {
-                    Some((_, answer)) => Some(answer.to_owned()).filter(|_| turn.sample % 2 == 0),
+                    Some((_, answer)) => Some(answer.to_owned()).filter(|_| turn.sample.is_multiple_of(2)),
                     None => {
                         let known = answers.iter().find(|(asked, _)| prompt.ends_with(asked.as_str()));
                         known.filter(|_| turn.sample < skill).map(|(_, answer)| answer.clone())
