@@ -69,7 +69,7 @@ const COLLAPSES: &[Collapse] = &[
     ("cut_off_responses", 20, &[("play/cut_off_responses", 0.9)]),
 ];
 
-/// Monitors that only measure.
+/// Monitors that measure a step and raise no alarm.
 const WITHOUT_ALARM: &[&str] =
     &["proposals_in_held_out", "prompts_without_room", "own_tasks", "proposer_signal", "accepted_share"];
 
