@@ -81,8 +81,11 @@ impl<'a> IntrinsicTerms<'a> {
                 let answers: Vec<Option<&str>> = places.iter().map(|place| episodes[*place].and_then(answer)).collect();
                 let values = by_name(name).map(|one| one.attempts(&answers)).unwrap_or_default();
                 for (place, value) in places.iter().zip(values) {
+                    let Some(reward) = &mut rewards[*place] else { continue };
                     let term = (self.left * coefficient * value).max(-MAX_TERM);
-                    rewards[*place].iter_mut().for_each(|reward| reward.parts.push((name.clone(), term, 1.0)));
+                    // What is right stays better than nothing.
+                    let term = if reward.total() > 0.0 { term.max(-reward.total() / 2.0) } else { term };
+                    reward.parts.push((name.clone(), term, 1.0));
                 }
             }
         }

@@ -71,7 +71,8 @@ impl Script<AbsoluteZero> for Ladder {
                 let fresh = choice.fresh(|task| made.contains(&PoolTask::id(task)));
                 choice.take(fresh, self.tasks_per_rung);
             })?;
-            step.solve(variants)?;
+            let tried = step.solve(variants)?;
+            game.imitate_answers(step, &tried)?;
         }
         step.admit();
         Ok(())

@@ -2,28 +2,32 @@
 //! leading to it. A script over Absolute Zero.
 //!
 //! # One step
-//! 1. Targets are drawn of the pool: tasks that no attempt solved when they were last attempted.
-//! 2. For each of them the policy is asked for one task, with the target as the reference of its prompt.
-//! 3. Solvers attempt the proposals, the targets, and tasks of the pool as in Absolute Zero.
+//! 1. Targets are drawn of the pool, tasks that no attempt solved when they were last attempted, and other tasks as in Absolute Zero.
+//! 2. For each target the policy is asked for one task, with the target as the reference of its prompt.
+//! 3. Solvers attempt the proposals, the targets and the other tasks.
 //! 4. A valid proposal whose solve rate s is in 0 < s ≤ `sgs.max_rate` is rewarded by guide · (1 − s), and any other valid one by 0. The
 //!    configuration's reward says what a refused one gets.
 //!
 //! # Choices
 //! The guide is 0 where the proposal's program does what the target's does (their signatures are equal), and else the similarity of the two programs,
 //! as the intrinsic reward `novelty` has it: what is near a task that nobody solves leads to it. The paper has a model grade that, and takes the 70th
-//! percentile of the mixed rates as the bound; its solvers imitate right answers. `sgs.max_rate` below 1/4 is the filter of STP (arXiv 2502.00212).
+//! percentile of the mixed rates as the bound, and scales the rewards of a batch to [0, 1]; its solvers imitate right answers. `sgs.max_rate` below 1/4
+//! is the bound of STP (arXiv 2502.00212), which also asks that the solution uses what was shown. A target's program at an input of another type has no
+//! equal signature, and is known by its text.
 //! What guesses earn is taken off, as of other rewards. Induction tasks are no targets: their proposers are given a program. With
 //! `game.proposer = "none"` it is reinforcement learning on the pool, and on its unsolved tasks more often: the control.
 //!
 //! # Invariants
 //! Those of Absolute Zero. A target is a task of the pool, never one that the policy is evaluated on.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use veriplay_absolute_zero::setup::AbsoluteZeroSetup;
 use veriplay_absolute_zero::{AbsoluteZero, AbsoluteZeroRequest, TripletTask};
 use veriplay_console::exit::{Failure, bad_value};
 use veriplay_console::progress::counted;
-use veriplay_core::{Prompt, Reward, Role, TaskType};
+use veriplay_core::{Digest, Prompt, Reward, Role, TaskType, program_hash};
 use veriplay_run::game_setup::GameSetup;
 use veriplay_run::scripted_setup::{ScriptSetup, ScriptedSetup};
 use veriplay_selfplay::environment::Environment;
@@ -34,7 +38,7 @@ use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::preferences::Response;
 use veriplay_selfplay::rollout::{Episode, Part};
 use veriplay_selfplay::step::{Attempts, Player, Step};
-use veriplay_selfplay::task_pool::PoolTask;
+use veriplay_selfplay::task_pool::{PoolEntry, PoolTask};
 
 /// Its name in configurations: a value of `plays`.
 pub const NAME: &str = "sgs";
@@ -61,20 +65,21 @@ pub struct Sgs {
 
 impl Script<AbsoluteZero> for Sgs {
     fn step(&self, game: &AbsoluteZero, step: &mut Step<'_, AbsoluteZero>) -> Result<(), PlayError> {
-        let targets = step.draw(|choice| {
-            let kinds = game.kinds();
-            let unsolved = choice.entries(|entry| {
-                let is_unsolved = entry.last.is_some_and(|last| last.judged > 0 && last.solved == 0);
-                let kind = entry.task.kind();
-                is_unsolved && kind != TaskType::Induction.name() && kinds.contains(&kind)
-            });
+        let kinds = game.kinds();
+        // In one draw, so that no task is attempted twice.
+        let given = step.draw(|choice| {
+            let unsolved = choice.entries(|entry| is_target(entry, &kinds));
             let unsolved = choice.shuffled(unsolved);
             choice.take(unsolved, self.targets_per_step);
+            game.choose_tasks(choice);
         })?;
+        let entries = step.pool().entries().iter().filter(|entry| is_target(entry, &kinds));
+        let targets: BTreeSet<Digest> = entries.map(|entry| entry.task.id()).collect();
+        let drawn = given.tasks().iter().filter(|one| targets.contains(&one.task.id()));
         let mut asked = Vec::new();
         let mut proposers = Vec::new();
         // Neighbours of one kind are sampled together.
-        let mut by_kind: Vec<_> = targets.tasks().iter().collect();
+        let mut by_kind: Vec<_> = drawn.take(self.targets_per_step).collect();
         by_kind.sort_by_key(|target| target.task.kind());
         for target in by_kind {
             let question = &target.task.question;
@@ -87,14 +92,20 @@ impl Script<AbsoluteZero> for Sgs {
             let fresh = choice.fresh(|_| true);
             choice.take(fresh, usize::MAX);
         })?;
-        let given = step.draw(|choice| game.choose_tasks(choice))?;
         step.admit();
         let tried = step.solve(proposed)?;
         self.reward(game, step, &tried, &asked)?;
-        step.solve(targets)?;
-        step.solve(given)?;
-        Ok(())
+        game.imitate_answers(step, &tried)?;
+        let tried = step.solve(given)?;
+        game.imitate_answers(step, &tried)
     }
+}
+
+/// Whether an entry of the pool is a task that nobody solved when it was last attempted, of a kind whose proposers can be shown it.
+fn is_target(entry: &PoolEntry<TripletTask>, kinds: &[&'static str]) -> bool {
+    let is_unsolved = entry.last.is_some_and(|last| last.judged > 0 && last.solved == 0);
+    let kind = entry.task.kind();
+    is_unsolved && kind != TaskType::Induction.name() && kinds.contains(&kind)
 }
 
 impl Sgs {
@@ -159,8 +170,12 @@ struct GuidedProposal<'a> {
     target: &'a TripletTask,
 }
 
-/// How much of the shapes of two programs is the same, in [0, 1].
+/// How much of the shapes of two programs is the same, in [0, 1]; 0 where they are one program, whatever the inputs of the two tasks.
 fn similarity(one: &TripletTask, other: &TripletTask) -> f64 {
+    let [own, others] = [one, other].map(|task| program_hash(task.question.program()));
+    if own == others {
+        return 0.0;
+    }
     let novelty = intrinsic::by_name("novelty").and_then(|novelty| novelty.value(&one.content(), &[&other.content()]));
     novelty.map_or(0.0, |novelty| 1.0 - novelty)
 }
@@ -180,6 +195,15 @@ impl ScriptSetup for SgsTables {
         }
         if base.game.shared.drop_unsolved {
             return Err(bad_value("game.drop_unsolved", &true, "false: tasks that nobody solved are the targets"));
+        }
+        let sampled = base.game.own.proposals_per_type;
+        if sampled > 0 {
+            return Err(bad_value("game.proposals_per_type", &sampled, "0: proposals are asked for beside targets"));
+        }
+        if base.game.shared.learn_from.makes_pairs() {
+            let value = base.game.shared.learn_from.name();
+            let want = "another value: each proposal has a prompt of its own, and would be in no pair";
+            return Err(bad_value("game.learn_from", &value, want));
         }
         if base.game.own.task_types == [TaskType::Induction] {
             return Err(bad_value("game.task_types", &"induction alone", "another type too: induction has no targets"));

@@ -97,6 +97,7 @@ struct Trial {
 /// The attempts at a task that some solved and some did not.
 #[derive(Serialize, Deserialize)]
 struct AttemptedTask {
+    rate: f32,
     prompt: Vec<u32>,
     attempts: Vec<LearnedAttempt>,
 }
@@ -123,8 +124,8 @@ impl Script<AbsoluteZero> for Soar {
         step.admit();
         let tried = step.solve(proposed)?;
         self.hold(step, &tried)?;
-        step.solve(given)?;
-        Ok(())
+        let tried = step.solve(given)?;
+        game.imitate_answers(step, &tried)
     }
 
     fn after_update(&self, game: &AbsoluteZero, after: &mut AfterUpdate<'_, AbsoluteZero>) -> Result<(), PlayError> {
@@ -178,8 +179,11 @@ impl Soar {
             }
             trials[place / self.tasks_per_batch].tasks.extend(task);
         }
-        let attempts: Vec<Response> = step.responses(tried).into_iter().map(|(response, _)| response).collect();
-        attempts.into_iter().try_for_each(|one| step.leave_out(one))?;
+        let attempts = step.responses(tried).into_iter().map(|(response, _)| response);
+        // A proposal that no batch has is worth what nobody knows.
+        let proposals = (0..step.facts().proposals.len()).map(|index| Response { part: Part::Proposal, index });
+        let left_out: Vec<Response> = attempts.chain(proposals.filter(|one| !held.contains(one))).collect();
+        left_out.into_iter().try_for_each(|one| step.leave_out(one))?;
         step.defer_episodes(PROPOSALS, &held)?;
         step.defer(TRIALS, json(&Trials { worths, trials })?);
         Ok(())
@@ -225,17 +229,18 @@ fn attempted_task(attempts: &[SolverEpisode<AbsoluteZero>]) -> Option<AttemptedT
         logprobs: rollout.logprobs.clone(),
         advantage: (f64::from(u8::from(*is_right)) - rate) as f32,
     });
-    Some(AttemptedTask { prompt: first.prompt_tokens.clone(), attempts: attempts.collect() })
+    Some(AttemptedTask { rate: rate as f32, prompt: first.prompt_tokens.clone(), attempts: attempts.collect() })
 }
 
 /// A mean over tokens; `None` where there is nothing to learn.
 fn train_batch(tasks: Vec<AttemptedTask>) -> Option<TrainBatch> {
     let mut samples = Vec::new();
-    for AttemptedTask { prompt, attempts } in tasks {
+    for AttemptedTask { rate, prompt, attempts } in tasks {
         let prompt: Arc<[u32]> = prompt.into();
         samples.extend(attempts.into_iter().map(|one| Sample {
             behaviour: (!one.logprobs.is_empty()).then_some(one.logprobs),
             role: Some(Role::SOLVER),
+            rate: Some(rate),
             ..Sample::new(prompt.clone(), one.tokens, one.advantage)
         }));
     }
@@ -287,6 +292,10 @@ impl ScriptSetup for SoarTables {
         let fresh = base.game.own.fresh_fraction;
         if fresh != 0.0 {
             return Err(bad_value("game.fresh_fraction", &fresh, "0: proposals are attempted for their trials"));
+        }
+        if base.game.shared.learn_from.makes_pairs() {
+            let value = base.game.shared.learn_from.name();
+            return Err(bad_value("game.learn_from", &value, "another value: deferred proposals would be in no pair"));
         }
         if base.tasks.seeds_per_type == 0 && base.game.shared.seed_proposals == 0 {
             return Err(bad_value("tasks.seeds_per_type", &0, "above 0: progress is measured on seed tasks"));
