@@ -151,21 +151,7 @@ impl GameSetup for AbsoluteZeroSetup {
     }
 
     fn describe_step(&self) -> Vec<String> {
-        let (game, shared, types) = (&self.game.own, &self.game.shared, self.game.own.task_types.len());
-        let (proposals, tasks) = (types * game.proposals_per_type, types * game.tasks_per_type);
-        let methods = Methods::named_by(shared);
-        let control = if methods.reward.shuffled() { ", shuffled: the control" } else { "" };
-        let (reward, advantage) = (methods.reward.name(), methods.advantage.name());
-        vec![
-            format!(
-                "a step: {}, then {} at each of {}",
-                counted(proposals, "proposal"),
-                counted(shared.group_size, "attempt"),
-                counted(tasks, "task")
-            ),
-            format!("jobs of a step: at most {}", 3 * proposals + shared.group_size * tasks),
-            format!("reward `{reward}`{control}; advantage `{advantage}`; prompts `{}`", shared.format),
-        ]
+        self.describe_step_with(0)
     }
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<AbsoluteZero>), Failure> {
@@ -211,6 +197,25 @@ const DEPTHS: [&str; 6] = ["one", "two", "three", "four", "five", "six"];
 static GRAMMAR: LazyLock<Grammar> = LazyLock::new(Grammar::built_in);
 
 impl AbsoluteZeroSetup {
+    /// A step in words, of a loop that runs up to so many jobs beside those of Absolute Zero.
+    pub fn describe_step_with(&self, more_jobs: usize) -> Vec<String> {
+        let (game, shared, types) = (&self.game.own, &self.game.shared, self.game.own.task_types.len());
+        let (proposals, tasks) = (types * game.proposals_per_type, types * game.tasks_per_type);
+        let methods = Methods::named_by(shared);
+        let control = if methods.reward.shuffled() { ", shuffled: the control" } else { "" };
+        let (reward, advantage) = (methods.reward.name(), methods.advantage.name());
+        vec![
+            format!(
+                "a step: {}, then {} at each of {}",
+                counted(proposals, "proposal"),
+                counted(shared.group_size, "attempt"),
+                counted(tasks, "task")
+            ),
+            format!("jobs of a step: at most {}", 3 * proposals + shared.group_size * tasks + more_jobs),
+            format!("reward `{reward}`{control}; advantage `{advantage}`; prompts `{}`", shared.format),
+        ]
+    }
+
     /// One of the two sets: the same for every run, whatever its seed.
     fn evaluation_tasks(&self, set: EvalSet, execute: &dyn Execute) -> Result<Vec<Task>, Failure> {
         let mut all = Vec::new();

@@ -25,7 +25,6 @@ use veriplay_absolute_zero::{AbsoluteZero, Derivation, easier_variants};
 use veriplay_console::exit::{Failure, bad_value};
 use veriplay_console::progress::counted;
 use veriplay_core::Digest;
-use veriplay_run::game_setup::GameSetup;
 use veriplay_run::scripted_setup::{ScriptSetup, ScriptedSetup};
 use veriplay_selfplay::game::{Game, Script};
 use veriplay_selfplay::play::PlayError;
@@ -116,7 +115,8 @@ impl ScriptSetup for LadderTables {
         let (times, variants) = (counted(depth, "time"), counted(tasks_per_rung, "easier variant"));
         let attempts = counted(base.game.shared.group_size, "attempt");
         let own = format!("{times}: at most {variants} of tasks that no attempt solved, and {attempts} at each");
-        base.describe_step().into_iter().chain([own]).collect()
+        let jobs = depth * tasks_per_rung * (3 + base.game.shared.group_size);
+        base.describe_step_with(jobs).into_iter().chain([own]).collect()
     }
 
     fn script(&self) -> Box<dyn Script<AbsoluteZero>> {
@@ -130,6 +130,7 @@ mod tests {
     use veriplay_console::isolation::Isolation;
     use veriplay_core::{Attempt, Provenance, Question, ScriptedPolicy, ScriptedRequest, TaskType, Value};
     use veriplay_run::builtin_configs;
+    use veriplay_run::game_setup::GameSetup;
     use veriplay_run::play_config::PlayConfig;
     use veriplay_selfplay::driver::Output;
     use veriplay_selfplay::game_state::GameState;

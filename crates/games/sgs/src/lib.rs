@@ -28,7 +28,6 @@ use veriplay_absolute_zero::{AbsoluteZero, AbsoluteZeroRequest, TripletTask};
 use veriplay_console::exit::{Failure, bad_value};
 use veriplay_console::progress::counted;
 use veriplay_core::{Digest, Prompt, Reward, Role, TaskType, program_hash};
-use veriplay_run::game_setup::GameSetup;
 use veriplay_run::scripted_setup::{ScriptSetup, ScriptedSetup};
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::game::Script;
@@ -224,7 +223,9 @@ impl ScriptSetup for SgsTables {
             "before that at most {targets} that nobody solved, a proposal for each, and attempts at both; rewarded up to \
                      a solve rate of {max_rate}"
         );
-        base.describe_step().into_iter().chain([own]).collect()
+        // The gate's and a signature of each proposal, one of its target, and attempts at both.
+        let jobs = targets_per_step * (5 + 2 * base.game.shared.group_size);
+        base.describe_step_with(jobs).into_iter().chain([own]).collect()
     }
 
     fn script(&self) -> Box<dyn Script<AbsoluteZero>> {
@@ -237,6 +238,7 @@ mod tests {
     use veriplay_console::isolation::Isolation;
     use veriplay_core::{IoPair, Limits, Provenance, Question, ScriptedPolicy, ScriptedRequest, Task, Value};
     use veriplay_run::builtin_configs;
+    use veriplay_run::game_setup::GameSetup;
     use veriplay_run::play_config::PlayConfig;
     use veriplay_selfplay::game_state::GameState;
     use veriplay_selfplay::play::StepContext;

@@ -25,7 +25,6 @@ use veriplay_absolute_zero::{AbsoluteZero, TripletTask};
 use veriplay_console::exit::{Failure, bad_value};
 use veriplay_console::progress::counted;
 use veriplay_core::{Reward, Role, Rollout, Sample, Status, TrainBatch};
-use veriplay_run::game_setup::GameSetup;
 use veriplay_run::scripted_setup::{ScriptSetup, ScriptedSetup};
 use veriplay_selfplay::admission::Admission;
 use veriplay_selfplay::after_update::AfterUpdate;
@@ -314,7 +313,10 @@ impl ScriptSetup for SoarTables {
         let (trials, proposals) = (counted(batches, "trial"), counted(tasks_per_batch, "proposal"));
         let (updates, tasks) = (counted(updates, "update"), counted(measured_tasks, "task"));
         let own = format!("behind it at most {trials}, each of {updates} on {proposals} and measured on {tasks}");
-        base.describe_step().into_iter().chain([own]).collect()
+        // Attempts at the batches, and measurements before and after the trials.
+        let attempted = batches * tasks_per_batch + (batches + 1) * measured_tasks;
+        let jobs = attempted * base.game.shared.group_size;
+        base.describe_step_with(jobs).into_iter().chain([own]).collect()
     }
 
     fn script(&self) -> Box<dyn Script<AbsoluteZero>> {
@@ -332,6 +334,7 @@ mod tests {
         ScriptedPolicy, ScriptedRequest, Snapshot, TaskType, Update, Value,
     };
     use veriplay_run::builtin_configs;
+    use veriplay_run::game_setup::GameSetup;
     use veriplay_run::play_config::PlayConfig;
     use veriplay_selfplay::after_update::UpdatedPolicy;
     use veriplay_selfplay::driver::StepUpdate;
