@@ -35,6 +35,7 @@ SMALL = {
     "game.tasks_per_type": 3,
     "tasks.seeds_per_type": 12,
     "eval.tasks": 2,
+    "eval.ladder_tasks": 0,
 }
 
 

@@ -21,10 +21,9 @@ SMALL = {
     "checkpoint_every": 1,
     "game.proposals_per_type": 4,
     "game.tasks_per_type": 3,
-    "game.sft_samples": 4,
-    "tasks.seeds_per_type": 12,
-    "tasks.sft_per_type": 8,
+    "game.seed_proposals": 8,
     "eval.tasks": 4,
+    "eval.ladder_tasks": 0,
 }
 #: trackio fixes its folder when it is imported, so each import is a process.
 IMPORT = f"""

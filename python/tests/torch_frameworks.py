@@ -252,7 +252,7 @@ def test_a_policy_in_torch_plays_absolute_zero(binary: str, tmp_path: Path) -> N
     spec.loader.exec_module(example)
     torch.set_num_threads(1)
     settings = {"checkpoint_every": 1, "game.proposals_per_type": 8, "game.tasks_per_type": 4}
-    settings |= {"tasks.seeds_per_type": 32, "eval.tasks": 12}
+    settings |= {"tasks.seeds_per_type": 32, "eval.tasks": 12, "eval.ladder_tasks": 0}
     with AbsoluteZero(out=tmp_path / "whole", steps=2, settings=settings, binary=binary) as game:
         summary = game.play(example.TorchTrainer(str(ROOT / "models" / "tiny")))
     assert summary is not None and summary["valid_proposal_rate"] > 0.3 and summary["solve_rate"] > 0.1
@@ -306,7 +306,7 @@ def play_with_trl(binary: str, out: Path, *, killed_at: int | None = None, resum
         gradient_checkpointing=False,
     )
     settings = {"game.proposals_per_type": 6, "game.tasks_per_type": 4, "game.fresh_fraction": 0.5}
-    settings |= {"tasks.seeds_per_type": 32, "eval.tasks": 8}
+    settings |= {"tasks.seeds_per_type": 32, "eval.tasks": 8, "eval.ladder_tasks": 0}
     batches: list[dict[str, Any]] = []
     with SelfPlay(args, settings=settings, binary=binary) as play:
 

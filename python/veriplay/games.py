@@ -365,8 +365,8 @@ class Game:
         if resume is not None:
             self._command += ["--resume", os.fspath(resume)]
         else:
-            # The built-in configuration imitates its own start model, which trainers do in their own way.
-            own = {} if config is not None else {"game.sft_samples": 0, "game.sft_weight": 0.0}
+            # The built-in configuration begins with proposals of its start model and imitates answers: a trainer has neither that model nor those tokens.
+            own = {"game.answer_weight": 0.0, "game.seed_proposals": 0, "tasks.seeds_per_type": 4000} if config is None else {}
             chosen = {**own, **(settings or {}), "model": "stdio"}
             self._command += [f"--set={key}={_toml(key, value)}" for key, value in chosen.items()]
             options = [("--config", config), ("--out", out), ("--steps", steps), ("--seed", seed)]

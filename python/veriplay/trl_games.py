@@ -340,8 +340,6 @@ def _settings(args: Any, updates: int) -> dict[str, Any]:
         "game.top_k": args.top_k or 0,
         "game.top_p": args.top_p,
         "game.min_p": args.min_p or 0.0,
-        # The built-in configuration imitates its own start model.
-        "game.sft_samples": 0,
     }
     for role in ROLES:
         chosen[f"game.{role}_temperature"] = args.temperature

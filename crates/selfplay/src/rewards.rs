@@ -175,7 +175,7 @@ pub trait RewardScheme: Send + Sync {
 registry! {
     /// Every reward scheme.
     REWARDS: [RewardScheme] = [
-        &curve::QUICKSTART,
+        &curve::FAILURE_RATE,
         &azr::AZR,
         &azr::AZR_INVERSE,
         &curve::BAND,

@@ -16,7 +16,7 @@ fn a_dry_run_says_what_would_be_asked_and_makes_nothing() {
     command.arg("play").arg("--dry-run").arg("--config").arg(path).arg("--out").arg(&out);
     let phases = ["loading the model", "making the held-out tasks of `absolute_zero`", "making a prompt of each role"];
     let said = stdout(&ended(&mut command, 0, &phases));
-    says(&said, &["game `absolute_zero`, 5 steps", "reward `quickstart`", "memory: about", "--- solver, induction\n<"]);
+    says(&said, &["game `absolute_zero`, 5 steps", "reward `band`", "memory: about", "--- solver, induction\n<"]);
     assert!(!out.exists());
 }
 

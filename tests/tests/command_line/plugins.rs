@@ -17,8 +17,8 @@ use super::resume::{ENDLESS, assert_same_but, interrupted, survives};
 use super::verify::rows;
 use super::{root, says, small_config, stdout, succeeded};
 
-/// `quickstart`, as a program.
-const QUICKSTART: &str = include_str!("plugins/quickstart.py");
+/// `failure_rate`, as a program.
+const FAILURE_RATE: &str = include_str!("plugins/failure_rate.py");
 
 /// `frontier`, as a program without the package.
 const FRONTIER: &str = include_str!("plugins/frontier.py");
@@ -78,7 +78,7 @@ fn assert_as_built_in(key: &str, source: &str, built_in: &str) {
 
 #[test]
 fn a_reward_survives_kills_and_gives_the_run_of_the_same_reward_built_in() {
-    assert_as_built_in("reward", QUICKSTART, "quickstart");
+    assert_as_built_in("reward", FAILURE_RATE, "failure_rate");
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn a_page_compares_runs_of_real_play() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let runs = [dir.path().join("learned"), dir.path().join("control")];
     let config = write_config(dir.path(), &small_config());
-    for (run, reward) in runs.iter().zip(["quickstart", "random"]) {
+    for (run, reward) in runs.iter().zip(["failure_rate", "random"]) {
         succeeded(play_file(&config, run).args(["--set", &format!("game.reward={reward}")]));
     }
     let page = page_of(dir.path(), &[&runs[0], &runs[1]]);

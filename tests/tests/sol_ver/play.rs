@@ -353,7 +353,7 @@ fn a_policy_gradient_rewards_what_was_decided_and_nothing_else() {
     let gradient = |proposer_weight| {
         config().with(|c| {
             c.own.objective = LearningObjective::PolicyGradient;
-            c.shared.reward = Some("quickstart".to_owned());
+            c.shared.reward = Some("failure_rate".to_owned());
             c.shared.advantage = Some("grpo".to_owned());
             c.shared.proposer_weight = proposer_weight;
         })
@@ -446,7 +446,7 @@ fn a_dry_run_shows_a_prompt_of_each_role() {
 fn methods_of_ones_own_play_this_game() {
     let config = config().with(|c| {
         c.own.objective = LearningObjective::PolicyGradient;
-        (c.shared.reward, c.shared.advantage) = (Some("quickstart".to_owned()), Some("grpo".to_owned()));
+        (c.shared.reward, c.shared.advantage) = (Some("failure_rate".to_owned()), Some("grpo".to_owned()));
         c.shared.proposer_weight = 1.0;
         (c.own.problems, c.own.earlier_problems) = (3, 1);
     });

@@ -17,7 +17,7 @@ use veriplay_selfplay::splits::Guard;
 const GAME: &str = r#"
 format = "compact"
 group_size = 8
-reward = "quickstart"
+reward = "failure_rate"
 advantage = "group"
 proposer_weight = 1.0
 proposer_temperature = 1.0

@@ -44,8 +44,10 @@ pub struct AbsoluteZeroTaskConfig {
     /// The mix of families that seeds are drawn from, as the grammar names it.
     pub seed_mix: String,
     /// Seed tasks of each type.
+    #[serde(default)]
     pub seeds_per_type: usize,
     /// Proposals of each type that the start model makes; the valid ones are supervised examples.
+    #[serde(default)]
     pub sft_per_type: usize,
     /// The mix of families of the held-out and validation sets, unless `eval_programs` names a file.
     #[serde(default)]
@@ -526,8 +528,8 @@ mod tests {
     fn a_step_demands_all_its_prompts_and_responses() {
         let quickstart = PlayConfig::<AbsoluteZeroSetup>::parse(builtin_configs::QUICKSTART, "quickstart".as_ref());
         let step_tokens = quickstart.expect("it is valid").setup.step_tokens(512);
-        // 96 tasks of 512 + 8 · 48 tokens, 96 proposals and 16 supervised examples of 512.
-        assert_eq!(step_tokens, StepTokens { total: 96 * 896 + 112 * 512, longest: 512, longest_response: 64 });
+        // 96 tasks of 512 + 8 · 48 tokens, and 96 proposals of 512.
+        assert_eq!(step_tokens, StepTokens { total: 96 * 896 + 96 * 512, longest: 512, longest_response: 64 });
     }
 
     #[test]

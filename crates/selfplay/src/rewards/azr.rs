@@ -13,7 +13,7 @@
 //! so a model that cannot keep the format learns that first.
 //!
 //! # How it can be gamed
-//! As `quickstart`: the jackpot is at s = 1/G. `azr_inverse` rewards most what nobody can solve, such as a hash. The
+//! As `failure_rate`: the jackpot is at s = 1/G. `azr_inverse` rewards most what nobody can solve, such as a hash. The
 //! floor mixes format with skill: a solver may learn to be readable and wrong.
 //!
 //! # Example

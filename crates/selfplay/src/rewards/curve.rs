@@ -2,12 +2,12 @@
 //!
 //! # What it rewards
 //! Solver: 1 for an accepted attempt, 0 for any other. Proposer: −0.5 for an invalid or malformed proposal, −0.25 for a duplicate, and the curve for a
-//! valid one, which is 0 wherever the table does not say. `random` is the control: the rewards of `quickstart`, shuffled within each batch of one
+//! valid one, which is 0 wherever the table does not say. `random` is the control: the rewards of `failure_rate`, shuffled within each batch of one
 //! role and task type by a permutation seeded by (run seed, step).
 //!
 //! | name | reward | source |
 //! |---|---|---|
-//! | `quickstart` | 1 − s on 0 < s < 1 | Absolute Zero Reasoner without its penalties (arXiv 2505.03335) |
+//! | `failure_rate` | 1 − s on 0 < s < 1 | Absolute Zero Reasoner without its penalties (arXiv 2505.03335) |
 //! | `band` | 4 s (1 − s) | learnability, the variance of success (arXiv 2408.15099, 2502.12272) |
 //! | `r_zero` | min(s, 1 − s) | the code of R-Zero (arXiv 2508.05004) and Agent0; the paper of R-Zero has twice as much |
 //! | `dr_zero` | (G − k) / (G − 1) on 0 < k < G | Dr. Zero (arXiv 2601.07055), as it is told: its code was not read |
@@ -21,7 +21,7 @@
 //!
 //! # Why
 //! To compare curves with everything else equal: papers differ in what else they reward. Evidence that the exact curve matters is mixed: SPICE
-//! reports four points between curves, SSR hardly any between its curve and none. `quickstart` is the setting that was measured to train a 1M model in
+//! reports four points between curves, SSR hardly any between its curve and none. `band` is the setting that was measured to train a 1M model in
 //! minutes. Some models get better under any reward (arXiv 2506.10947): a gain counts only as far as `random` does not show it.
 //!
 //! # How it can be gamed
@@ -29,7 +29,7 @@
 //! that are high at k = 1 reward luck: the estimate is noisiest there, and a task of true solve rate 0.01 earns up to a fifth of the best one.
 //!
 //! # Example
-//! Of 8 attempts 2 solve the task: it is worth 0.75 under `quickstart` and `band`, 0.25 under `r_zero`, 0.857 under `dr_zero`, 0.823 under `spice`.
+//! Of 8 attempts 2 solve the task: it is worth 0.75 under `failure_rate` and `band`, 0.25 under `r_zero`, 0.857 under `dr_zero`, 0.823 under `spice`.
 
 use std::ops::Bound::{self, Excluded, Included};
 use std::ops::RangeBounds;
@@ -54,8 +54,8 @@ const fn curve(name: &'static str, support: (Bound<f64>, Bound<f64>), value: fn(
 /// Some attempts solve the task, and some do not.
 const LEARNABLE: (Bound<f64>, Bound<f64>) = (Excluded(0.0), Excluded(1.0));
 
-pub(super) const QUICKSTART: Curve = curve("quickstart", LEARNABLE, |s, _| 1.0 - s);
-pub(super) const RANDOM: Curve = Curve { name: "random", shuffled: true, ..QUICKSTART };
+pub(super) const FAILURE_RATE: Curve = curve("failure_rate", LEARNABLE, |s, _| 1.0 - s);
+pub(super) const RANDOM: Curve = Curve { name: "random", shuffled: true, ..FAILURE_RATE };
 pub(super) const BAND: Curve = curve("band", LEARNABLE, |s, _| 4.0 * s * (1.0 - s));
 pub(super) const R_ZERO: Curve = curve("r_zero", LEARNABLE, |s, _| s.min(1.0 - s));
 pub(super) const DR_ZERO: Curve = curve("dr_zero", LEARNABLE, |s, judged| judged * (1.0 - s) / (judged - 1.0));

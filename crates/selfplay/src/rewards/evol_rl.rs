@@ -4,7 +4,7 @@
 //! Solver: 0.5 + 0.5 ν when Accepted, −1 + 0.5 ν for any other answer, and −1 when malformed. The novelty of a response to a task is 1 − (m + x) / 2
 //! with m its mean similarity to the others of the task that are as right as it is, and x its largest to any; ν is this moved to [0, 1] within the
 //! right ones and within the wrong ones, 1 for one that is alone there and 0.5 where all are equally novel. The similarity of two texts is the share of
-//! the trigrams of either that both have; malformed ones are not compared. Proposer: as under `quickstart`.
+//! the trigrams of either that both have; malformed ones are not compared. Proposer: as under `failure_rate`.
 //!
 //! # Why
 //! Among right answers the usual one is sampled most, and a reward that is the same for all makes it more usual still: pass@k falls. The bands never
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Reward, Status};
 
-use super::curve::QUICKSTART;
+use super::curve::FAILURE_RATE;
 use super::{EpisodeFacts, EpisodeResult, ProposalOutcome, RewardScheme};
 use crate::external::ExternalError;
 use crate::statistics::{mean_over, similarity};
@@ -41,7 +41,7 @@ impl RewardScheme for EvolRl {
     }
 
     fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Option<Reward> {
-        QUICKSTART.proposer(outcome, well_formed)
+        FAILURE_RATE.proposer(outcome, well_formed)
     }
 
     fn rewards(&self, _step: u64, episodes: &[EpisodeFacts<'_>]) -> Result<Vec<Option<Reward>>, ExternalError> {

@@ -40,7 +40,7 @@ fn check(name: &str, solver: [f64; 3], refused: [f64; 3], solved: [f64; 5]) {
 #[test]
 fn every_scheme_rewards_what_its_file_says() {
     let (plain, refused) = ([1.0, 0.0, 0.0], [-0.5, -0.5, -0.25]);
-    check("quickstart", plain, refused, [0.0, 0.875, 0.5, 0.125, 0.0]);
+    check("failure_rate", plain, refused, [0.0, 0.875, 0.5, 0.125, 0.0]);
     check("random", plain, refused, [0.0, 0.875, 0.5, 0.125, 0.0]);
     check("band", plain, refused, [0.0, 0.4375, 1.0, 0.4375, 0.0]);
     check("r_zero", plain, refused, [0.0, 0.125, 0.5, 0.125, 0.0]);
@@ -67,7 +67,7 @@ fn every_scheme_rewards_what_its_file_says() {
 
 /// Each curve with the true solve rate p of the task that earns most, and what tasks of p = .01, .125, .25, .5, .75 and .95 earn on average.
 const CURVES: [(&str, f64, [f64; 6]); 11] = [
-    ("quickstart", 0.257, [0.067, 0.531, 0.650, 0.496, 0.250, 0.050]),
+    ("failure_rate", 0.257, [0.067, 0.531, 0.650, 0.496, 0.250, 0.050]),
     ("band", 0.500, [0.035, 0.383, 0.656, 0.875, 0.656, 0.166]),
     ("r_zero", 0.500, [0.010, 0.125, 0.242, 0.363, 0.242, 0.050]),
     ("dr_zero", 0.257, [0.077, 0.607, 0.743, 0.567, 0.286, 0.057]),
@@ -280,7 +280,7 @@ fn guessable(scheme: &dyn RewardScheme, count: u32, guess_rate: Option<f64>) -> 
 
 #[test]
 fn a_lottery_earns_nothing_that_a_guess_would_get_and_a_task_that_is_solved_keeps_its_reward() {
-    for name in ["quickstart", "azr", "band", "r_zero", "sqlm", "svs", "spice", "ssr"] {
+    for name in ["failure_rate", "azr", "band", "r_zero", "sqlm", "svs", "spice", "ssr"] {
         let scheme = by_name(name).unwrap();
         let total = |count, guesses| guessable(scheme, count, guesses).total();
         for count in [1, 2, 4, 6, 7] {
@@ -309,6 +309,6 @@ fn what_is_no_learnability_is_rewarded_whatever_a_guess_gets() {
         assert_eq!(guessable(scheme, 4, Some(0.5)), guessable(scheme, 4, None), "{name}");
     }
     // The score stays, so that the log says what the task would have earned.
-    let reward = guessable(by_name("quickstart").unwrap(), 4, Some(0.25));
+    let reward = guessable(by_name("failure_rate").unwrap(), 4, Some(0.25));
     assert_eq!(reward.parts, [("learnability".to_owned(), 0.5, 0.5)]);
 }

@@ -492,7 +492,7 @@ proptest! {
             let game = table(config().with(|c| c.shared.reward = Some(reward.to_owned())));
             play(&game, &mut seeded(0..9), seed, step, &script)
         };
-        let (plain, control) = (run("quickstart", seed), run("random", seed));
+        let (plain, control) = (run("failure_rate", seed), run("random", seed));
         prop_assert_eq!(rewards(&plain).0, rewards(&control).0);
         prop_assert_ne!(rewards(&plain).1, rewards(&control).1);
         prop_assert_eq!(&control, &run("random", seed));

@@ -14,7 +14,7 @@ const CONFIG: &str = concat!(
     include_str!("settings.toml"),
     r#"
 format = "compact"
-reward = "quickstart"
+reward = "failure_rate"
 advantage = "group"
 proposer_weight = 0.5
 sft_samples = 2

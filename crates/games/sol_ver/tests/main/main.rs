@@ -109,7 +109,7 @@ fn gradient_config() -> SolVerConfig {
     let objective = LearningObjective::PolicyGradient;
     config().with(|c| {
         c.own.objective = objective;
-        c.shared.reward = name("quickstart");
+        c.shared.reward = name("failure_rate");
         c.shared.advantage = name("trr");
     })
 }
@@ -162,7 +162,7 @@ fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
         ("`train_from` is `start`: set `dpo_reference`", config().with(|c| c.own.train_from = start)),
         ("`test_weight` is `-1`", config().with(|c| c.own.test_weight = -1.0)),
         ("`dpo.batch` is `0`", config().with(|c| c.own.dpo = UpdateSchedule { batch: 0, epochs: 1, max_updates: 1 })),
-        (unrewarded, config().with(|c| c.shared.reward = Some("quickstart".to_owned()))),
+        (unrewarded, config().with(|c| c.shared.reward = Some("failure_rate".to_owned()))),
         (unrewarded, config().with(|c| c.shared.advantage = Some("trr".to_owned()))),
         (unrewarded, config().with(|c| c.shared.alpha = Some(0.5))),
         (unrewarded, config().with(|c| c.shared.intrinsic = [("novelty".to_owned(), 0.1)].into())),
