@@ -35,7 +35,7 @@ pub struct SqlCase {
     pub expected: Option<Vec<Vec<Value>>>,
 }
 
-/// A database of SQLite's.
+/// The tables that a query reads, and their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SqlDatabase {

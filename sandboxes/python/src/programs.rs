@@ -80,7 +80,7 @@ pub mod repository {
     pub const WARM_PYTEST: &str = include_str!("../programs/repository/warm_pytest.py");
 }
 
-/// Queries on databases.
+/// Queries on databases, as attempts.
 pub mod sql {
     /// Runs one query on one database, and returns its rows.
     pub const QUERY: &str = include_str!("../programs/sql/query.py");
