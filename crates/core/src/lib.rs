@@ -18,6 +18,7 @@ mod policy;
 mod problem;
 mod program;
 mod scripted;
+mod sql;
 mod task;
 mod traits;
 mod value;
@@ -45,6 +46,7 @@ pub use problem::{
 };
 pub use program::{count_statements, normalize_program, program_hash};
 pub use scripted::{ScriptedPolicy, ScriptedRequest};
+pub use sql::{ColumnOrder, RowOrder, SqlCase, SqlChecks, SqlDatabase, SqlFile};
 pub use task::{Attempt, AttemptText, IoPair, Proposal, Provenance, Question, Task, TaskType};
 pub use traits::{CancellationToken, Execute, ExecuteError, Language, Learn, Policy, Trainable};
 pub use value::{

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Comparison, LimitOverrides, Value};
+use crate::{Comparison, LimitOverrides, SqlChecks, Value};
 
 /// One problem, including what only the judge may see. Immutable once read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,6 +64,8 @@ pub enum Checks {
     Prediction(Prediction),
     /// Runs the attempt, which is code that uses an environment's tools, and verifies the state it leaves.
     Environment(EnvironmentChecks),
+    /// Runs the attempt, which is a query, on databases, and compares the rows that it gives.
+    Sql(SqlChecks),
 }
 
 /// Calls of one function and what they must return.
@@ -404,7 +406,7 @@ impl ProblemRow {
             ProblemRow::Ready(problem) => match &mut problem.checks {
                 Checks::Calls(checks) => Some(&mut checks.comparison),
                 Checks::Stdio(checks) => Some(&mut checks.comparison),
-                Checks::Tests(_) | Checks::Prediction(_) | Checks::Environment(_) => None,
+                Checks::Tests(_) | Checks::Prediction(_) | Checks::Environment(_) | Checks::Sql(_) => None,
             },
         }
     }

@@ -31,9 +31,9 @@ pub use files::{BUILTIN_PREFIX, TextFile, builtin_bugs, builtin_repository};
 pub use forgeries::{Forgery, ForgeryCorpus, built_in_forgeries, parse_forgeries};
 pub use grammar::{GeneratedProgram, Grammar, InputKind};
 pub use problems::{
-    AttemptRow, AttemptRows, InvalidAttempt, InvalidRow, PROBLEM_FORMATS, ProblemFile, ProblemFormat, ProblemStatement,
-    ReadOptions, RowFault, StatedTask, matching_formats, parse_attempts, parse_problem, parse_problems, problem_format,
-    read_attempts, read_problems, read_statements,
+    AttemptRow, AttemptRows, DatabaseFolder, InvalidAttempt, InvalidRow, PROBLEM_FORMATS, ProblemFile, ProblemFormat,
+    ProblemStatement, ReadOptions, RowFault, StatedTask, matching_formats, parse_attempts, parse_problem,
+    parse_problems, problem_format, read_attempts, read_problems, read_statements,
 };
 pub use seeds::{SeedTriplet, built_in_seeds, parse_seeds};
 pub use split::{Split, SplitShares};

@@ -1,15 +1,17 @@
 //! Readers of problems and attempts: our own rows, and public sets as they are published.
 //!
 //! Each format is one file and one line in [`PROBLEM_FORMATS`]. Invariants: no part of a row is evaluated or unpickled; an invalid row is
-//! reported with its line and field, and the others are read; only the named file is read.
+//! reported with its line and field, and the others are read; only the named file is read, and databases of the folder that the options name.
 
 mod apps;
 mod attempts;
 mod auto;
+mod bird;
 mod cat;
 mod code_contests;
 mod codeforces;
 mod cruxeval;
+mod databases;
 mod evalplus;
 mod fields;
 mod humaneval;
@@ -22,6 +24,7 @@ mod pyjson;
 mod row_options;
 mod row_tests;
 mod rows;
+mod spider;
 mod test_cases;
 mod veriplay;
 
@@ -37,6 +40,7 @@ use fields::{Fields, field_text};
 use rows::Rows;
 
 pub use attempts::{AttemptRow, AttemptRows, InvalidAttempt, parse_attempts, read_attempts};
+pub use databases::DatabaseFolder;
 pub use fields::RowFault;
 
 /// All formats of problems.
@@ -51,6 +55,8 @@ pub const PROBLEM_FORMATS: &[ProblemFormat] = &[
     code_contests::FORMAT,
     codeforces::FORMAT,
     kodcode::FORMAT,
+    spider::FORMAT,
+    bird::FORMAT,
     cat::FORMAT,
     auto::FORMAT,
 ];
@@ -175,7 +181,7 @@ impl<'a> RowInput<'a> {
 }
 
 /// Options for reading problems.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ReadOptions {
     /// What attempts at `cruxeval` rows predict.
     pub predict: Predicted,
@@ -183,12 +189,14 @@ pub struct ReadOptions {
     pub max_row_bytes: u64,
     /// The most that the values in one row's decompressed tests may [weigh](veriplay_core::text_weight).
     pub max_row_weight: u64,
+    /// The folder in which rows find databases. Without one, rows that need it are refused.
+    pub databases: Option<DatabaseFolder>,
 }
 
 impl Default for ReadOptions {
-    /// Predicted outputs, rows of at most 1 GiB and of any weight; the largest published row has about 100 MiB.
+    /// Predicted outputs, rows of at most 1 GiB and of any weight, no databases; the largest published row has about 100 MiB.
     fn default() -> Self {
-        Self { predict: Predicted::Output, max_row_bytes: 1 << 30, max_row_weight: u64::MAX }
+        Self { predict: Predicted::Output, max_row_bytes: 1 << 30, max_row_weight: u64::MAX, databases: None }
     }
 }
 

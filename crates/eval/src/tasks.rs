@@ -62,7 +62,7 @@ impl TaskSet {
     ) -> Result<Self, Failure> {
         let mut file = read_problems(path, format, options).or_fail(ExitCode::Input)?;
         let mut set = Self {
-            file: TaskFile { path: path.to_owned(), format: format.name, options: *options },
+            file: TaskFile { path: path.to_owned(), format: format.name, options: options.clone() },
             tasks: Vec::with_capacity(file.rows.len()),
             by_id: HashMap::new(),
             faults_by_id: HashMap::new(),

@@ -20,6 +20,9 @@
 //! A block that needs the blocks before it gets them before it, as a cell of a notebook has them, and functions that stand in later ones alone behind it. It may
 //! lack what the prompt defines beside the function: the prompt's other definitions and imports then stand before it.
 //!
+//! # The query
+//! Of a task on databases the last block that is labelled as SQL, else the last without a label, else the answer as it is.
+//!
 //! # Invariants
 //! No rule looks at what the task expects, and none tries a second place where the first is wrong: what is taken depends on the response, the
 //! prompt and the names that the task's tests use. The time is linear in the text.
@@ -34,6 +37,7 @@ mod patches;
 mod predictions;
 mod program;
 mod query;
+mod sql_query;
 mod text;
 
 use veriplay_core::{
@@ -44,6 +48,7 @@ pub use patches::extract_patch;
 pub use predictions::{BegunPrediction, begun_arguments};
 pub use program::{extract_program, program_of_code};
 pub use query::{response_of_query, with_opened_frame};
+pub use sql_query::extract_query;
 
 pub(crate) use blocks::{FENCE, labelled_blocks};
 pub(crate) use labels::is_python_label;
@@ -107,8 +112,15 @@ pub struct Wanted<'a> {
     pub continues: Continues,
 }
 
-/// What a program must have, or what is to be predicted.
-fn wanted(row: &ProblemRow) -> Result<Wanted<'_>, Predicted> {
+/// What an attempt at a task is.
+enum Sought<'a> {
+    Program(Wanted<'a>),
+    Prediction(Predicted),
+    Query,
+}
+
+/// What is looked for in a completion at the task of `row`.
+fn sought(row: &ProblemRow) -> Sought<'_> {
     let (prompt, entry) = match row {
         ProblemRow::Unexecuted(unexecuted) => (&unexecuted.prompt, Entry::Function(&unexecuted.checks.function)),
         ProblemRow::Ready(problem) => {
@@ -117,12 +129,13 @@ fn wanted(row: &ProblemRow) -> Result<Wanted<'_>, Predicted> {
                 Checks::Calls(checks) => Entry::Function(&checks.function),
                 Checks::Tests(code) => Entry::Tests(code),
                 Checks::Stdio(_) | Checks::Environment(_) => Entry::Script,
-                Checks::Prediction(prediction) => return Err(prediction.wanted),
+                Checks::Prediction(prediction) => return Sought::Prediction(prediction.wanted),
+                Checks::Sql(_) => return Sought::Query,
             };
             (&problem.prompt, entry)
         }
     };
-    Ok(Wanted { prompt, entry, continues: Continues::Prose })
+    Sought::Program(Wanted { prompt, entry, continues: Continues::Prose })
 }
 
 /// What of an attempt is judged.
@@ -148,13 +161,14 @@ impl Answer {
             AttemptText::Program(program) => return Ok(Self::whole(program)),
             AttemptText::Completion(completion) => completion,
         };
-        match wanted(row) {
-            Ok(wanted) => {
-                let ExtractedProgram { text, extraction } = extract_program(&wanted, &completion)?;
-                Ok(Self { program: text, extraction: Some(extraction) })
+        let ExtractedProgram { text, extraction } = match sought(row) {
+            Sought::Program(wanted) => extract_program(&wanted, &completion)?,
+            Sought::Query => extract_query(&completion)?,
+            Sought::Prediction(predicted) => {
+                return BegunPrediction::default().extract(&completion, predicted).map(Self::whole);
             }
-            Err(predicted) => BegunPrediction::default().extract(&completion, predicted).map(Self::whole),
-        }
+        };
+        Ok(Self { program: text, extraction: Some(extraction) })
     }
 
     /// The patch of an attempt at a bug.

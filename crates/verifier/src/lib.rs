@@ -24,6 +24,7 @@ pub mod repository;
 mod runner;
 mod signature;
 mod spaces;
+pub mod sql;
 pub mod tasks;
 pub mod triplets;
 mod verifier;

@@ -10,6 +10,8 @@ mod interaction;
 mod literal_tests;
 mod plain_program;
 mod prediction;
+mod row_tables;
+mod sql_queries;
 mod test_code;
 mod test_results;
 
@@ -111,6 +113,7 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
         },
         Checks::Prediction(prediction) => check_named(task_id, &prediction.program, "program to run"),
         Checks::Environment(checks) => check_named(task_id, &checks.verify, "function verifies the state"),
+        Checks::Sql(checks) => sql_queries::check_queries(problem, checks),
     }
 }
 
@@ -204,6 +207,7 @@ pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Res
             let code = CodeRequest { environment, history: &[], code, image, limits, seed };
             environments::judge_code(&mut context.runner, checks, &code)?
         }
+        Checks::Sql(checks) => sql_queries::judge(&mut context, checks, request)?,
     };
     Ok(decision.into_verdict(context.runner.evidence))
 }

@@ -4,8 +4,12 @@ use std::path::Path;
 
 use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, parse_problems};
 
-const OPTIONS: ReadOptions =
-    ReadOptions { predict: veriplay_core::Predicted::Output, max_row_bytes: 1 << 16, max_row_weight: 1 << 24 };
+const OPTIONS: ReadOptions = ReadOptions {
+    predict: veriplay_core::Predicted::Output,
+    max_row_bytes: 1 << 16,
+    max_row_weight: 1 << 24,
+    databases: None,
+};
 
 /// The first byte chooses the format, the rest is the file.
 pub(super) fn run(bytes: &[u8]) {

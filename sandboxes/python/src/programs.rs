@@ -80,6 +80,12 @@ pub mod repository {
     pub const WARM_PYTEST: &str = include_str!("../programs/repository/warm_pytest.py");
 }
 
+/// Queries on databases, as attempts.
+pub mod sql {
+    /// Runs one query on one database, and returns its rows.
+    pub const QUERY: &str = include_str!("../programs/sql/query.py");
+}
+
 /// Proposals of Absolute Zero.
 pub mod triplets {
     /// Changes the addresses and hashes of objects, for the check of determinism.

@@ -446,6 +446,21 @@ fn outputs_or_inputs_of_a_program_are_predicted() {
 }
 
 #[test]
+fn queries_are_judged_on_the_databases_of_a_folder() {
+    let task = json!({"db_id": "shop", "question": "What is sold?", "query": "SELECT name FROM item"});
+    let attempts = [
+        completion("0", "```sql\nSELECT name FROM item ORDER BY id\n```"),
+        completion("0", "SELECT id FROM item"),
+        completion("0", "```python\nprint(1)\n```"),
+    ];
+    let bench = Bench::new(&[task], &attempts, &["--format", "spider", "--databases", "databases"]);
+    std::fs::create_dir_all(bench.path("databases/shop")).expect("the temporary directory can be written");
+    let script = "CREATE TABLE item(id, name); INSERT INTO item VALUES (1, 'pen'), (2, 'ink');";
+    bench.write("databases/shop/schema.sql", script);
+    assert_eq!(bench.statuses(), ["accepted", "wrong_answer", "malformed"]);
+}
+
+#[test]
 fn a_method_of_solution_and_a_function_are_judged_the_same() {
     let method = |body: &str| format!("class Solution:\n    def go(self, a, b):\n        return {body}\n");
     let function = |body: &str| format!("def go(a, b):\n    return {body}\n");
@@ -486,6 +501,7 @@ fn options_that_make_no_sense_are_refused_with_a_hint() {
     for (tasks, options, code, said) in [
         (good.as_slice(), &["--predict", "input"][..], 2, "`--predict`"),
         (&good, &["--repo", "."], 2, "`--repo`"),
+        (&good, &["--format", "mbpp", "--databases", "."], 2, "`--databases`"),
         (&good, &["--format", "bug", "--judge", "exact"], 2, "`--judge`"),
         (&good, &["--trust", "shared"], 3, "`--trust`"),
         (&crux, &["--format", "cruxeval", "--judge", "exact"], 3, "`--judge`"),

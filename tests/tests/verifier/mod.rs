@@ -11,6 +11,7 @@ mod objects;
 mod parity;
 mod proposals;
 mod public_sets;
+mod sql;
 mod stdio;
 mod test_code;
 

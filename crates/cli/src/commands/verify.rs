@@ -15,7 +15,7 @@ use veriplay_console::limits::{LimitArguments, check_memory};
 use veriplay_console::processors::attempts_at_once;
 use veriplay_console::progress::{self, Progress};
 use veriplay_core::{Comparison, Predicted, Trust};
-use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
+use veriplay_corpus::{DatabaseFolder, PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
 use veriplay_eval::{
     AttemptJudge, AttemptSource, JUDGE_SEED, StandardInput, TaskSet, VerdictOutput, VerifySummary, bugs,
 };
@@ -31,6 +31,8 @@ fault of the host; 9 attempts are unjudgeable: their task is the cause, such as 
 
 /// The format whose tasks are bugs in repositories.
 const BUG_FORMAT: &str = "bug";
+/// The formats whose tasks may be on databases: sets of queries, our own, and those that hold others.
+const DATABASE_FORMATS: [&str; 4] = ["spider", "bird", "veriplay", "auto"];
 /// The format whose attempts predict.
 const CRUXEVAL_FORMAT: &str = "cruxeval";
 
@@ -53,6 +55,9 @@ pub(super) struct Arguments {
     /// For format bug: the repositories that `corpus add-repo` made [default: those of the cache]
     #[arg(long, value_name = "NAME==VERSION|DIR")]
     repo: Vec<String>,
+    /// For tasks on databases: the folder of their files, in formats spider and bird a folder for each db_id
+    #[arg(long, value_name = "DIR")]
+    databases: Option<PathBuf>,
     /// Judge by this judge instead of each task's own: its name, with options as in `float:rtol=1e-6,atol=1e-9`, or JSON
     #[arg(long, value_name = "NAME", value_parser = parse_judge, long_help = judge_help())]
     judge: Option<Comparison>,
@@ -123,6 +128,7 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     };
     let mut options = ReadOptions::default();
     options.predict = args.predict.unwrap_or(options.predict);
+    options.databases = args.databases.as_ref().map(DatabaseFolder::new);
     let judge = args.judge.clone().map(ChosenJudge::Every);
     let overrides = TaskOverrides { judge, trust: args.trust, limits: args.limits.overrides() };
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
@@ -155,6 +161,7 @@ fn check_options_apply(args: &Arguments) -> Result<(), Failure> {
     let unused = [
         ("repo", !args.repo.is_empty() && !of_bugs),
         ("judge", args.judge.is_some() && of_bugs),
+        ("databases", args.databases.is_some() && !DATABASE_FORMATS.contains(&args.format.as_str())),
         ("predict", args.predict.is_some() && args.format != CRUXEVAL_FORMAT),
         ("fuel", args.limits.fuel.is_some() && of_bugs),
         ("seconds", args.limits.seconds.is_some() && of_bugs),

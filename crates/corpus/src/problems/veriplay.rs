@@ -5,7 +5,7 @@ use veriplay_core::{Problem, ProblemRow};
 
 use super::fields::Fields;
 use super::fields::{RowFault, parse_versioned};
-use super::{ProblemFormat, ProblemStatement, RowInput};
+use super::{ProblemFormat, ProblemStatement, RowInput, databases};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     name: "veriplay",
@@ -23,7 +23,8 @@ struct Row {
 }
 
 fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
-    let Row { problem, .. } = parse_versioned(row.text, "a problem")?;
+    let Row { mut problem, .. } = parse_versioned(row.text, "a problem")?;
+    databases::read_files(&mut problem, row.options.databases.as_ref())?;
     match problem.task_id.is_empty() {
         true => Err(RowFault::new("problem.task_id", "is empty")),
         false => Ok(ProblemRow::Ready(problem)),

@@ -2,6 +2,7 @@
 
 mod attempts_file;
 mod cost_files;
+mod databases;
 mod descriptions;
 mod environment_files;
 mod environment_templates;

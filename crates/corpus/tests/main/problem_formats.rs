@@ -173,6 +173,7 @@ fn every_format_has_its_own_name() {
     let names: Vec<&str> = PROBLEM_FORMATS.iter().map(|format| format.name).collect();
     let sets = [
         "humaneval", "mbpp", "evalplus", "livecodebench", "cruxeval", "apps", "code_contests", "codeforces", "kodcode",
+        "spider", "bird",
     ];
     assert_eq!(names, [["veriplay"].as_slice(), &sets, &["cat", "auto"]].concat());
     let error = problem_format("human-eval").expect_err("there is no such format").to_string();

@@ -209,7 +209,7 @@ impl Search<'_> {
     }
 }
 
-fn extracted(text: String, rule: &str, part: Part<'_>, span: Range<usize>) -> ExtractedProgram {
+pub(super) fn extracted(text: String, rule: &str, part: Part<'_>, span: Range<usize>) -> ExtractedProgram {
     let span = [part.start + span.start, part.start + span.end];
     ExtractedProgram { text, extraction: Extraction { rule: rule.to_owned(), span } }
 }

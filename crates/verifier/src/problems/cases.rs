@@ -229,7 +229,7 @@ fn has_left_with_zero(outcome: &Outcome) -> bool {
 }
 
 /// The result of one case: `None` when it passes, else a status and a detail.
-type CaseResult = Option<(Status, String)>;
+pub(super) type CaseResult = Option<(Status, String)>;
 
 /// The result of a case by the judge's finding.
 fn case_result(finding: JudgeFinding) -> CaseResult {
@@ -243,7 +243,7 @@ fn case_result(finding: JudgeFinding) -> CaseResult {
 }
 
 /// Counts the results of the cases of one attempt, in order.
-struct CaseTally {
+pub(super) struct CaseTally {
     total: usize,
     seen: usize,
     passed: usize,
@@ -251,11 +251,11 @@ struct CaseTally {
 }
 
 impl CaseTally {
-    const fn new(total: usize) -> Self {
+    pub(super) const fn new(total: usize) -> Self {
         Self { total, seen: 0, passed: 0, first: None }
     }
 
-    fn add(&mut self, result: CaseResult) {
+    pub(super) fn add(&mut self, result: CaseResult) {
         match result {
             None => self.passed += 1,
             Some((status, detail)) if self.first.is_none() => {
@@ -266,11 +266,11 @@ impl CaseTally {
         self.seen += 1;
     }
 
-    const fn has_failed(&self) -> bool {
+    pub(super) const fn has_failed(&self) -> bool {
         self.first.is_some()
     }
 
-    fn decision(self) -> Decision {
+    pub(super) fn decision(self) -> Decision {
         let (status, detail) = match self.first {
             Some(first) => first,
             None if self.passed == self.total && self.total > 0 => (Status::Accepted, String::new()),

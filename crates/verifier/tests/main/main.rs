@@ -17,6 +17,7 @@ mod probes;
 mod problems;
 mod problems_calls;
 mod problems_prediction;
+mod problems_sql;
 mod problems_stdio;
 mod repository_runs;
 mod signature;
