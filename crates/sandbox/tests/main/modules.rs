@@ -62,6 +62,11 @@ fn programs() -> Vec<(Job, &'static str)> {
             start("(loop (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 64) (i32.const 8))) (br 0))"),
             "Fuel",
         ),
+        (
+            job("(data (i32.const 0) \"\\00\\00\\00\\00\\00\\10\\00\\00\") (func (export \"_start\") \
+              (loop (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8))) (br 0)))"),
+            "OutputBytes",
+        ),
         (job("(func $deep (call $deep)) (func (export \"_start\") (call $deep))"), "Trapped stack_overflow"),
         (
             job("(func (export \"_start\") (drop (call $random_get (i32.const 0) (i32.const 8))) \
@@ -82,7 +87,7 @@ fn programs() -> Vec<(Job, &'static str)> {
 #[test]
 fn a_module_is_run_as_a_command_and_ends_as_its_program_does() {
     let echoed = run(&Job { stdin: b"hello ".to_vec(), ..job(ECHO) });
-    assert_eq!((text(&echoed.stdout), echoed.exit_code), ("hello hello ", None));
+    assert_eq!((text(&echoed.stdout).as_str(), echoed.exit_code), ("hello hello ", None));
     assert!(echoed.fuel > 0 && echoed.peak_memory_bytes == 65_536, "{echoed:?}");
     for (job, end) in programs() {
         assert_eq!(end_of(&run(&job)), end, "{job:?}");
