@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::ValueEnum;
 use veriplay_core::ExecuteError;
-use veriplay_sandbox::{Image, Sandbox, SandboxOptions, WorkerProgram, default_cache_dir};
+use veriplay_sandbox::{Image, ModuleSandbox, Sandbox, SandboxOptions, WorkerProgram, default_cache_dir};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
@@ -34,6 +34,14 @@ pub fn open_sandbox(image: Arc<Image>, options: SandboxOptions, isolation: Isola
     };
     tracing::info!(workers = ?isolation, parallel, "sandbox opened");
     Ok(sandbox)
+}
+
+/// Opens a sandbox for jobs whose program is a WebAssembly module.
+pub fn open_modules(options: SandboxOptions, isolation: Isolation) -> Result<ModuleSandbox, Failure> {
+    match isolation {
+        Isolation::Thread => ModuleSandbox::new(options).map_err(image::failure),
+        Isolation::Process => Ok(ModuleSandbox::in_processes(options, this_program()?)),
+    }
 }
 
 /// What to do where worker processes cannot be had.

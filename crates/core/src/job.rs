@@ -1,5 +1,8 @@
 //! Jobs: untrusted programs to run.
 
+use std::fmt;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Digest, LayerStack, Limits, Value, content_hash};
@@ -12,8 +15,11 @@ use crate::{Digest, LayerStack, Limits, Value, content_hash};
 pub struct Job {
     /// Name of the image it runs in, such as `python`.
     pub image: String,
-    /// Source text of the program.
+    /// Source text of the program; empty where it is a module.
     pub program: String,
+    /// The program of a job of the image `wasm`, and of no other: a module for wasm32-wasip1 that is run as a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<WasmModule>,
     /// Whether it runs as a script, or functions of it are called.
     pub entry: Entry,
     /// What the program reads from standard input.
@@ -43,6 +49,46 @@ pub struct Job {
     /// Files to return afterwards, as paths relative to the working directory; see [`crate::Outcome::fetched`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fetch: Vec<String>,
+}
+
+/// A WebAssembly module in its binary format, or what claims to be one. The bytes are shared, so that jobs of one program are cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "Vec<u8>", into = "Vec<u8>")]
+pub struct WasmModule(Arc<[u8]>);
+
+impl WasmModule {
+    /// The name of the image whose jobs are modules.
+    pub const IMAGE: &'static str = "wasm";
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The content hash of its bytes.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        Digest::of(&self.0)
+    }
+}
+
+impl From<Vec<u8>> for WasmModule {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes.into())
+    }
+}
+
+impl From<WasmModule> for Vec<u8> {
+    fn from(module: WasmModule) -> Self {
+        module.0.to_vec()
+    }
+}
+
+impl fmt::Debug for WasmModule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WasmModule").field("bytes", &self.0.len()).finish_non_exhaustive()
+    }
 }
 
 /// A call that is made before a job's program runs, without the job's files, input, layers and seed. Its changes to the interpreter remain;
@@ -163,6 +209,7 @@ impl Job {
         Self {
             image: "python".to_owned(),
             program: program.into(),
+            module: None,
             entry: Entry::Script,
             stdin: Vec::new(),
             files: Vec::new(),
@@ -175,6 +222,11 @@ impl Job {
             base: None,
             fetch: Vec::new(),
         }
+    }
+
+    /// The function `_start` of a WebAssembly module, in the image [`WasmModule::IMAGE`]; otherwise as [`Job::script`].
+    pub fn module(bytes: impl Into<WasmModule>) -> Self {
+        Self { image: WasmModule::IMAGE.to_owned(), module: Some(bytes.into()), ..Self::script("") }
     }
 
     /// One call of `function`, which `program` defines; otherwise as [`Job::script`]. [`crate::Outcome::value`] reads its result.

@@ -14,10 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use veriplay_core::{
-    CallResult, Callee, CancellationToken, EncodeCaps, Entry, Exit, GuestError, Job, LimitKind, Limits, Outcome, Value,
+    CallResult, Callee, CancellationToken, EncodeCaps, Entry, Exit, GuestError, Job, Limits, Outcome, Value,
 };
-use wasmtime::{Store, Trap};
+use wasmtime::Store;
 
+use crate::call::{EndedCall, HostFault, WatchedCall, exit_of_error, exit_of_trap, trap_exit};
 use crate::channel::Channel;
 use crate::exports::{Exports, GuestSnapshot, SavedValue};
 use crate::host::Host;
@@ -29,24 +30,7 @@ use crate::memory::{InstalledBaseline, ResetMode, prefer_huge_pages};
 use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
-use crate::wasi::{AtCap, Wasi, WasiSetup};
-use crate::watchdog::{self, Deadline, EndReason};
-
-#[derive(Default)]
-struct FetchedFiles {
-    files: Vec<(String, Vec<u8>)>,
-    /// Whether one is missing because it is too large.
-    was_cut: bool,
-}
-
-impl FetchedFiles {
-    fn add_to(self, outcome: Outcome) -> Outcome {
-        Outcome { fetched: self.files, truncated: outcome.truncated || self.was_cut, ..outcome }
-    }
-}
-
-/// A fault of the engine or the host, in words.
-pub(crate) type HostFault = String;
+use crate::wasi::{AtCap, FetchedFiles, Wasi, WasiSetup};
 
 pub(crate) struct GuestInstance {
     image: Arc<Image>,
@@ -140,7 +124,7 @@ impl GuestInstance {
         } else {
             self.prepare_job(job, &job.files, job.seed, at_stdout_cap(job))?;
             self.set_fuel(job.limits.fuel)?;
-            (TurnEnd::from_trap(&HostTrap::Callee), self.fetch_files(job))
+            (TurnEnd::from_trap(&HostTrap::Callee), self.store.data().wasi.fetch_files(job))
         };
         self.store.data_mut().ask_callee = None;
         let callee = Arc::into_inner(callee).and_then(|callee| callee.into_inner().ok()).ok_or("the callee is gone")?;
@@ -165,10 +149,10 @@ impl GuestInstance {
         }
         self.prepare_job(job, &job.files, job.seed, at_stdout_cap(job))?;
         if !is_compiled && let Some(ended) = self.compile(compiled, job, &job.program, states)? {
-            return Ok((ended, self.fetch_files(job)));
+            return Ok((ended, self.store.data().wasi.fetch_files(job)));
         }
         let ended = self.run_compiled(job, request::encode_request(job), request::expected_calls(job))?;
-        Ok((ended, self.fetch_files(job)))
+        Ok((ended, self.store.data().wasi.fetch_files(job)))
     }
 
     /// Runs the module level of a callee's program, which is then ready to [serve](CalleeGuest::ask).
@@ -301,68 +285,29 @@ impl GuestInstance {
 
     /// The same, for a guest that may wait. Where this is dropped before its end, so must the instance be.
     async fn turn(&mut self, limits: &Limits) -> Turn {
-        let (deadline, before, host) = (Deadline::after(limits.deadline_ns), self.remaining_fuel()?, self.store.data());
-        let gauge = *host.fuel.gauge().map_err(|error| error.to_string())?;
-        // SAFETY: the store is this instance's, and the watch ends in this function, or when that is dropped.
-        let watch = unsafe { watchdog::watch(gauge, deadline, host.cancellation.clone()) }?;
+        // SAFETY: the store is this instance's, and the call ends in this function, or when that is dropped.
+        let call = unsafe { WatchedCall::start(self.store.data(), limits) }?;
         let ended = self.exports.turn.call_async(&mut self.store, (0, 0)).await;
-        let reason = watch.end();
-        let ns = deadline.elapsed_ns();
-        let fuel = &self.store.data().fuel;
-        fuel.end_interruption();
-        // The last thing that it does may be charged without a look at what is left.
-        let ended = ended.and_then(|status| if fuel.is_used_up() { Err(Trap::OutOfFuel.into()) } else { Ok(status) });
-        let ended = ended.map_err(|error| self.name_trap(error, reason));
+        let EndedCall { result, ns, fuel } = call.end(self.store.data(), ended)?;
         let host = self.store.data_mut();
         let calls = std::mem::take(&mut host.channel.calls);
-        let exit_code = match &ended {
+        let exit_code = match &result {
             Ok(_) => host.channel.exit_code(),
             Err(error) => error.downcast_ref::<HostTrap>().and_then(HostTrap::exit_code),
         };
-        let (exit, error) = match ended {
+        let (exit, error) = match result {
             Ok(status) => exit_of_status(status, &host.channel),
             Err(error) => exit_of_error(&error, limits, ns)?,
         };
         if matches!(exit, Exit::Trapped | Exit::Exceeded { .. }) {
             host.grew = true;
         }
-        let fuel = before.saturating_sub(self.remaining_fuel()?);
         Ok((TurnEnd { exit, error, exit_code, calls }, TurnCost { turns: 1, ns, fuel }))
     }
 
     /// What it took since this was called last.
     pub(crate) fn take_spent(&mut self) -> JobProfile {
         std::mem::take(&mut self.spent)
-    }
-
-    /// Where no fuel is left, or the watchdog interrupts it, the guest ends by the trap of an unreachable instruction, see [`crate::meter`].
-    fn name_trap(&self, error: wasmtime::Error, reason: Option<EndReason>) -> wasmtime::Error {
-        let by_fuel = matches!(error.downcast_ref(), Some(Trap::UnreachableCodeReached | Trap::OutOfFuel));
-        match reason {
-            _ if !by_fuel => error,
-            _ if self.store.data().fuel.is_used_up() => Trap::OutOfFuel.into(),
-            Some(EndReason::Deadline) => Trap::Interrupt.into(),
-            // No traps: such a job has no outcome. A worker ends when it cannot tell its parent so.
-            Some(EndReason::Cancelled) => wasmtime::Error::msg("the job was cancelled"),
-            Some(EndReason::Orphaned) => wasmtime::Error::msg("the process that asked for the job has died"),
-            None => error,
-        }
-    }
-
-    /// The files that the job wants back, as far as they are there and fit in its limits together.
-    fn fetch_files(&self, job: &Job) -> FetchedFiles {
-        let (mut fetched, mut left) = (FetchedFiles::default(), job.limits.file_bytes.min(job.limits.output_bytes));
-        for path in &job.fetch {
-            let Some(bytes) = self.store.data().wasi.file(path) else { continue };
-            match left.checked_sub(bytes.len() as u64) {
-                Some(rest) => {
-                    left = rest;
-                    fetched.files.push((path.clone(), bytes.to_vec()));
-                }
-                None => fetched.was_cut = true,
-            }
-        }
-        fetched
     }
 
     /// Takes the outcome of a job, over all its turns.
@@ -403,6 +348,7 @@ impl GuestInstance {
             at_stdout_cap,
             file_bytes: job.limits.file_bytes,
             sleep_fuel: job.sleep_fuel,
+            ..WasiSetup::default()
         };
         let host = self.store.data_mut();
         let base = self.base.as_deref().unwrap_or(&self.image.base_tree);
@@ -548,44 +494,6 @@ fn exit_of_status(status: i32, channel: &Channel) -> (Exit, Option<GuestError>) 
         (None, true) => (Exit::Returned, None),
         (_, false) => {
             trap_exit("protocol", format!("the harness ended with status {status} and did not say it was done"))
-        }
-    }
-}
-
-fn trap_exit(kind: &str, message: String) -> (Exit, Option<GuestError>) {
-    (Exit::Trapped, Some(GuestError { kind: kind.to_owned(), message }))
-}
-
-/// The exit of a job that a trap or the host ended.
-fn exit_of_error(
-    error: &wasmtime::Error,
-    limits: &Limits,
-    elapsed_ns: u64,
-) -> Result<(Exit, Option<GuestError>), HostFault> {
-    if let Some(stop) = error.downcast_ref::<HostTrap>() {
-        return Ok(exit_of_trap(stop));
-    }
-    let exceeded = |limit, allowed, used| Ok((Exit::Exceeded { limit, allowed, used }, None));
-    match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => exceeded(LimitKind::Fuel, limits.fuel, limits.fuel),
-        Some(Trap::Interrupt) => exceeded(LimitKind::DeadlineNs, limits.deadline_ns, elapsed_ns),
-        Some(Trap::StackOverflow) => Ok(trap_exit("stack_overflow", "the wasm stack is used up".to_owned())),
-        Some(trap) => Ok(trap_exit("trap", trap.to_string())),
-        None if error.is::<wasmtime::ThrownException>() => {
-            Ok(trap_exit("uncaught_exception", "a native exception left the interpreter".to_owned()))
-        }
-        None => Err(format!("{error:#}")),
-    }
-}
-
-fn exit_of_trap(stop: &HostTrap) -> (Exit, Option<GuestError>) {
-    match stop {
-        HostTrap::ProcExit(_) => trap_exit("proc_exit", stop.to_string()),
-        HostTrap::Protocol(_) => trap_exit("protocol", stop.to_string()),
-        HostTrap::Callee => trap_exit("callee", stop.to_string()),
-        HostTrap::Interaction(_) => trap_exit("interaction", stop.to_string()),
-        HostTrap::Exceeded { limit, allowed, used } => {
-            (Exit::Exceeded { limit: *limit, allowed: *allowed, used: *used }, None)
         }
     }
 }

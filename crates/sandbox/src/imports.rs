@@ -9,7 +9,7 @@ use crate::wasi::errno::{Errno, SyscallError, SyscallResult};
 use crate::wasi::path::OpenFlags;
 use crate::wasi::pipe::pass_turn;
 use crate::wasi::view::MemoryView;
-use crate::wasi::{ARGS, ENVIRON, Wasi};
+use crate::wasi::Wasi;
 
 /// Fuel per byte of a frame, which the host copies, decodes and compares.
 const FRAME_BYTE: u64 = 16;
@@ -48,14 +48,25 @@ macro_rules! add_system_calls {
     };
 }
 
-/// Makes a linker with everything that a guest can call.
+/// Makes a linker with everything that the guest of an image can call.
 pub(crate) fn make_linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
+    let mut linker = make_system_linker(engine)?;
+    linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
+    Ok(linker)
+}
+
+/// Makes a linker with the shim alone: a program that is a module has no value channel.
+pub(crate) fn make_system_linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     add_system_calls! { linker:
-        args_get(pointers: i32, buffer: i32) => |_, view| Wasi::strings_get(view, &ARGS, pointers, buffer);
-        args_sizes_get(count: i32, size: i32) => |_, view| Wasi::strings_sizes(view, &ARGS, count, size);
-        environ_get(pointers: i32, buffer: i32) => |_, view| Wasi::strings_get(view, &ENVIRON, pointers, buffer);
-        environ_sizes_get(count: i32, size: i32) => |_, view| Wasi::strings_sizes(view, &ENVIRON, count, size);
+        args_get(pointers: i32, buffer: i32) =>
+            |wasi, view| Wasi::strings_get(view, wasi.strings.arguments, pointers, buffer);
+        args_sizes_get(count: i32, size: i32) =>
+            |wasi, view| Wasi::strings_sizes(view, wasi.strings.arguments, count, size);
+        environ_get(pointers: i32, buffer: i32) =>
+            |wasi, view| Wasi::strings_get(view, wasi.strings.environment, pointers, buffer);
+        environ_sizes_get(count: i32, size: i32) =>
+            |wasi, view| Wasi::strings_sizes(view, wasi.strings.environment, count, size);
         clock_res_get(id: i32, out: i32) => |_, view| Wasi::clock_res_get(view, id, out);
         clock_time_get(id: i32, _: i64, out: i32) => |wasi, view| wasi.clock_time_get(view, id, out);
         random_get(ptr: i32, len: i32) => |wasi, view| wasi.random_get(view, ptr, len);
@@ -115,7 +126,6 @@ pub(crate) fn make_linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<
     })?;
     linker.func_wrap_async(MODULE, "fd_read", |caller, arguments| Box::new(fd_read(caller, arguments)))?;
     linker.func_wrap_async(MODULE, "poll_oneoff", |caller, arguments| Box::new(poll_oneoff(caller, arguments)))?;
-    linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
     Ok(linker)
 }
 

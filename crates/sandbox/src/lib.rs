@@ -16,6 +16,7 @@
               `worker::parent`, `image::cache` and `image::engine`"
 )]
 
+mod call;
 mod channel;
 #[cfg(feature = "conformance")]
 #[doc(hidden)]
@@ -38,6 +39,7 @@ mod kept_states;
 mod layers;
 mod memory;
 mod meter;
+mod modules;
 mod outcome_cache;
 mod parent_process;
 mod pool;
@@ -57,6 +59,7 @@ pub use image::{
 pub use job_profile::{JobProfile, Profiler, TurnCost};
 pub use layers::Layers;
 pub use memory::ResetMode;
+pub use modules::ModuleSandbox;
 pub use outcome_cache::OutcomeCache;
 pub use parent_process::end_with_parent;
 pub use sandbox::{Sandbox, SandboxOptions, SandboxSet};

@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use veriplay_core::{Callee, CancellationToken, Job, Outcome};
 
-use crate::guest::{GuestInstance, HostFault};
+use crate::call::HostFault;
+use crate::guest::GuestInstance;
 use crate::image::Image;
 use crate::job_lock::wait_while;
 use crate::job_profile::{JobProfile, Profiler, nanoseconds_since};
@@ -44,6 +45,11 @@ impl From<String> for RunError {
 pub(crate) trait Runner {
     /// The state kept from one job to the next: empty at first and when in doubt.
     type Slot: Default;
+
+    /// Whether what an earlier job left in `slot` is of use to `job`.
+    fn suits(&self, _slot: &Self::Slot, _job: &Job) -> bool {
+        true
+    }
 
     /// Runs `job` in `slot`, and leaves in it what the next job may reuse once it is [reset](Self::reset).
     fn run(&self, slot: &mut Self::Slot, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, RunError>;
@@ -88,7 +94,7 @@ impl<R: Runner> Pool<R> {
         may_reuse: bool,
         cancellation: &CancellationToken,
     ) -> Result<Outcome, RunError> {
-        let mut slot = self.take_slot(cancellation).ok_or_else(RunError::cancelled)?;
+        let mut slot = self.take_slot(job, cancellation).ok_or_else(RunError::cancelled)?;
         if !may_reuse {
             slot = R::Slot::default();
         }
@@ -132,12 +138,19 @@ impl<R: Runner> Pool<R> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A slot, once there is one; `None` if the job is cancelled first.
-    fn take_slot(&self, cancellation: &CancellationToken) -> Option<R::Slot> {
+    /// A slot, once there is one; `None` if the job is cancelled first. Where none suits the job, it is a new one, in place of the oldest if there
+    /// are as many as may be.
+    fn take_slot(&self, job: &Job, cancellation: &CancellationToken) -> Option<R::Slot> {
         let full = |state: &Slots<R::Slot>| state.in_use >= self.max_parallel;
         let mut state = wait_while(self.lock(), &self.freed, cancellation, full)?;
         state.in_use += 1;
-        Some(state.idle.pop().unwrap_or_default())
+        if let Some(at) = state.idle.iter().rposition(|slot| self.runner.suits(slot, job)) {
+            return Some(state.idle.remove(at));
+        }
+        if state.in_use + state.idle.len() > self.max_parallel {
+            state.idle.remove(0);
+        }
+        Some(R::Slot::default())
     }
 
     fn return_slot(&self, slot: R::Slot) {

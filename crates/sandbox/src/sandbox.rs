@@ -30,7 +30,7 @@ impl SandboxOptions {
         Self { max_parallel: 0, reset: ResetMode::Scan }
     }
 
-    fn parallel(self) -> usize {
+    pub(crate) fn parallel(self) -> usize {
         match self.max_parallel {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             most => most,
@@ -81,19 +81,7 @@ impl Sandbox {
     /// others or for a worker to start is cancelled too.
     pub fn run_cancellable(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
         self.check_job(job)?;
-        let with_others = self.lock.share(cancellation).ok_or(ExecuteError::Cancelled)?;
-        let first = self.run_once(job, true, cancellation);
-        drop(with_others);
-        match first {
-            Ok(outcome) if !outcome.met_deadline() => Ok(outcome),
-            // It was ended, or met a fault or its deadline before that.
-            _ if cancellation.is_cancelled() => Err(ExecuteError::Cancelled),
-            Err(fault) => {
-                tracing::warn!(%fault, "a job failed through a fault of the sandbox, it is run again alone");
-                self.run_alone(job, Err(fault), cancellation)
-            }
-            met => self.run_alone(job, met, cancellation),
-        }
+        run_twice(&self.lock, job, cancellation, &|may_reuse| self.run_once(job, may_reuse, cancellation))
     }
 
     fn check_job(&self, job: &Job) -> Result<(), ExecuteError> {
@@ -180,24 +168,6 @@ impl Sandbox {
         }
     }
 
-    /// Runs a job again with no other job beside it, after its first run gave `first`.
-    fn run_alone(
-        &self,
-        job: &Job,
-        first: Result<Outcome, RunError>,
-        cancellation: &CancellationToken,
-    ) -> Result<Outcome, ExecuteError> {
-        let _alone = self.lock.hold_alone(cancellation).ok_or(ExecuteError::Cancelled)?;
-        let second = self.run_once(job, false, cancellation);
-        match (first, second) {
-            (_, Ok(outcome)) => Ok(outcome),
-            _ if cancellation.is_cancelled() => Err(ExecuteError::Cancelled),
-            // The same crash twice, the second time alone, is the program's fault and must not be rewarded above a failure.
-            (Err(RunError::Crash(a)), Err(RunError::Crash(b))) if a == b => Ok(crash_outcome(a, job)),
-            (_, Err(error)) => Err(ExecuteError::Host(error.to_string())),
-        }
-    }
-
     /// The image of its jobs.
     #[must_use]
     pub fn image(&self) -> &Arc<Image> {
@@ -208,6 +178,34 @@ impl Sandbox {
 impl Execute for Sandbox {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.run_cancellable(job, &CancellationToken::new())
+    }
+}
+
+/// Runs a job by `run_once`, which is told whether what earlier jobs left may be reused. One that met a fault or its deadline is run again, with no
+/// other job beside it.
+pub(crate) fn run_twice(
+    lock: &JobLock,
+    job: &Job,
+    cancellation: &CancellationToken,
+    run_once: &dyn Fn(bool) -> Result<Outcome, RunError>,
+) -> Result<Outcome, ExecuteError> {
+    let with_others = lock.share(cancellation).ok_or(ExecuteError::Cancelled)?;
+    let first = run_once(true);
+    drop(with_others);
+    match &first {
+        Ok(outcome) if !outcome.met_deadline() => return first.map_err(|fault| ExecuteError::Host(fault.to_string())),
+        // It was ended, or met a fault or its deadline before that.
+        _ if cancellation.is_cancelled() => return Err(ExecuteError::Cancelled),
+        Err(fault) => tracing::warn!(%fault, "a job failed through a fault of the sandbox, it is run again alone"),
+        Ok(_) => {}
+    }
+    let _alone = lock.hold_alone(cancellation).ok_or(ExecuteError::Cancelled)?;
+    match (first, run_once(false)) {
+        (_, Ok(outcome)) => Ok(outcome),
+        _ if cancellation.is_cancelled() => Err(ExecuteError::Cancelled),
+        // The same crash twice, the second time alone, is the program's fault and must not be rewarded above a failure.
+        (Err(RunError::Crash(a)), Err(RunError::Crash(b))) if a == b => Ok(crash_outcome(a, job)),
+        (_, Err(error)) => Err(ExecuteError::Host(error.to_string())),
     }
 }
 

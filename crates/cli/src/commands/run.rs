@@ -1,4 +1,4 @@
-//! `veriplay run`: one Python file in the sandbox.
+//! `veriplay run`: one program in the sandbox, a Python file or a WebAssembly module.
 
 use std::fs::File;
 use std::io::IsTerminal;
@@ -18,11 +18,11 @@ use veriplay_console::progress;
 use veriplay_core::{Entry, Execute, Job, LimitKind, Limits, RunReport, Value};
 use veriplay_sandbox::SandboxOptions;
 
-/// Run one Python file in the sandbox
+/// Run one Python file, or one module for wasm32-wasip1, in the sandbox
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The program; `-` is standard input
-    #[arg(value_name = "FILE.py")]
+    /// The program, Python or a WebAssembly module; `-` is standard input
+    #[arg(value_name = "FILE")]
     file: PathBuf,
     /// A file that the program reads as its standard input; `-` is this command's
     #[arg(long, value_name = "FILE")]
@@ -48,6 +48,9 @@ pub(super) struct Arguments {
     json: bool,
 }
 
+/// The bytes that every WebAssembly module begins with.
+const MODULE: &[u8] = b"\0asm";
+
 /// What `--json` prints.
 #[derive(Serialize)]
 struct TimedReport {
@@ -67,15 +70,23 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let opened = args.limits.memory_mib.map(|_| args.image.open()).transpose()?;
     opened.iter().try_for_each(|image| check_memory("--memory-mib", args.limits.memory_mib, image))?;
     let program = read_file(&args.file, limits.memory_bytes)?;
-    let program = String::from_utf8(program)
-        .with_context(|| format!("`{}` is not UTF-8", args.file.display()))
-        .or_fail(ExitCode::Input)?;
     let stdin = args.stdin.as_ref().map(|path| read_file(path, limits.memory_bytes)).transpose()?.unwrap_or_default();
-    let image = opened.map_or_else(|| args.image.open(), Ok)?;
-    let image_name = image.name().to_owned();
-    let job = Job { image: image_name, entry: entry(&args)?, stdin, limits, seed: args.seed, ..Job::script(program) };
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
-    let sandbox = isolation::open_sandbox(image, options, args.workers)?;
+    let (job, sandbox): (Job, Box<dyn Execute>) = if program.starts_with(MODULE) {
+        if args.call.is_some() {
+            let what = "`--call` is for Python programs, and this is a WebAssembly module";
+            return Err(Failure::message(ExitCode::Input, what).hint("leave it out: the module's `_start` is run"));
+        }
+        (Job::module(program), Box::new(isolation::open_modules(options, args.workers)?))
+    } else {
+        let program = String::from_utf8(program)
+            .with_context(|| format!("`{}` is neither UTF-8 nor a WebAssembly module", args.file.display()))
+            .or_fail(ExitCode::Input)?;
+        let image = opened.map_or_else(|| args.image.open(), Ok)?;
+        let job = Job { image: image.name().to_owned(), entry: entry(&args)?, ..Job::script(program) };
+        (job, Box::new(isolation::open_sandbox(image, options, args.workers)?))
+    };
+    let job = Job { stdin, limits, seed: args.seed, ..job };
     let started = Instant::now();
     let outcome = sandbox.execute(&job).or_fail(ExitCode::Host)?;
     let wall_ns = started.elapsed().as_nanos();

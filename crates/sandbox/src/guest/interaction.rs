@@ -10,7 +10,8 @@ use std::task::{Context, Poll, Waker};
 
 use veriplay_core::{Interaction, InteractionEnd, Interactor, Job, Outcome};
 
-use super::{GuestInstance, HostFault, TurnEnd, at_stdout_cap};
+use super::{GuestInstance, TurnEnd, at_stdout_cap};
+use crate::call::HostFault;
 use crate::host_trap::HostTrap;
 use crate::kept_states::{KeptStates, StateKey};
 use crate::request;
@@ -32,7 +33,7 @@ impl GuestInstance {
             [Some(program), _] => (InteractionEnd::ProgramFailed, [Some(program), None]),
             [None, interactor] => (InteractionEnd::InteractorFailed, [None, interactor]),
         };
-        let fetched = self.fetch_files(job);
+        let fetched = self.store.data().wasi.fetch_files(job);
         let outcome = self.take_side(job, program, end)?;
         let interactor = other.take_side(&of_other, interactor, end)?;
         let interaction = Some(Box::new(Interaction { end, interactor }));

@@ -26,12 +26,26 @@ pub(crate) fn engine_without_threads() -> Result<Engine, ImageError> {
     with_compiler(CpuLevel::Native, false)
 }
 
+/// An engine for modules that jobs bring: it compiles on the calling thread, and opens no file for the data of a module.
+pub(crate) fn engine_for_modules() -> Result<Engine, ImageError> {
+    let mut config = configure(CpuLevel::Native, false)?;
+    config.memory_init_cow(false);
+    Engine::new(&config).map_err(host_error)
+}
+
 fn with_compiler(level: CpuLevel, threads: bool) -> Result<Engine, ImageError> {
-    let fail = |error: wasmtime::Error| ImageError::Host(format!("{error:#}"));
+    Engine::new(&configure(level, threads)?).map_err(host_error)
+}
+
+fn host_error(error: wasmtime::Error) -> ImageError {
+    ImageError::Host(format!("{error:#}"))
+}
+
+fn configure(level: CpuLevel, threads: bool) -> Result<Config, ImageError> {
     let mut config = Config::new();
     if level != CpuLevel::Native {
         // With a target named, the compiler uses no feature of this machine but those that it is given.
-        config.target(&triple()).map_err(fail)?;
+        config.target(&triple()).map_err(host_error)?;
         for flag in cpu::flags(level) {
             // SAFETY: the flag says that the target has a feature. Code that was compiled with it carries the flag, and wasmtime
             // loads it only where the processor has the feature.
@@ -59,7 +73,7 @@ fn with_compiler(level: CpuLevel, threads: bool) -> Result<Engine, ImageError> {
         // Native exceptions are objects of a heap of the engine's, which would reserve as many addresses as a memory.
         .gc_heap_reservation(0)
         .gc_heap_reservation_for_growth(1 << 20);
-    Engine::new(&config).map_err(fail)
+    Ok(config)
 }
 
 /// This program's target, as the compiler names it.

@@ -3,7 +3,7 @@
 use super::errno::SyscallResult;
 use super::path::OpenFlags;
 use super::view::MemoryView;
-use super::{ARGS, Wasi};
+use super::{ProcessStrings, Wasi};
 
 pub(crate) const CALLS: u8 = 30;
 
@@ -17,8 +17,8 @@ pub(crate) fn call_by_number(
 ) -> SyscallResult {
     let flags = OpenFlags { oflags: n[3], rights: l[0], fdflags: n[4] };
     match which {
-        0 => Wasi::strings_get(view, &ARGS, n[0], n[1]),
-        1 => Wasi::strings_sizes(view, &ARGS, n[0], n[1]),
+        0 => Wasi::strings_get(view, ProcessStrings::default().arguments, n[0], n[1]),
+        1 => Wasi::strings_sizes(view, ProcessStrings::default().arguments, n[0], n[1]),
         2 => Wasi::clock_res_get(view, n[0], n[1]),
         3 => wasi.clock_time_get(view, n[0], n[1]),
         4 => wasi.random_get(view, n[0], n[1]),

@@ -25,7 +25,7 @@ mod work;
 
 use std::sync::Arc;
 
-use veriplay_core::LayerRoot;
+use veriplay_core::{Job, LayerRoot, Outcome};
 
 use clock::Clock;
 use descriptors::{DescriptorTable, Fd};
@@ -44,9 +44,35 @@ const MAX_RANDOM: u32 = 1 << 20;
 const STDIN: &str = "/dev/stdin";
 /// The working directory, with the job's files.
 const WORK: &str = LayerRoot::Work.path();
-pub(crate) const ARGS: [&[u8]; 1] = [b"/usr/local/bin/python.wasm\0"];
-pub(crate) const ENVIRON: [&[u8]; 5] =
-    [b"HOME=/tmp\0", b"PYTHONHASHSEED=0\0", b"PYTHONTZPATH=\0", b"PYTHONDONTWRITEBYTECODE=1\0", b"TMPDIR=/tmp\0"];
+
+/// The arguments and the environment of a guest, each with a zero byte at its end. They are constants: nothing of the host's is in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ProcessStrings {
+    pub(crate) arguments: &'static [&'static [u8]],
+    pub(crate) environment: &'static [&'static [u8]],
+}
+
+impl ProcessStrings {
+    /// Of a program that is a module of its own.
+    pub(crate) const MODULE: Self =
+        Self { arguments: &[b"program\0"], environment: &[b"HOME=/tmp\0", b"TMPDIR=/tmp\0"] };
+}
+
+impl Default for ProcessStrings {
+    /// Those of the Python images.
+    fn default() -> Self {
+        Self {
+            arguments: &[b"/usr/local/bin/python.wasm\0"],
+            environment: &[
+                b"HOME=/tmp\0",
+                b"PYTHONHASHSEED=0\0",
+                b"PYTHONTZPATH=\0",
+                b"PYTHONDONTWRITEBYTECODE=1\0",
+                b"TMPDIR=/tmp\0",
+            ],
+        }
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Wasi {
@@ -55,6 +81,7 @@ pub(crate) struct Wasi {
     clock: Clock,
     random: RandomSource,
     sleep_fuel: u64,
+    pub(crate) strings: ProcessStrings,
     /// The pipe that is its standard input, and the node of the file in whose place that is.
     joined: Option<(NodeId, Pipe)>,
     pub(crate) stdout: CappedOutput,
@@ -72,18 +99,44 @@ pub(crate) struct WasiSetup<'a> {
     pub(crate) file_bytes: u64,
     /// As [`veriplay_core::Job::sleep_fuel`].
     pub(crate) sleep_fuel: u64,
+    pub(crate) strings: ProcessStrings,
+}
+
+#[derive(Default)]
+pub(crate) struct FetchedFiles {
+    files: Vec<(String, Vec<u8>)>,
+    /// Whether one is missing because it is too large.
+    was_cut: bool,
+}
+
+impl FetchedFiles {
+    pub(crate) fn add_to(self, outcome: Outcome) -> Outcome {
+        Outcome { fetched: self.files, truncated: outcome.truncated || self.was_cut, ..outcome }
+    }
 }
 
 /// The part of the file tree that all jobs of an image share.
 pub(crate) fn base_tree(library_at: &str, library: Arc<Vec<u8>>) -> Result<Tree, Errno> {
     let mut tree = Tree::new();
-    let dir = || NodeKind::Dir(std::collections::BTreeMap::new());
     tree.insert_path(library_at, NodeKind::File(FileContent::Shared(library)), true)?;
+    add_system_files(&mut tree)?;
+    Ok(tree)
+}
+
+/// The file tree of a guest without a library.
+pub(crate) fn bare_tree() -> Result<Tree, Errno> {
+    let mut tree = Tree::new();
+    add_system_files(&mut tree)?;
+    Ok(tree)
+}
+
+fn add_system_files(tree: &mut Tree) -> Result<(), Errno> {
+    let dir = || NodeKind::Dir(std::collections::BTreeMap::new());
     tree.insert_path("/dev/null", NodeKind::Null, true)?;
     tree.insert_path(STDIN, NodeKind::File(FileContent::Owned(Vec::new())), true)?;
     tree.insert_path("/tmp", dir(), false)?;
     tree.insert_path(WORK, dir(), false)?;
-    Ok(tree)
+    Ok(())
 }
 
 impl Wasi {
@@ -104,6 +157,7 @@ impl Wasi {
             clock: Clock::new(setup.seed),
             random: RandomSource::new(setup.seed),
             sleep_fuel: setup.sleep_fuel,
+            strings: setup.strings,
             joined: None,
             stdout: CappedOutput::new(setup.output_bytes, setup.at_stdout_cap),
             stderr: CappedOutput::new(setup.output_bytes, AtCap::Cut),
@@ -123,6 +177,22 @@ impl Wasi {
 
     pub(crate) fn file(&self, path: &str) -> Option<&[u8]> {
         self.tree.file(&format!("{WORK}/{path}"))
+    }
+
+    /// The files that the job wants back, as far as they are there and fit in its limits together.
+    pub(crate) fn fetch_files(&self, job: &Job) -> FetchedFiles {
+        let (mut fetched, mut left) = (FetchedFiles::default(), job.limits.file_bytes.min(job.limits.output_bytes));
+        for path in &job.fetch {
+            let Some(bytes) = self.file(path) else { continue };
+            match left.checked_sub(bytes.len() as u64) {
+                Some(rest) => {
+                    left = rest;
+                    fetched.files.push((path.clone(), bytes.to_vec()));
+                }
+                None => fetched.was_cut = true,
+            }
+        }
+        fetched
     }
 
     /// Takes the fuel that the running call costs beyond the base price.

@@ -7,15 +7,18 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 
-use veriplay_core::{CancellationToken, Job, Layer};
+use veriplay_core::{CancellationToken, GuestError, Job, Layer, Outcome, WasmModule};
 
 use super::frames::{self, Pipe};
+use super::lockdown::NewCode;
 use super::{ImageSource, WorkerReply, WorkerSetup, lockdown};
 use crate::exports::GlobalState;
+use crate::image::engine::engine_for_modules;
 use crate::image::{Image, ImageId, ImageSpec, ImageStore, build_without_threads};
 use crate::memory::Baseline;
+use crate::modules::{Program, run_program};
 use crate::parent_process::note_parent;
-use crate::pool::{InProcessRunner, Instances, Runner, catch_panic};
+use crate::pool::{InProcessRunner, Instances, RunError, Runner, catch_panic};
 
 /// The most bytes of a frame from the parent, which is trusted.
 const MAX_ORDER: u64 = u32::MAX as u64;
@@ -35,17 +38,56 @@ pub fn serve() -> io::Result<()> {
     lockdown::close_all_but_standard()?;
     let mut pipe = frames::over(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?));
     let Some(mut hello) = frames::receive::<WorkerSetup>(&mut pipe, MAX_ORDER)? else { return Ok(()) };
-    let layers = std::mem::take(&mut hello.layers);
-    let ready = load_runner(&hello, layers).and_then(|runner| {
-        lockdown::lock_down().map_err(|error| format!("cannot lock the worker down: {error}"))?;
-        Ok(runner)
-    });
+    let ready = match &hello.from {
+        ImageSource::Module(module) => compile_locked(module),
+        _ => {
+            let layers = std::mem::take(&mut hello.layers);
+            load_runner(&hello, layers).and_then(|runner| {
+                lockdown::lock_down(NewCode::Forbidden).map_err(not_locked)?;
+                Ok(WorkerRunner::Image(Box::new(runner)))
+            })
+        }
+    };
     match ready {
         Ok(runner) => {
             frames::send(pipe.get_mut(), &WorkerReply::Ready)?;
             serve_jobs(&mut pipe, &runner)
         }
         Err(why) => frames::send(pipe.get_mut(), &WorkerReply::Fault(why)),
+    }
+}
+
+fn not_locked(error: String) -> String {
+    format!("cannot lock the worker down: {error}")
+}
+
+/// Compiles a module that nobody trusts, with all rights given up but that of adding code, which is given up then.
+fn compile_locked(module: &WasmModule) -> Result<WorkerRunner, String> {
+    let engine = engine_for_modules().map_err(|error| error.to_string())?;
+    lockdown::lock_down(NewCode::Allowed).map_err(not_locked)?;
+    let program = Program::compile(&engine, module.bytes())?;
+    lockdown::forbid_new_code().map_err(not_locked)?;
+    Ok(WorkerRunner::Module(Box::new(program)))
+}
+
+/// What a worker runs jobs of.
+enum WorkerRunner {
+    Image(Box<InProcessRunner>),
+    Module(Box<Result<Program, GuestError>>),
+}
+
+impl WorkerRunner {
+    fn run(&self, slot: &mut Instances, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, RunError> {
+        match self {
+            Self::Image(runner) => runner.run(slot, job, cancellation),
+            Self::Module(program) => Ok(run_program(program, job, cancellation)?),
+        }
+    }
+
+    fn reset(&self, slot: &mut Instances) {
+        if let Self::Image(runner) = self {
+            runner.reset(slot);
+        }
     }
 }
 
@@ -57,10 +99,11 @@ fn ignore_interrupts() {
 
 fn load_runner(hello: &WorkerSetup, layers: Vec<Layer>) -> Result<InProcessRunner, String> {
     let image = match &hello.from {
-        ImageSource::Module(text) => {
+        ImageSource::Text(text) => {
             let image = build_without_threads(&hello.image.name, text).map_err(|error| error.to_string())?;
             check_same_image(image, &hello.image)?
         }
+        ImageSource::Module(_) => return Err("a module is no image".to_owned()),
         ImageSource::Cache => load_cached(&hello.image, &hello.cache_dir)?,
         ImageSource::Warmed { of, state } => load_warmed(&*load_cached(of, &hello.cache_dir)?, &hello.image, state)?,
     };
@@ -91,7 +134,7 @@ fn load_warmed(image: &Image, named: &ImageId, state: &GlobalState) -> Result<Ar
     image.map(Arc::new).map_err(|error| error.to_string())
 }
 
-fn serve_jobs(pipe: &mut Pipe, runner: &InProcessRunner) -> io::Result<()> {
+fn serve_jobs(pipe: &mut Pipe, runner: &WorkerRunner) -> io::Result<()> {
     let mut slot = Instances::default();
     while let Some(order) = frames::receive::<Option<Job>>(pipe, MAX_ORDER)? {
         // One that came after the end of its job.

@@ -60,15 +60,32 @@ pub(super) fn close_all_but_standard() -> io::Result<()> {
     check_result(unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) })
 }
 
+/// Whether memory may be made executable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum NewCode {
+    /// Until [`forbid_new_code`].
+    Allowed,
+    Forbidden,
+}
+
 /// Gives up every right that running guests does not need, for all threads and for good.
 /// Fails when a right cannot be given up; the process must then not run guests. Only Landlock may be missing.
-pub(super) fn lock_down() -> Result<(), String> {
+pub(super) fn lock_down(new_code: NewCode) -> Result<(), String> {
     // First: it needs a descriptor for a moment.
     restrict_files_and_network().map_err(|error| format!("landlock: {error}"))?;
     // Landlock is inherited, and no thread can be made later.
     watchdog::start()?;
     set_resource_limits().map_err(|error| format!("resource limits: {error}"))?;
-    let filter = system_call_filter().map_err(|error| format!("seccomp: {error}"))?;
+    apply_filter(new_code)
+}
+
+/// Gives up the right to add code, after [`lock_down`]. Of two filters the stricter one decides.
+pub(super) fn forbid_new_code() -> Result<(), String> {
+    apply_filter(NewCode::Forbidden)
+}
+
+fn apply_filter(new_code: NewCode) -> Result<(), String> {
+    let filter = system_call_filter(new_code).map_err(|error| format!("seccomp: {error}"))?;
     // Sets no_new_privs too.
     seccompiler::apply_filter_all_threads(&filter).map_err(|error| format!("seccomp: {error}"))
 }
@@ -105,22 +122,33 @@ fn restrict_files_and_network() -> Result<(), landlock::RulesetError> {
         .map(|_| ())
 }
 
-fn system_call_filter() -> Result<BpfProgram, seccompiler::BackendError> {
+fn system_call_filter(new_code: NewCode) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.iter().map(|call| (*call, Vec::new())).collect();
     let condition = |argument, operator, value| {
         SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
             .and_then(|condition| SeccompRule::new(vec![condition]))
     };
-    // No new code: what is executable was loaded before.
-    let not_executable = || condition(2, SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64), 0);
-    rules.insert(libc::SYS_mmap, vec![not_executable()?]);
-    rules.insert(libc::SYS_mprotect, vec![not_executable()?]);
+    for call in [libc::SYS_mmap, libc::SYS_mprotect] {
+        let not_executable = match new_code {
+            NewCode::Allowed => Vec::new(),
+            NewCode::Forbidden => vec![condition(2, SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64), 0)?],
+        };
+        rules.insert(call, not_executable);
+    }
     let asked = IOCTLS.into_iter().map(|request| condition(1, SeccompCmpOp::Eq, request));
     rules.insert(libc::SYS_ioctl, asked.collect::<Result<_, _>>()?);
     // Whether a descriptor is open: what std asks when it closes one, in builds with debug assertions.
     rules.insert(libc::SYS_fcntl, vec![condition(1, SeccompCmpOp::Eq, libc::F_GETFD as u64)?]);
     // mimalloc, the allocator of `veriplay`, names its new mappings. A name gives no right.
-    rules.insert(libc::SYS_prctl, vec![condition(0, SeccompCmpOp::Eq, libc::PR_SET_VMA as u64)?]);
+    let mut options = vec![libc::PR_SET_VMA as u64];
+    if new_code == NewCode::Allowed {
+        // For the second filter, which takes this away again.
+        options.push(libc::PR_SET_NO_NEW_PRIVS as u64);
+        rules
+            .insert(libc::SYS_seccomp, vec![condition(0, SeccompCmpOp::Eq, u64::from(libc::SECCOMP_SET_MODE_FILTER))?]);
+    }
+    let named = options.into_iter().map(|option| condition(0, SeccompCmpOp::Eq, option));
+    rules.insert(libc::SYS_prctl, named.collect::<Result<_, _>>()?);
     let arch = std::env::consts::ARCH.try_into()?;
     SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, arch)?.try_into()
 }
@@ -135,7 +163,7 @@ mod tests {
 
     /// How a process ends that calls `prctl` under the filter: with its exit status, or by a signal.
     fn end_after_prctl(option: libc::c_int) -> Result<i32, i32> {
-        let filter = system_call_filter().unwrap();
+        let filter = system_call_filter(NewCode::Forbidden).unwrap();
         // SAFETY: the child makes only system calls until it ends, as it must in a process that had other threads.
         let child = unsafe { libc::fork() };
         if child == 0 {

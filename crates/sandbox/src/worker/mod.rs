@@ -17,13 +17,13 @@ mod parent;
 pub use child::serve;
 #[cfg(feature = "fuzzing")]
 pub(crate) use fuzzing::read_any_frames;
-pub(crate) use parent::ProcessRunner;
+pub(crate) use parent::{ModuleProcesses, ProcessRunner};
 pub use parent::WorkerProgram;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Job, Layer, Outcome};
+use veriplay_core::{Job, Layer, Outcome, WasmModule};
 
 use crate::exports::GlobalState;
 use crate::image::ImageId;
@@ -46,7 +46,10 @@ struct WorkerSetup {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum ImageSource {
     Cache,
-    Module(String),
+    /// A guest for tests, in WebAssembly text.
+    Text(String),
+    /// The program of all jobs.
+    Module(WasmModule),
     /// A warm image of the parent: this image of the cache with this state, and the memory that is the worker's standard output.
     Warmed {
         of: ImageId,

@@ -11,11 +11,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use veriplay_core::{CancellationToken, Exit, Job, Limits, Outcome};
+use veriplay_core::{CancellationToken, Exit, Job, Limits, Outcome, WasmModule};
 
 use super::frames::{self, Pipe};
 use super::{END_JOB, ImageSource, WorkerReply, WorkerSetup};
-use crate::image::Image;
+use crate::image::{Image, ImageId};
 use crate::pool::{RunError, Runner};
 use crate::request::expected_calls;
 
@@ -53,7 +53,7 @@ pub(crate) struct ProcessRunner {
 impl ProcessRunner {
     pub(crate) fn new(program: WorkerProgram, image: &Arc<Image>, reset: crate::ResetMode) -> Self {
         let from = match (&image.text, &image.warmed_from) {
-            (Some(text), _) => ImageSource::Module(text.to_owned()),
+            (Some(text), _) => ImageSource::Text(text.to_owned()),
             (None, Some(of)) => ImageSource::Warmed { of: of.clone(), state: image.state.clone() },
             (None, None) => ImageSource::Cache,
         };
@@ -61,6 +61,15 @@ impl ProcessRunner {
             WorkerSetup { cache_dir: program.cache_dir.clone(), image: image.id(), from, reset, layers: Vec::new() };
         let warmed = image.warmed_from.as_ref().map(|_| Arc::clone(image));
         Self { program, hello, warmed }
+    }
+
+    /// Of workers for the jobs of one module.
+    fn for_module(program: WorkerProgram, module: &WasmModule) -> Self {
+        let image = ImageId { name: WasmModule::IMAGE.to_owned(), digest: module.digest(), manifest: None };
+        let from = ImageSource::Module(module.clone());
+        let reset = crate::ResetMode::Fresh;
+        let hello = WorkerSetup { cache_dir: program.cache_dir.clone(), image, from, reset, layers: Vec::new() };
+        Self { program, hello, warmed: None }
     }
 
     /// Sets the layers of workers that start from now on.
@@ -136,6 +145,51 @@ impl Runner for ProcessRunner {
                 Err(RunError::Fault("a worker process answered what no job can come to".to_owned()))
             }
         }
+    }
+}
+
+/// Runs jobs whose program is a module, each module in workers of its own.
+pub(crate) struct ModuleProcesses {
+    program: WorkerProgram,
+}
+
+impl ModuleProcesses {
+    pub(crate) const fn new(program: WorkerProgram) -> Self {
+        Self { program }
+    }
+}
+
+/// A worker for the jobs of one module.
+pub(crate) struct ModuleWorker {
+    module: WasmModule,
+    runner: ProcessRunner,
+    process: Option<WorkerProcess>,
+}
+
+impl Runner for ModuleProcesses {
+    type Slot = Option<ModuleWorker>;
+
+    fn suits(&self, slot: &Option<ModuleWorker>, job: &Job) -> bool {
+        slot.as_ref().is_some_and(|worker| Some(&worker.module) == job.module.as_ref())
+    }
+
+    fn run(
+        &self,
+        slot: &mut Option<ModuleWorker>,
+        job: &Job,
+        cancellation: &CancellationToken,
+    ) -> Result<Outcome, RunError> {
+        let Some(module) = &job.module else {
+            return Err(RunError::Fault("the job has no module".to_owned()));
+        };
+        let worker = slot.get_or_insert_with(|| ModuleWorker {
+            module: module.clone(),
+            runner: ProcessRunner::for_module(self.program.clone(), module),
+            process: None,
+        });
+        // The worker has the module already.
+        let job = Job { module: None, ..job.clone() };
+        worker.runner.run(&mut worker.process, &job, cancellation)
     }
 }
 

@@ -1,0 +1,130 @@
+//! Jobs whose program is a WebAssembly module of their own ([`veriplay_core::Job::module`]).
+//!
+//! Such a module is checked against bounds, validated, metered as every guest is, compiled, and linked to the shim alone: it has no value
+//! channel. Each job has a new instance. In threads a module is compiled in this process and kept for other jobs. A worker process is for one
+//! module: it gives up its rights, compiles, gives up that of adding code, and then runs the jobs of that module.
+
+mod bounds;
+mod program;
+
+use std::sync::Arc;
+
+use quick_cache::sync::Cache;
+use veriplay_core::{
+    CancellationToken, Digest, Entry, Execute, ExecuteError, Exit, GuestError, Job, Outcome, WasmModule,
+};
+use wasmtime::Engine;
+
+use crate::image::ImageError;
+use crate::image::engine::engine_for_modules;
+use crate::job_lock::JobLock;
+use crate::pool::{Pool, RunError, Runner};
+use crate::request;
+use crate::sandbox::{SandboxOptions, run_twice};
+use crate::worker::{ModuleProcesses, WorkerProgram};
+
+pub(crate) use program::Program;
+
+/// Compiled modules that are kept in this process.
+const KEPT: usize = 64;
+
+/// Runs jobs whose program is a module. The same job has the same outcome on any thread and in any process, as those of a [`crate::Sandbox`].
+pub struct ModuleSandbox {
+    workers: ModuleWorkers,
+    lock: JobLock,
+}
+
+enum ModuleWorkers {
+    InProcess(Pool<ModuleRunner>),
+    Processes(Pool<ModuleProcesses>),
+}
+
+impl ModuleSandbox {
+    /// A sandbox that compiles modules in this process, and runs each job on the thread that asks.
+    ///
+    /// # Errors
+    /// When the engine cannot be configured.
+    pub fn new(options: SandboxOptions) -> Result<Self, ImageError> {
+        let runner = ModuleRunner { engine: engine_for_modules()?, programs: Cache::new(KEPT) };
+        let workers = ModuleWorkers::InProcess(Pool::new(runner, options.parallel(), Vec::new()));
+        Ok(Self { workers, lock: JobLock::default() })
+    }
+
+    /// A sandbox that compiles and runs each module in worker processes of its own, which are kept for further jobs of that module.
+    #[must_use]
+    pub fn in_processes(options: SandboxOptions, program: WorkerProgram) -> Self {
+        let pool = Pool::new(ModuleProcesses::new(program), options.parallel(), Vec::new());
+        Self { workers: ModuleWorkers::Processes(pool), lock: JobLock::default() }
+    }
+
+    /// Runs `job`, unless it is cancelled.
+    ///
+    /// # Errors
+    /// Those of [`crate::Sandbox::run_cancellable`].
+    pub fn run_cancellable(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
+        check_job(job)?;
+        run_twice(&self.lock, job, cancellation, &|may_reuse| match &self.workers {
+            ModuleWorkers::InProcess(pool) => pool.run(job, may_reuse, cancellation),
+            ModuleWorkers::Processes(pool) => pool.run(job, may_reuse, cancellation),
+        })
+    }
+}
+
+impl Execute for ModuleSandbox {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.run_cancellable(job, &CancellationToken::new())
+    }
+}
+
+impl std::fmt::Debug for ModuleSandbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModuleSandbox").finish_non_exhaustive()
+    }
+}
+
+fn check_job(job: &Job) -> Result<(), ExecuteError> {
+    if job.image != WasmModule::IMAGE {
+        return Err(ExecuteError::UnknownImage(job.image.clone()));
+    }
+    let refuse = |what: &str| Err(ExecuteError::BadJob(format!("a job of the image `{}` {what}", WasmModule::IMAGE)));
+    if job.module.is_none() || !job.program.is_empty() {
+        return refuse("has its program in `module`, and none in `program`");
+    }
+    if job.entry != Entry::Script {
+        return refuse("is run as a script: its functions cannot be called");
+    }
+    if job.preload.is_some() || job.callee.is_some() || job.interactor.is_some() || job.base.is_some() {
+        return refuse("has neither a preload, a callee, an interactor nor a base");
+    }
+    request::check_job(job, 0)
+}
+
+struct ModuleRunner {
+    engine: Engine,
+    programs: Cache<Digest, Arc<Result<Program, GuestError>>>,
+}
+
+impl Runner for ModuleRunner {
+    type Slot = ();
+
+    fn run(&self, _slot: &mut (), job: &Job, cancellation: &CancellationToken) -> Result<Outcome, RunError> {
+        let Some(module) = &job.module else {
+            return Err(RunError::Fault("the job has no module".to_owned()));
+        };
+        let compile = || Program::compile(&self.engine, module.bytes()).map(Arc::new);
+        let program = self.programs.get_or_insert_with(&module.digest(), compile)?;
+        Ok(run_program(&program, job, cancellation)?)
+    }
+}
+
+/// Runs a job of a module that was compiled, or that cannot be.
+pub(crate) fn run_program(
+    program: &Result<Program, GuestError>,
+    job: &Job,
+    cancellation: &CancellationToken,
+) -> Result<Outcome, String> {
+    match program {
+        Ok(program) => program.run(job, cancellation),
+        Err(error) => Ok(Outcome { error: Some(error.clone()), ..Outcome::new(Exit::CompileError) }),
+    }
+}

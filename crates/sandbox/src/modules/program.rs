@@ -1,0 +1,135 @@
+//! A program that is a module of its own: compiled once, and run in a new instance for each job.
+
+use veriplay_core::{CancellationToken, Exit, GuestError, Job, Outcome};
+use wasmtime::{Engine, ExternType, InstancePre, Memory, Module, Store};
+
+use super::bounds;
+use crate::call::{EndedCall, HostFault, WatchedCall, exit_of_error};
+use crate::channel::Channel;
+use crate::fuel;
+use crate::host::Host;
+use crate::host_trap::HostTrap;
+use crate::imports::make_system_linker;
+use crate::meter;
+use crate::stacks::run_to_completion;
+use crate::wasi::files::Tree;
+use crate::wasi::{AtCap, ProcessStrings, Wasi, WasiSetup, bare_tree};
+
+/// The function that runs the program.
+const START: &str = "_start";
+const MEMORY: &str = "memory";
+/// The kind of a [`GuestError`] of a program that ended itself with a status other than 0.
+const EXIT_STATUS: &str = "exit_status";
+
+pub(crate) struct Program {
+    engine: Engine,
+    ready: InstancePre<Host>,
+    base: Tree,
+}
+
+impl Program {
+    /// Compiles a module. The inner error is the module's fault: the job's program does not compile.
+    pub(crate) fn compile(engine: &Engine, wasm: &[u8]) -> Result<Result<Self, GuestError>, HostFault> {
+        let base = bare_tree().map_err(|errno| format!("the base tree fails with errno {}", errno.0))?;
+        let linker = make_system_linker(engine).map_err(|error| format!("cannot link the shim: {error:#}"))?;
+        let compiled = compile_metered(engine, wasm).and_then(|module| {
+            check_exports(&module)?;
+            linker.instantiate_pre(&module).map_err(|error| format!("{error:#}"))
+        });
+        Ok(match compiled {
+            Ok(ready) => Ok(Self { engine: engine.clone(), ready, base }),
+            Err(message) => Err(GuestError { kind: "module".to_owned(), message }),
+        })
+    }
+
+    /// Runs the program in a new instance.
+    pub(crate) fn run(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, HostFault> {
+        let limits = &job.limits;
+        let setup = WasiSetup {
+            seed: job.seed,
+            stdin: &job.stdin,
+            files: &job.files,
+            output_bytes: limits.output_bytes,
+            at_stdout_cap: AtCap::End,
+            file_bytes: limits.file_bytes,
+            sleep_fuel: job.sleep_fuel,
+            strings: ProcessStrings::MODULE,
+        };
+        let wasi = Wasi::new(&self.base, &setup)
+            .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
+        let mut host = Host::new(wasi, Channel::default(), limits.memory_bytes);
+        host.cancellation = cancellation.clone();
+        let mut store = Store::new(&self.engine, host);
+        store.limiter(|host| host);
+        let (exit, error, exit_code) = match self.call_start(&mut store, job)? {
+            Ok(()) => (Exit::Returned, None, None),
+            Err((error, ns)) => match error.downcast_ref() {
+                Some(HostTrap::ProcExit(0)) => (Exit::Returned, None, None),
+                Some(HostTrap::ProcExit(status)) => {
+                    let error = GuestError { kind: EXIT_STATUS.to_owned(), message: status.to_string() };
+                    (Exit::Raised, Some(error), Some(*status))
+                }
+                _ => {
+                    let (exit, error) = exit_of_error(&error, limits, ns)?;
+                    (exit, error, None)
+                }
+            },
+        };
+        let left = store.data().fuel.remaining().unwrap_or(limits.fuel);
+        let peak_memory_bytes = store.data().memory.map_or(0, |memory| memory.data_size(&store) as u64);
+        let wasi = &mut store.data_mut().wasi;
+        let (stdout, stderr) = (std::mem::take(&mut wasi.stdout), std::mem::take(&mut wasi.stderr));
+        let outcome = Outcome {
+            error,
+            stdout: stdout.bytes,
+            stderr: stderr.bytes,
+            truncated: stdout.truncated || stderr.truncated,
+            fuel: limits.fuel.saturating_sub(left),
+            peak_memory_bytes,
+            exit_code,
+            ..Outcome::new(exit)
+        };
+        Ok(wasi.fetch_files(job).add_to(outcome))
+    }
+
+    /// Makes an instance and calls its start. The inner error is how the program ended otherwise than by returning, after how many nanoseconds.
+    fn call_start(&self, store: &mut Store<Host>, job: &Job) -> Result<Result<(), (wasmtime::Error, u64)>, HostFault> {
+        let instance = match run_to_completion(self.ready.instantiate_async(&mut *store)) {
+            Ok(instance) => instance,
+            Err(error) => return Ok(Err((error, 0))),
+        };
+        let fault = |error: wasmtime::Error| format!("cannot prepare the job: {error:#}");
+        let gauge = fuel::find_gauge(store, &instance).map_err(fault)?;
+        let memory: Option<Memory> = instance.get_memory(&mut *store, MEMORY);
+        let start = instance.get_typed_func::<(), ()>(&mut *store, START).map_err(fault)?;
+        let host = store.data_mut();
+        host.memory = memory;
+        host.fuel.connect(gauge);
+        host.fuel.set(job.limits.fuel).map_err(fault)?;
+        // SAFETY: the call ends in this function, and the store outlives that.
+        let call = unsafe { WatchedCall::start(store.data(), &job.limits) }?;
+        let ended = run_to_completion(start.call_async(&mut *store, ()));
+        let EndedCall { result, ns, .. } = call.end(store.data(), ended)?;
+        Ok(result.map_err(|error| (error, ns)))
+    }
+}
+
+fn compile_metered(engine: &Engine, wasm: &[u8]) -> Result<Module, String> {
+    bounds::check(wasm).map_err(|error| error.to_string())?;
+    // Before anything is added, so that a module that only metering would make valid is refused.
+    Module::validate(engine, wasm).map_err(|error| format!("{error:#}"))?;
+    let metered = meter::instrument(wasm).map_err(|error| error.to_string())?;
+    Module::new(engine, metered).map_err(|error| format!("{error:#}"))
+}
+
+fn check_exports(module: &Module) -> Result<(), String> {
+    match module.get_export(MEMORY) {
+        Some(ExternType::Memory(memory)) if !memory.is_64() && !memory.is_shared() => {}
+        _ => return Err(format!("it exports no memory of 32-bit addresses named `{MEMORY}`")),
+    }
+    match module.get_export(START) {
+        Some(ExternType::Func(start)) if start.params().len() == 0 && start.results().len() == 0 => Ok(()),
+        Some(_) => Err(format!("its export `{START}` is no function without parameters and results")),
+        None => Err(format!("it exports no function `{START}`: compile it as a command for wasm32-wasip1")),
+    }
+}

@@ -1,0 +1,177 @@
+//! Jobs whose program is a module of their own: what it prints and ends as, what is refused, and that threads and processes agree.
+
+use std::sync::OnceLock;
+
+use veriplay_core::{Callee, Entry, Execute, ExecuteError, Exit, Job, Limits, Outcome};
+use veriplay_sandbox::{ModuleSandbox, SandboxOptions};
+
+use crate::support::{end_of, text};
+use crate::workers;
+
+fn sandbox() -> &'static ModuleSandbox {
+    static SANDBOX: OnceLock<ModuleSandbox> = OnceLock::new();
+    SANDBOX.get_or_init(|| ModuleSandbox::new(SandboxOptions::fastest()).expect("an engine"))
+}
+
+fn limits() -> Limits {
+    Limits { fuel: 50_000_000, memory_bytes: 16 << 20, output_bytes: 4096, ..crate::support::limits() }
+}
+
+/// A job of the module of these parts, which has a memory and the imports that its programs use.
+fn job(parts: &str) -> Job {
+    let call = |name: &str, parameters: &str| {
+        format!("(import \"wasi_snapshot_preview1\" \"{name}\" (func ${name} (param {parameters}) (result i32)))")
+    };
+    let imports =
+        [call("fd_write", "i32 i32 i32 i32"), call("fd_read", "i32 i32 i32 i32"), call("random_get", "i32 i32")];
+    let exit = "(import \"wasi_snapshot_preview1\" \"proc_exit\" (func $proc_exit (param i32)))";
+    let memory = "(memory (export \"memory\") 1)";
+    of_text(&format!("(module {} {exit} {memory} {parts})", imports.concat()))
+}
+
+fn of_text(module: &str) -> Job {
+    Job { limits: limits(), seed: 7, ..Job::module(wat::parse_str(module).expect("it is WebAssembly text")) }
+}
+
+fn run(job: &Job) -> Outcome {
+    sandbox().execute(job).expect("a job")
+}
+
+/// Reads up to 64 bytes and writes them twice.
+const ECHO: &str = r#"
+    (data (i32.const 0) "\10\00\00\00\40\00\00\00")
+    (func $say (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8))))
+    (func (export "_start")
+        (drop (call $fd_read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 8)))
+        (i32.store (i32.const 4) (i32.load (i32.const 8)))
+        (call $say) (call $say))"#;
+
+/// Programs, and how each ends.
+fn programs() -> Vec<(Job, &'static str)> {
+    let start = |body: &str| job(&format!("(func (export \"_start\") {body})"));
+    vec![
+        (Job { stdin: b"hello ".to_vec(), ..job(ECHO) }, "Returned"),
+        (start("(call $proc_exit (i32.const 0))"), "Returned"),
+        (start("(call $proc_exit (i32.const 3))"), "Raised exit_status"),
+        (start("unreachable"), "Trapped trap"),
+        (start("(drop (i32.div_u (i32.const 1) (i32.const 0)))"), "Trapped trap"),
+        (start("(i32.store (i32.const 65536) (i32.const 1))"), "Trapped trap"),
+        (start("(loop (br 0))"), "Fuel"),
+        (start("(drop (memory.grow (i32.const 300)))"), "MemoryBytes"),
+        (
+            start("(loop (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 64) (i32.const 8))) (br 0))"),
+            "Fuel",
+        ),
+        (
+            job("(data (i32.const 0) \"\\00\\00\\00\\00\\00\\10\\00\\00\") (func (export \"_start\") \
+              (loop (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8))) (br 0)))"),
+            "OutputBytes",
+        ),
+        (job("(func $deep (call $deep)) (func (export \"_start\") (call $deep))"), "Trapped stack_overflow"),
+        (
+            job("(func (export \"_start\") (drop (call $random_get (i32.const 0) (i32.const 8))) \
+              (i32.store (i32.const 16) (i32.const 0)) (i32.store (i32.const 20) (i32.const 8)) \
+              (drop (call $fd_write (i32.const 1) (i32.const 16) (i32.const 1) (i32.const 32))))"),
+            "Returned",
+        ),
+        (of_text("(module (memory (export \"memory\") 1000) (func (export \"_start\")))"), "MemoryBytes"),
+        (
+            of_text(
+                "(module (memory (export \"memory\") 1) (data (i32.const 65536) \"x\") (func (export \"_start\")))",
+            ),
+            "Trapped trap",
+        ),
+    ]
+}
+
+#[test]
+fn a_module_is_run_as_a_command_and_ends_as_its_program_does() {
+    let echoed = run(&Job { stdin: b"hello ".to_vec(), ..job(ECHO) });
+    assert_eq!((text(&echoed.stdout).as_str(), echoed.exit_code), ("hello hello ", None));
+    assert!(echoed.fuel > 0 && echoed.peak_memory_bytes == 65_536, "{echoed:?}");
+    for (job, end) in programs() {
+        assert_eq!(end_of(&run(&job)), end, "{job:?}");
+    }
+    let left = run(&job("(func (export \"_start\") (call $proc_exit (i32.const 3)))"));
+    assert_eq!((left.exit, left.exit_code), (Exit::Raised, Some(3)));
+}
+
+#[test]
+fn a_module_has_the_same_outcome_in_a_process_each_time() {
+    let options = SandboxOptions { max_parallel: 2, ..SandboxOptions::fastest() };
+    let processes = ModuleSandbox::in_processes(options, workers::program());
+    for (job, _) in programs().iter().chain(&programs()) {
+        assert_eq!(processes.execute(job).expect("a job"), run(job), "{job:?}");
+    }
+    let other = of_text("(module (memory (export \"memory\") 1))");
+    assert_eq!(processes.execute(&other).expect("a job"), run(&other));
+}
+
+#[test]
+fn a_module_that_cannot_run_does_not_compile_and_is_told_why() {
+    let cases = [
+        ("(module (func (export \"_start\")))", "exports no memory"),
+        ("(module (memory (export \"memory\") i64 1) (func (export \"_start\")))", "64"),
+        ("(module (memory (export \"memory\") 1) (memory 1) (func (export \"_start\")))", "`2` memories"),
+        ("(module (memory (export \"memory\") 1))", "`_start`"),
+        ("(module (memory (export \"memory\") 1) (func (export \"_start\") (param i32)))", "without parameters"),
+        ("(module (memory (export \"memory\") 1) (func $s (export \"_start\")) (start $s))", "start function"),
+        (
+            "(module (import \"host\" \"call\" (func (param i32 i32 i32 i32) (result i32))) (memory (export \"memory\") 1) \
+          (func (export \"_start\")))",
+            "host::call",
+        ),
+        (
+            "(module (import \"wasi_snapshot_preview1\" \"fd_write\" (func)) (memory (export \"memory\") 1) \
+          (func (export \"_start\")))",
+            "fd_write",
+        ),
+        (
+            "(module (import \"env\" \"memory\" (memory 1)) (export \"memory\" (memory 0)) (func (export \"_start\")))",
+            "memory `env.memory`",
+        ),
+        (
+            "(module (memory (export \"memory\") 1) (func (export \"__veriplay_fuel\")) (func (export \"_start\")))",
+            "__veriplay_fuel",
+        ),
+    ];
+    for (module, why) in cases {
+        let outcome = run(&of_text(module));
+        let error = outcome.error.as_ref().expect("an error");
+        assert!(outcome.exit == Exit::CompileError && error.message.contains(why), "{module}: {outcome:?}");
+    }
+    let mut invalid =
+        wat::parse_str("(module (memory (export \"memory\") 1) (func (export \"_start\")))").expect("text");
+    let at = invalid.len() - 2;
+    invalid[at] = 0xff;
+    for bytes in [invalid, b"\0asm".to_vec(), Vec::new()] {
+        assert_eq!(run(&Job { limits: limits(), ..Job::module(bytes) }).exit, Exit::CompileError);
+    }
+}
+
+#[test]
+fn a_job_that_no_module_can_have_is_refused() {
+    let plain = job(ECHO);
+    let calls = Entry::Calls { function: "f".to_owned(), arguments: Vec::new() };
+    for job in [
+        Job { module: None, ..plain.clone() },
+        Job { program: "print(1)".to_owned(), ..plain.clone() },
+        Job { entry: calls, ..plain.clone() },
+        Job { callee: Some(Callee::default()), ..plain.clone() },
+    ] {
+        assert!(matches!(sandbox().execute(&job), Err(ExecuteError::BadJob(_))), "{job:?}");
+    }
+    let python = Job { image: "python".to_owned(), ..plain };
+    assert!(matches!(sandbox().execute(&python), Err(ExecuteError::UnknownImage(_))));
+}
+
+#[test]
+fn nothing_of_a_job_is_left_for_the_next_of_its_module() {
+    let counts = job(r#"(func (export "_start")
+        (i32.store8 (i32.const 100) (i32.add (i32.load8_u (i32.const 100)) (i32.const 49)))
+        (i32.store (i32.const 0) (i32.const 100)) (i32.store (i32.const 4) (i32.const 1))
+        (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8))))"#);
+    let first = run(&counts);
+    assert_eq!(text(&first.stdout), "1");
+    assert_eq!(run(&counts), first);
+}
