@@ -1,6 +1,6 @@
 //! What goes wrong with a plug-in is said, with its command, the step and what to do, and loses nothing.
 
-use super::{QUICKSTART, with_plugin};
+use super::{FAILURE_RATE, with_plugin};
 use crate::command_line::commands::{events, fails, play, resume, small_with};
 use crate::command_line::resume::assert_same;
 use crate::command_line::{says, small_config, succeeded, veriplay};
@@ -97,11 +97,11 @@ fn a_number_that_cannot_be_used_stops_the_run_and_says_where_it_stands() {
 /// A second answer to a question would be read as the answer to the next one.
 #[test]
 fn a_line_too_many_is_noticed_at_the_next_step() {
-    let twice = QUICKSTART.replace(
+    let twice = FAILURE_RATE.replace(
         "    print(json.dumps(answer), flush=True)",
         "    for _ in range(2 if \"step\" in answer else 1):\n        print(json.dumps(answer), flush=True)",
     );
-    assert_ne!(twice, QUICKSTART);
+    assert_ne!(twice, FAILURE_RATE);
     let said = "it answered the question of step `0`: has it written a line too many, or too few?";
     assert_stops("reward", &twice, 1, said);
 }
@@ -124,7 +124,7 @@ fn a_run_that_a_program_has_stopped_in_every_way_goes_on_to_the_bytes_of_one_tha
         ("answer.update(error='out of luck')", "out of luck"),
     ];
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let source = QUICKSTART.replace("    print(json", "    go_wrong(request, answer)\n    print(json");
+    let source = FAILURE_RATE.replace("    print(json", "    go_wrong(request, answer)\n    print(json");
     let mut config = with_plugin(small_config(), dir.path(), "reward", &format!("{GO_WRONG}{source}"));
     config.insert("exec_timeout_s".to_owned(), 10.into());
     let left: Vec<&str> = faults.iter().map(|(fault, _)| *fault).collect();
