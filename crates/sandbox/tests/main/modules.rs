@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use proptest::prelude::*;
 use veriplay_core::{Callee, Entry, Execute, ExecuteError, Exit, Job, Limits, Outcome};
 use veriplay_sandbox::{ModuleSandbox, SandboxOptions};
 
@@ -174,4 +175,49 @@ fn nothing_of_a_job_is_left_for_the_next_of_its_module() {
     let first = run(&counts);
     assert_eq!(text(&first.stdout), "1");
     assert_eq!(run(&counts), first);
+}
+
+/// Any program that is a module with the exports and some of the imports that one may have.
+fn any_program(bytes: &[u8]) -> Option<Vec<u8>> {
+    let parse = |text: &str| wat::parse_str(text).expect("it is WebAssembly text");
+    let imports = r#"(module
+        (import "wasi_snapshot_preview1" "fd_write" (func (param i32 i32 i32 i32) (result i32)))
+        (import "wasi_snapshot_preview1" "path_open" (func (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
+        (import "wasi_snapshot_preview1" "random_get" (func (param i32 i32) (result i32)))
+        (import "wasi_snapshot_preview1" "poll_oneoff" (func (param i32 i32 i32 i32) (result i32)))
+        (import "wasi_snapshot_preview1" "proc_exit" (func (param i32))))"#;
+    let config = wasm_smith::Config {
+        available_imports: Some(parse(imports)),
+        exports: Some(parse("(module (memory (export \"memory\") 1 4) (func (export \"_start\")))")),
+        max_imports: 5,
+        max_memories: 1,
+        allow_start_export: false,
+        gc_enabled: false,
+        memory64_enabled: false,
+        threads_enabled: false,
+        shared_everything_threads_enabled: false,
+        custom_page_sizes_enabled: false,
+        wide_arithmetic_enabled: false,
+        custom_descriptors_enabled: false,
+        relaxed_simd_enabled: false,
+        ..wasm_smith::Config::default()
+    };
+    Some(wasm_smith::Module::new(config, &mut arbitrary::Unstructured::new(bytes)).ok()?.to_bytes())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_module_has_one_outcome_wherever_it_runs(bytes in prop::collection::vec(any::<u8>(), 256..4096)) {
+        static PROCESSES: OnceLock<ModuleSandbox> = OnceLock::new();
+        let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
+        let processes = PROCESSES.get_or_init(|| ModuleSandbox::in_processes(options, workers::program()));
+        if let Some(module) = any_program(&bytes) {
+            let job = Job { limits: Limits { fuel: 1_000_000, ..limits() }, seed: 7, ..Job::module(module) };
+            let outcome = run(&job);
+            prop_assert_eq!(&run(&job), &outcome);
+            prop_assert_eq!(&processes.execute(&job).expect("a job"), &outcome);
+        }
+    }
 }
