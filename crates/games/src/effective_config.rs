@@ -161,14 +161,14 @@ mod tests {
         let same = QUICKSTART.replacen("# tensorboard = false", "tensorboard = false", 1);
         assert_ne!(same, QUICKSTART);
         assert!(quickstart.differences(&parse(&same)).is_empty());
-        let other = QUICKSTART.replacen("steps = 400", "steps = 7\ntensorboard = true", 1)
+        let other = QUICKSTART.replacen("steps = 600", "steps = 7\ntensorboard = true", 1)
             + "\n[learn.kl]\ncoefficient = 0.5\nestimator = \"k3\"\nplace = \"loss\"\n";
         let lines: Vec<String> = quickstart.differences(&parse(&other)).iter().map(ToString::to_string).collect();
         let want = [
             "learn.kl.coefficient: not set -> 0.5",
             "learn.kl.estimator: not set -> \"k3\"",
             "learn.kl.place: not set -> \"loss\"",
-            "steps: 400 -> 7",
+            "steps: 600 -> 7",
             "tensorboard: false -> true",
         ];
         assert_eq!(lines, want);

@@ -43,6 +43,7 @@ mod modules;
 mod outcome_cache;
 mod parent_process;
 mod pool;
+mod program;
 mod request;
 mod sandbox;
 mod stacks;

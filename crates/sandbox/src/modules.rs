@@ -4,26 +4,20 @@
 //! channel. Each job has a new instance. In threads a module is compiled in this process and kept for other jobs. A worker process is for one
 //! module: it gives up its rights, compiles, gives up that of adding code, and then runs the jobs of that module.
 
-mod bounds;
-mod program;
-
 use std::sync::Arc;
 
 use quick_cache::sync::Cache;
-use veriplay_core::{
-    CancellationToken, Digest, Entry, Execute, ExecuteError, Exit, GuestError, Job, Outcome, WasmModule,
-};
+use veriplay_core::{CancellationToken, Digest, Entry, Execute, ExecuteError, GuestError, Job, Outcome, WasmModule};
 use wasmtime::Engine;
 
 use crate::image::ImageError;
 use crate::image::engine::engine_for_modules;
 use crate::job_lock::JobLock;
 use crate::pool::{Pool, RunError, Runner};
+use crate::program::{Program, run_program};
 use crate::request;
 use crate::sandbox::{SandboxOptions, run_twice};
 use crate::worker::{ModuleProcesses, WorkerProgram};
-
-pub(crate) use program::Program;
 
 /// Compiled modules that are kept in this process.
 const KEPT: usize = 64;
@@ -114,17 +108,5 @@ impl Runner for ModuleRunner {
         let compile = || Program::compile(&self.engine, module.bytes()).map(Arc::new);
         let program = self.programs.get_or_insert_with(&module.digest(), compile)?;
         Ok(run_program(&program, job, cancellation)?)
-    }
-}
-
-/// Runs a job of a module that was compiled, or that cannot be.
-pub(crate) fn run_program(
-    program: &Result<Program, GuestError>,
-    job: &Job,
-    cancellation: &CancellationToken,
-) -> Result<Outcome, String> {
-    match program {
-        Ok(program) => program.run(job, cancellation),
-        Err(error) => Ok(Outcome { error: Some(error.clone()), ..Outcome::new(Exit::CompileError) }),
     }
 }

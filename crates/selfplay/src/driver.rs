@@ -84,7 +84,7 @@ impl<G: Game> SelfPlay<G> {
         let settings = self.game.settings();
         let verifier = self.game.verifier().map(|_| Part::Verification);
         let mut parts = [Part::Proposal, Part::Solution].into_iter().chain(verifier);
-        let imitates = settings.sft_samples > 0 && settings.sft_weight > 0.0;
+        let imitates = (settings.sft_samples > 0 && settings.sft_weight > 0.0) || self.game.text_weight().is_some();
         let named = settings.roles.values().any(|own| own.weight.is_some_and(|weight| weight > 0.0));
         if !imitates && !named && !parts.any(|part| settings.learns(part, part.role())) {
             let allowed = "no other role learns either: give one a weight above `0`";

@@ -179,16 +179,18 @@ fn with(mut config: toml::Table, keys: &str) -> toml::Table {
     config
 }
 
-/// The quickstart's configuration, made small: it plays in seconds and goes through every stage, on tasks of ours.
+/// The quickstart's configuration, made small: it plays in seconds and goes through every stage, on tasks of ours too.
 fn small_config() -> toml::Table {
     let small = "
         steps = 5
         checkpoint_every = 2
-        game = {proposals_per_type = 4, tasks_per_type = 3, sft_samples = 4, sft_weight = 0.1, seed_proposals = 0, answer_weight = 0.0}
+        game = {proposals_per_type = 4, tasks_per_type = 3, fresh_fraction = 0.25, seed_share = 0.75, sft_samples = 4, sft_weight = 0.1, seed_proposals = 0, answer_weight = 0.0}
         tasks = {seeds_per_type = 12, sft_per_type = 8}
         eval = {tasks = 4, ladder_tasks = 0}
     ";
-    with(configuration("quickstart.toml"), small)
+    let mut config = with(configuration("quickstart.toml"), small);
+    commands::section(&mut config, "eval").remove("tasks_every");
+    config
 }
 
 fn write_config(dir: &Path, config: &toml::Table) -> PathBuf {

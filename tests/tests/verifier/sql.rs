@@ -85,7 +85,7 @@ fn what_is_no_query_or_does_more_than_read_is_refused() {
         ("", Status::CompileError, "no statement"),
         (" -- nothing", Status::CompileError, "no statement"),
         ("SELEC 1", Status::CompileError, "syntax error"),
-        ("SELECT nothing FROM item", Status::CompileError, "no such column"),
+        ("SELECT absent FROM item", Status::CompileError, "no such column"),
         ("SELECT 1; DROP TABLE item", Status::CompileError, "one statement at a time"),
         ("SELECT ?", Status::CompileError, "bindings"),
         ("SELECT 'a\0'", Status::CompileError, "null character"),

@@ -313,6 +313,7 @@ mod tests {
         (setup.eval.tasks, setup.eval.ladder_tasks, setup.tasks.seeds_per_type, setup.tasks.sft_per_type) =
             (3, 0, 4, 2);
         (setup.game.shared.seed_proposals, setup.game.shared.sft_samples) = (0, 16);
+        setup.game.own.answer_weight = 0.0;
         (setup.game.own.proposals_per_type, setup.game.own.tasks_per_type, setup.game.shared.group_size) = (2, 2, 2);
         // The scripted policy has a token for each letter.
         setup.game.shared.proposer_max_tokens = 512;
@@ -552,7 +553,7 @@ mod tests {
         let mut run: RunConfig = toml::from_str(builtin_configs::QUICKSTART).expect("it is valid");
         let tables: toml::Table = builtin_configs::QUICKSTART.parse().expect("it is TOML");
         let game: AbsoluteZeroConfig = tables["game"].clone().try_into().expect("it is valid");
-        let shared = SharedSettings { proposer: mode, sft_samples, ..game.shared };
+        let shared = SharedSettings { proposer: mode, sft_samples, seed_proposals: 0, ..game.shared };
         (run.model, run.proposer_model) = (model.to_owned(), Some(proposer_model.to_owned()));
         match proposer::check(&run, &shared) {
             Ok(()) => proposer::describe(&run, &shared).join("; "),

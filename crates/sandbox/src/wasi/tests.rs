@@ -30,6 +30,7 @@ fn wasi(seed: u64) -> Wasi {
         at_stdout_cap: AtCap::End,
         file_bytes: 10_000,
         sleep_fuel: 3_000_000_000,
+        ..WasiSetup::default()
     };
     Wasi::new(&base, &setup).unwrap()
 }

@@ -16,9 +16,9 @@ use crate::exports::GlobalState;
 use crate::image::engine::engine_for_modules;
 use crate::image::{Image, ImageId, ImageSpec, ImageStore, build_without_threads};
 use crate::memory::Baseline;
-use crate::modules::{Program, run_program};
 use crate::parent_process::note_parent;
 use crate::pool::{InProcessRunner, Instances, RunError, Runner, catch_panic};
+use crate::program::{Program, run_program};
 
 /// The most bytes of a frame from the parent, which is trusted.
 const MAX_ORDER: u64 = u32::MAX as u64;

@@ -18,11 +18,13 @@ fn limits() -> Limits {
     Limits { fuel: 50_000_000, memory_bytes: 16 << 20, output_bytes: 4096, ..crate::support::limits() }
 }
 
+/// The import of a system call that gives a number.
+fn call(name: &str, parameters: &str) -> String {
+    format!("(import \"wasi_snapshot_preview1\" \"{name}\" (func ${name} (param {parameters}) (result i32)))")
+}
+
 /// A job of the module of these parts, which has a memory and the imports that its programs use.
 fn job(parts: &str) -> Job {
-    let call = |name: &str, parameters: &str| {
-        format!("(import \"wasi_snapshot_preview1\" \"{name}\" (func ${name} (param {parameters}) (result i32)))")
-    };
     let imports =
         [call("fd_write", "i32 i32 i32 i32"), call("fd_read", "i32 i32 i32 i32"), call("random_get", "i32 i32")];
     let exit = "(import \"wasi_snapshot_preview1\" \"proc_exit\" (func $proc_exit (param i32)))";

@@ -101,7 +101,7 @@ fn a_key_that_is_unknown_missing_or_of_another_type_is_told_by_name() {
 
 #[test]
 fn a_missing_reward_is_asked_for_with_the_names_that_there_are() {
-    let config: AbsoluteZeroConfig = toml::from_str(&GOOD.replacen("reward = \"quickstart\"", "", 1)).unwrap();
+    let config: AbsoluteZeroConfig = toml::from_str(&GOOD.replacen("reward = \"failure_rate\"", "", 1)).unwrap();
     let error = game(config).err().unwrap().to_string();
-    assert!(error.starts_with("`reward` is ``: set it to one of `") && error.contains("`quickstart`"), "{error}");
+    assert!(error.starts_with("`reward` is ``: set it to one of `") && error.contains("`failure_rate`"), "{error}");
 }

@@ -100,6 +100,10 @@ fn settings_under_which_nobody_learns_or_nothing_is_there_are_refused() {
         (c.shared.solver_weight, c.shared.proposer, c.shared.sft_samples) = (0.0, ProposerMode::Frozen, 2);
     };
     assert_eq!(said(imitates), "", "examples are learned from");
+    let answered = said(|c| {
+        (c.shared.solver_weight, c.shared.proposer, c.own.answer_weight) = (0.0, ProposerMode::Frozen, 1.0);
+    });
+    assert_eq!(answered, "", "executed answers are learned from");
     let nothing = said(|c| c.shared.proposer = ProposerMode::None);
     assert!(nothing.starts_with("`game.proposer` is `none`: the game has no other tasks"), "{nothing}");
     assert_eq!(said(|c| (c.shared.proposer, c.shared.seed_proposals) = (ProposerMode::None, 4)), "");

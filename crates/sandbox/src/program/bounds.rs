@@ -185,12 +185,14 @@ mod tests {
 
     #[test]
     fn variables_that_many_paths_may_need_are_counted_for_each_of_them() {
+        assert_eq!(refusal(&loops_over_locals(10)), None);
+        assert!(matches!(refusal(&loops_over_locals(2_000)), Some(OutOfBounds::FunctionWork { function: 0, .. })));
+    }
+
+    /// A function of that many loops in each other, which writes 5,000 times to one of as many locals.
+    fn loops_over_locals(loops: usize) -> String {
+        let (open, close) = ("loop ".repeat(loops), "end ".repeat(loops));
         let writes = "i32.const 1 local.set 0 ".repeat(5_000);
-        let function = |loops: usize| {
-            let (open, close) = ("loop ".repeat(loops), "end ".repeat(loops));
-            format!("(module (func (local {}) {open} {writes} {close}))", "i32 ".repeat(5_000))
-        };
-        assert_eq!(refusal(&function(10)), None);
-        assert!(matches!(refusal(&function(2_000)), Some(OutOfBounds::FunctionWork { function: 0, .. })));
+        format!("(module (func (local {}) {open} {writes} {close}))", "i32 ".repeat(5_000))
     }
 }

@@ -1,9 +1,10 @@
 //! A program that is a module of its own: compiled once, and run in a new instance for each job.
 
+mod bounds;
+
 use veriplay_core::{CancellationToken, Exit, GuestError, Job, Outcome};
 use wasmtime::{Engine, ExternType, InstancePre, Memory, Module, Store};
 
-use super::bounds;
 use crate::call::{EndedCall, HostFault, WatchedCall, exit_of_error};
 use crate::channel::Channel;
 use crate::fuel;
@@ -111,6 +112,18 @@ impl Program {
         let ended = run_to_completion(start.call_async(&mut *store, ()));
         let EndedCall { result, ns, .. } = call.end(store.data(), ended)?;
         Ok(result.map_err(|error| (error, ns)))
+    }
+}
+
+/// Runs a job of a module that was compiled, or that cannot be.
+pub(crate) fn run_program(
+    program: &Result<Program, GuestError>,
+    job: &Job,
+    cancellation: &CancellationToken,
+) -> Result<Outcome, String> {
+    match program {
+        Ok(program) => program.run(job, cancellation),
+        Err(error) => Ok(Outcome { error: Some(error.clone()), ..Outcome::new(Exit::CompileError) }),
     }
 }
 
