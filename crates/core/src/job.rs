@@ -60,7 +60,7 @@ impl WasmModule {
     /// The name of the image whose jobs are modules.
     pub const IMAGE: &'static str = "wasm";
 
-    /// Its bytes.
+    /// Its bytes, which nobody has checked.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0

@@ -6,7 +6,7 @@
 
 use wasmparser::{BinaryReaderError, FunctionBody, Operator, Parser, Payload, RecGroup, TypeRef, ValType};
 
-/// Bytes of a module.
+/// The most bytes of a module.
 pub(super) const MODULE_BYTES: usize = 16 << 20;
 /// What compiling it may take, in units of about a byte of code.
 const WORK: u64 = 64 << 20;

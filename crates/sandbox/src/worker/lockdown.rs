@@ -63,7 +63,7 @@ pub(super) fn close_all_but_standard() -> io::Result<()> {
 /// Whether memory may be made executable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NewCode {
-    /// Until [`forbid_new_code`].
+    /// It is allowed until [`forbid_new_code`].
     Allowed,
     Forbidden,
 }
