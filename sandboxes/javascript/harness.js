@@ -1,25 +1,32 @@
-// Veriplay's harness inside the guest: fetches a job, runs it, says what came out. It holds no judging code.
+// The harness inside the JavaScript guest: it fetches a job, runs it and reports the results. It holds no judging code.
 //
-// Evaluated once, before the snapshot. The value is a function: the host calls it with its two functions and with what node.js evaluates to, and
-// keeps what that returns. Each call of this is a turn, as it is of the Python image: one that compiles a program, then one that runs it.
+// The host evaluates this file once, before the snapshot. Its value is a function, which the host calls with two functions of its own and with the
+// value of node.js; the host keeps the function that this returns. Each call of that function is a turn, as in the Python image: one turn compiles
+// a program, the next one runs it.
 //
-// Frames are those of crates/sandbox/src/channel.rs, and the encoding of values is that of crates/core/src/value/codec.rs. `sendBytes` takes an
-// ArrayBuffer with the length of a frame in four bytes before it, `sendText` a string whose UTF-8 is the frame. Either answers with an ArrayBuffer,
-// or with undefined. Frames that no program of Python sends, because the interpreter asks the system itself:
-//   "1" and "2" + text for standard output and error | "0" the next bytes of standard input, none at its end | "f" + path: "1" and the content of a
-//   file, or "0" | "z" + f64: nanoseconds to sleep | "~" run the jobs of promises: "1" where one was rejected and nobody handles that, or "0" |
-//   "?" the reason of that rejection | "x" end the turn, past every handler and `finally`
+// Frames are those of crates/sandbox/src/channel.rs; values are encoded as in crates/core/src/value/codec.rs. `sendText` takes a string, whose UTF-8
+// is the frame. `sendBytes` takes an ArrayBuffer that holds the length of the frame in four bytes, then the frame. Both return an ArrayBuffer, or
+// undefined where the reply is empty. The interpreter makes no system calls, so there are frames for those too:
+//   "1", "2" + text: write to standard output, standard error
+//   "0": the next bytes of standard input; none at its end
+//   "f" + path: "1" and the content of that file, or "0"
+//   "z" + f64: sleep for so many nanoseconds
+//   "~": run the pending jobs of promises; "1" if a rejection is unhandled afterwards, else "0"
+//   "?": the reason of an unhandled rejection, as a value
+//   "u" + UTF-8: that text as a string, decoded by the interpreter's own code; "e" + text: its UTF-8
+//   "x": end the turn; no handler and no `finally` of the program runs
 //
-// A program shares this realm and may replace whatever it reaches. So code that runs behind a program's start reads nothing through a prototype or
-// a global: functions are kept here beforehand, and are called by `apply` or as bound ones. Nor does it write a property that an object does not have
-// yet, for which a prototype's setter would be asked: it writes to typed arrays, and to lists and records without a prototype. No function here that
-// holds the host's is an argument, a result or a `this` of anything that a program sees, and no frame of a stack tells of functions.
+// The program shares this realm and can replace every global and every property of a prototype. Therefore:
+// - Code that runs after the program has started looks nothing up on a global or a prototype. All functions it needs are captured here.
+// - It adds properties only to objects without a prototype, and otherwise writes to typed arrays, so that no setter of the program runs.
+// - It reads the program's objects through property descriptors, never through getters, and rejects proxies.
+// - The host's functions stay in this closure. No stack trace exposes functions.
 (function (sendText, sendBytes, makeNode) {
   "use strict";
 
   const { apply, construct, ownKeys, getOwnPropertyDescriptor: describe, getPrototypeOf: prototypeOf, defineProperty: define } = Reflect;
-  const uncurried = Function.prototype.bind.bind(Function.prototype.call);
-  const getter = (owner, name) => uncurried(describe(owner, name).get);
+  const uncurry = Function.prototype.bind.bind(Function.prototype.call);
+  const uncurryGetter = (owner, name) => uncurry(describe(owner, name).get);
   const { hasOwn, prototype: objectPrototype, setPrototypeOf } = Object;
   const { isArray, prototype: arrayPrototype } = Array;
   const bytesPrototype = Uint8Array.prototype, mapPrototype = Map.prototype, setPrototype = Set.prototype;
@@ -28,46 +35,46 @@
   const evaluate = eval;
   const { isSafeInteger } = Number;
   const { floor } = Math;
-  const charCode = uncurried(String.prototype.charCodeAt), substring = uncurried(String.prototype.substring);
-  const indexOf = uncurried(String.prototype.indexOf), isWellFormed = uncurried(String.prototype.isWellFormed);
-  const toWellFormed = uncurried(String.prototype.toWellFormed), fromCharCode = String.fromCharCode;
-  const sort = uncurried(Array.prototype.sort), setBytes = uncurried(typedPrototype.set), reverse = uncurried(typedPrototype.reverse);
-  const bufferOf = getter(typedPrototype, "buffer"), countOf = getter(typedPrototype, "length");
-  const fromBase64 = uncurried(bytesPrototype.setFromBase64), toBase64 = uncurried(bytesPrototype.toBase64);
-  const fromHex = uncurried(bytesPrototype.setFromHex);
+  const charCode = uncurry(String.prototype.charCodeAt), substring = uncurry(String.prototype.substring);
+  const indexOf = uncurry(String.prototype.indexOf), isWellFormed = uncurry(String.prototype.isWellFormed);
+  const toWellFormed = uncurry(String.prototype.toWellFormed), fromCharCode = String.fromCharCode;
+  const sort = uncurry(Array.prototype.sort), setBytes = uncurry(typedPrototype.set), reverse = uncurry(typedPrototype.reverse);
+  const bufferOf = uncurryGetter(typedPrototype, "buffer"), byteCount = uncurryGetter(typedPrototype, "length");
+  const fromBase64 = uncurry(bytesPrototype.setFromBase64), toBase64 = uncurry(bytesPrototype.toBase64);
+  const fromHex = uncurry(bytesPrototype.setFromHex);
   const encodeURI_ = encodeURIComponent, decodeURI_ = decodeURIComponent, escape_ = escape, unescape_ = unescape, btoa_ = btoa, atob_ = atob;
-  const bigText = uncurried(BigInt.prototype.toString), numberText = uncurried(Number.prototype.toString);
-  const sourceOf = uncurried(Function.prototype.toString);
-  const forEachPair = uncurried(mapPrototype.forEach), pairCount = getter(mapPrototype, "size");
-  const forEachMember = uncurried(setPrototype.forEach), memberCount = getter(setPrototype, "size");
-  const hasMember = uncurried(setPrototype.has), addMember = uncurried(setPrototype.add), NewSet = Set, NewMap = Map, addPair = uncurried(mapPrototype.set);
-  const promisePrototype = Promise.prototype, then = uncurried(promisePrototype.then), isErrorObject = Error.isError;
-  const isWeakMember = uncurried(WeakSet.prototype.has), addWeakMember = uncurried(WeakSet.prototype.add);
+  const bigText = uncurry(BigInt.prototype.toString), numberText = uncurry(Number.prototype.toString);
+  const sourceOf = uncurry(Function.prototype.toString);
+  const forEachPair = uncurry(mapPrototype.forEach), pairCount = uncurryGetter(mapPrototype, "size");
+  const forEachMember = uncurry(setPrototype.forEach), memberCount = uncurryGetter(setPrototype, "size");
+  const hasMember = uncurry(setPrototype.has), addMember = uncurry(setPrototype.add), NewSet = Set, NewMap = Map, addPair = uncurry(mapPrototype.set);
+  const promisePrototype = Promise.prototype, then = uncurry(promisePrototype.then), isErrorObject = Error.isError;
+  const isWeakMember = uncurry(WeakSet.prototype.has), addWeakMember = uncurry(WeakSet.prototype.add);
 
-  // A call site has the functions that are on the stack.
+  // Call sites would expose the functions on the stack, and with them this harness's.
   define(Error, "prepareStackTrace", { value: undefined, writable: false, enumerable: false, configurable: false });
 
-  // There is no other way to a proxy than these two, so each is known.
+  // `Proxy` and `Proxy.revocable` are the only ways to make a proxy, and a proxy cannot be recognised later. So each is registered.
   const proxies = new WeakSet(), RealProxy = Proxy, { revocable } = Proxy;
-  const noted = proxy => {
+  const registerProxy = proxy => {
     addWeakMember(proxies, proxy);
     return proxy;
   };
-  // Bound, because such a function has no `prototype`, as `Proxy` has none.
-  const NotingProxy = function (target, handler) {
+  // Bound, because a bound function has no `prototype`, as `Proxy` has none.
+  const RegisteringProxy = function (target, handler) {
     if (new.target === undefined) throw new TypeError("constructor requires 'new'");
-    return noted(new RealProxy(target, handler));
+    return registerProxy(new RealProxy(target, handler));
   }.bind();
-  define(NotingProxy, "name", { value: "Proxy", writable: false, enumerable: false, configurable: true });
-  define(NotingProxy, "revocable", {
+  define(RegisteringProxy, "name", { value: "Proxy", writable: false, enumerable: false, configurable: true });
+  define(RegisteringProxy, "revocable", {
     value: { revocable(target, handler) {
       const made = revocable(target, handler);
-      noted(made.proxy);
+      registerProxy(made.proxy);
       return made;
     } }.revocable,
     writable: true, enumerable: false, configurable: true,
   });
-  define(globalThis, "Proxy", { value: NotingProxy, writable: true, enumerable: false, configurable: true });
+  define(globalThis, "Proxy", { value: RegisteringProxy, writable: true, enumerable: false, configurable: true });
   const isProxy = value => isWeakMember(proxies, value);
 
   // ---- Bytes
@@ -75,49 +82,55 @@
   const list = () => setPrototypeOf([], null);
 
   let capacity = 1 << 16, out = new Bytes(capacity), size = 4, cap = 0;
-  const room = count => {
+  const reserve = count => {
     if (size + count <= capacity) return;
     capacity = (size + count) * 2;
     const larger = new Bytes(capacity);
     setBytes(larger, out);
     out = larger;
   };
-  const eight = new Bytes(8), words = new WordView(bufferOf(eight));
-  const setDouble = uncurried(WordView.prototype.setFloat64), getDouble = uncurried(WordView.prototype.getFloat64);
+  const doubleBytes = new Bytes(8), doubleView = new WordView(bufferOf(doubleBytes));
+  const setDouble = uncurry(WordView.prototype.setFloat64), getDouble = uncurry(WordView.prototype.getFloat64);
 
   const putByte = byte => {
-    room(1);
+    if (size === capacity) reserve(1);
     out[size++] = byte;
   };
   const putWord = word => {
-    room(4);
-    out[size] = word;
-    out[size + 1] = word >>> 8;
-    out[size + 2] = word >>> 16;
-    out[size + 3] = word >>> 24;
-    size += 4;
+    if (size + 4 > capacity) reserve(4);
+    const to = out, at = size;
+    to[at] = word;
+    to[at + 1] = word >> 8;
+    to[at + 2] = word >> 16;
+    to[at + 3] = word >> 24;
+    size = at + 4;
   };
-  /** Puts a string of code units below 256, a byte each. */
+  /** Appends a string of code units below 256, one byte each. */
   const putLatin = text => {
     const count = text.length;
-    room(count);
-    if (count > 48) {
+    reserve(count);
+    if (count > 8) {
       fromBase64(new Bytes(bufferOf(out), size, count), btoa_(text));
     } else {
       for (let i = 0; i < count; i++) out[size + i] = charCode(text, i);
     }
     size += count;
   };
-  /** The UTF-8 of a string without lone surrogates, as a string of a code unit a byte. */
+  const putBytes = (bytes, count) => {
+    reserve(count);
+    setBytes(out, bytes, size);
+    size += count;
+  };
+  /** Encodes a string without lone surrogates as UTF-8, one code unit a byte. */
   const utf8 = text => {
-    if (text.length < 16) {
+    if (text.length < 6) {
       let i = 0;
       while (i < text.length && charCode(text, i) < 128) i++;
       if (i === text.length) return text;
     }
     return unescape_(encodeURI_(text));
   };
-  /** UTF-8 that is cut to so many bytes, at the end of a character. */
+  /** Encodes a text as UTF-8 and cuts it to at most `most` bytes, between two characters. */
   const cut = (text, most) => {
     const encoded = utf8(toWellFormed(text.length > most ? substring(text, 0, most) : text));
     if (encoded.length <= most) return encoded;
@@ -125,17 +138,22 @@
     while (end > 0 && (charCode(encoded, end) & 0xc0) === 0x80) end--;
     return substring(encoded, 0, end);
   };
-  const latinOf = bytes => atob_(toBase64(bytes));
+  const toLatin = bytes => atob_(toBase64(bytes));
   const decodeText = bytes => {
-    const latin = latinOf(bytes);
+    if (byteCount(bytes) > 100) {
+      beginFrame("u");
+      putBytes(bytes, byteCount(bytes));
+      return toWellFormed(sendFrame());
+    }
+    const latin = toLatin(bytes);
     try {
       return decodeURI_(escape_(latin));
     } catch {
-      return decodeBroken(latin);
+      return decodeInvalid(latin);
     }
   };
-  /** Reads text that is no UTF-8: U+FFFD stands for each byte that fits nowhere. */
-  const decodeBroken = latin => {
+  /** Decodes invalid UTF-8, with U+FFFD for each invalid byte. */
+  const decodeInvalid = latin => {
     let text = "";
     for (let i = 0; i < latin.length; ) {
       const first = charCode(latin, i);
@@ -152,31 +170,31 @@
     return text;
   };
 
-  const begin = tag => {
+  const beginFrame = tag => {
     size = 4;
     putByte(charCode(tag, 0));
   };
-  const send = () => {
+  const sendFrame = () => {
     const end = size;
     size = 0;
     putWord(end - 4);
     return sendBytes(bufferOf(out));
   };
   const sendError = (tag, kind, message) => {
-    begin(tag);
+    beginFrame(tag);
     const name = cut(kind, 100);
     putByte(name.length);
     putLatin(name);
     putLatin(cut(message, 400));
-    send();
+    sendFrame();
   };
-  const sendShort = (tag, message) => {
-    begin(tag);
+  const sendMessage = (tag, message) => {
+    beginFrame(tag);
     putLatin(cut(message, 400));
-    send();
+    sendFrame();
   };
 
-  // ---- Values: numbers that are whole and exact are ints, and other numbers are floats
+  // ---- Values. A number is an int if it is a safe integer and not -0, else a float.
 
   const maxDepth = 64, tooDeep = "nested too deep, or in itself", tooLarge = { __proto__: null }, unencodable = { __proto__: null };
   let reason = "";
@@ -185,63 +203,78 @@
     throw unencodable;
   };
 
-  /** Puts an int that fits in 54 bits: tag, count of bytes, and as few little-endian bytes as there may be. */
-  const putWhole = value => {
-    room(13);
-    out[size] = 105;
-    out[size + 2] = out[size + 3] = out[size + 4] = 0;
-    let count = 1;
-    if (value === 0) count = 0;
-    else if (value >= -128 && value < 128) out[size + 5] = value;
+  /** Encodes a safe integer: tag, length, minimal little-endian two's complement. */
+  const putInt = value => {
+    if (size + 13 > capacity) reserve(13);
+    const to = out, at = size + 5;
+    to[at - 5] = 105;
+    to[at - 3] = 0;
+    to[at - 2] = 0;
+    to[at - 1] = 0;
+    let count;
+    to[at] = value;
+    if (value >= -128 && value < 128) count = value === 0 ? 0 : 1;
     else {
-      const high = floor(value / 4294967296), sign = value < 0 ? 255 : 0;
-      for (let i = 0; i < 4; i++) {
-        out[size + 5 + i] = value >>> (8 * i);
-        out[size + 9 + i] = high >> (8 * i);
+      to[at + 1] = value >> 8;
+      if (value >= -32768 && value < 32768) count = 2;
+      else {
+        to[at + 2] = value >> 16;
+        to[at + 3] = value >> 24;
+        if (value >= -8388608 && value < 8388608) count = 3;
+        else if (value >= -2147483648 && value < 2147483648) count = 4;
+        else {
+          const high = floor(value / 4294967296), sign = value < 0 ? 255 : 0;
+          for (let i = 0; i < 4; i++) to[at + 4 + i] = high >> (8 * i);
+          count = 8;
+          while (to[at + count - 1] === sign && (to[at + count - 2] ^ sign) < 128) count--;
+        }
       }
-      count = 8;
-      while (count > 1 && out[size + 4 + count] === sign && (out[size + 3 + count] ^ sign) < 128) count--;
     }
-    out[size + 1] = count;
-    size += 5 + count;
+    to[at - 4] = count;
+    size = at + count;
   };
-  const bigBytes = value => {
+  const encodeBigInt = value => {
     if (value === 0n) return "";
     let hex = bigText(value < 0n ? -value - 1n : value, 16);
-    // A sign bit more than the digits have.
+    // The top bit is the sign.
     if (hex.length % 2) hex = "0" + hex;
     else if (charCode(hex, 0) > 55) hex = "00" + hex;
     const bytes = new Bytes(hex.length / 2);
     fromHex(bytes, hex);
     reverse(bytes);
     if (value < 0n) for (let i = 0; i < hex.length / 2; i++) bytes[i] = ~bytes[i];
-    return latinOf(bytes);
+    return toLatin(bytes);
   };
-  const doubleBytes = value => {
+  const encodeDouble = value => {
     if (value !== value) return "\0\0\0\0\0\0\xf8\x7f";
-    setDouble(words, 0, value, true);
-    return fromCharCode(eight[0], eight[1], eight[2], eight[3], eight[4], eight[5], eight[6], eight[7]);
+    setDouble(doubleView, 0, value, true);
+    return fromCharCode(doubleBytes[0], doubleBytes[1], doubleBytes[2], doubleBytes[3], doubleBytes[4], doubleBytes[5], doubleBytes[6], doubleBytes[7]);
   };
-  const isWhole = value => isSafeInteger(value) && (value !== 0 || 1 / value > 0);
+  const isInt = value => isSafeInteger(value) && (value !== 0 || 1 / value > 0);
   const putCounted = (tag, latin) => {
     putByte(tag);
     putWord(latin.length);
     putLatin(latin);
   };
   const putPrimitive = value => {
+    let encoded;
     switch (typeof value) {
       case "number":
-        if (isWhole(value)) return putWhole(value);
+        if (isInt(value)) return putInt(value);
         putByte(102);
-        return putLatin(doubleBytes(value));
+        return putLatin(encodeDouble(value));
       case "string":
         if (value.length > cap) throw tooLarge;
         if (!isWellFormed(value)) refuse("a string with a lone surrogate");
-        return putCounted(115, utf8(value));
+        if (value.length < 100) return putCounted(115, utf8(value));
+        encoded = new Bytes(sendText("e" + value));
+        putByte(115);
+        putWord(byteCount(encoded));
+        return putBytes(encoded, byteCount(encoded));
       case "boolean":
         return putByte(value ? 84 : 70);
       case "bigint":
-        return putCounted(105, bigBytes(value));
+        return putCounted(105, encodeBigInt(value));
       case "undefined":
         return putByte(78);
       case "object":
@@ -260,13 +293,13 @@
     if (prototype === objectPrototype || prototype === null) return putRecord(value, depth + 1);
     if (prototype === mapPrototype) return putMap(value, depth + 1);
     if (prototype === setPrototype) return putSet(value, depth + 1);
-    if (prototype === bytesPrototype) return putBytes(value);
+    if (prototype === bytesPrototype) return putByteArray(value);
     return refuse("an object of a class that has no encoding");
   };
-  /** Whether a property record without a value has none behind it either, so that reading one runs no code. */
-  let isClean = true;
-  const valueOf = found => {
-    const value = isClean ? found.value : undefined;
+  /** Whether reading `value` of a descriptor without one runs no code: `Object.prototype` has no such property. */
+  let readsAreSafe = true;
+  const readValue = found => {
+    const value = readsAreSafe ? found.value : undefined;
     if (value !== undefined) return value;
     if (!hasOwn(found, "value")) refuse("a property with a getter or a setter");
     return found.value;
@@ -279,13 +312,13 @@
     putWord(count);
     for (let i = 0; i < count; i++) {
       const found = describe(array, i);
-      // Nothing is at a place that was left out, and so it reads as undefined.
+      // A hole reads as undefined.
       if (found === undefined) {
         putByte(78);
         continue;
       }
-      const item = valueOf(found);
-      if (isSafeInteger(item) && item !== 0) putWhole(item);
+      const item = readValue(found);
+      if (isSafeInteger(item) && item !== 0) putInt(item);
       else put(item, depth);
     }
   };
@@ -296,14 +329,14 @@
     for (let i = 0; i < count; i++) {
       const key = keys[i], found = describe(record, key);
       if (typeof key !== "string") refuse("an object with a symbol for a key");
-      const value = valueOf(found);
+      const value = readValue(found);
       if (!found.enumerable) refuse("an object with a hidden property");
       putPrimitive(key);
       put(value, depth);
     }
   };
   const kinds = { __proto__: null, number: 1, boolean: 2, bigint: 4, string: 8, undefined: 16, object: 32, function: 64, symbol: 64 };
-  /** Refuses keys or members that are one to the host, such as `1`, `1n` and `true`, or `null` and `undefined`. */
+  /** Rejects keys or members that are equal on the host, such as `1`, `1n` and `true`, or `null` and `undefined`. */
   const checkMembers = (forEach, members) => {
     let found = 0;
     forEach(members, (_, key) => {
@@ -311,7 +344,7 @@
       found |= kinds[typeof key];
     });
     const numbers = found & 7;
-    // Of one kind no two are equal.
+    // Within one type no two are equal.
     if ((found & 48) !== 48 && (numbers & (numbers - 1)) === 0) return;
     const seen = new NewSet();
     forEach(members, (_, key) => {
@@ -355,90 +388,88 @@
       putPrimitive(member);
       total += size - start;
       if (total > cap) throw tooLarge;
-      encoded[encoded.length] = latinOf(new Bytes(bufferOf(out), start, size - start));
+      encoded[encoded.length] = toLatin(new Bytes(bufferOf(out), start, size - start));
     });
     size = start;
-    // By code units, which are the bytes.
+    // By code units, that is by bytes.
     sort(encoded);
     for (let i = 0; i < count; i++) putLatin(encoded[i]);
   };
-  const putBytes = bytes => {
+  const putByteArray = bytes => {
     let count;
     try {
-      count = countOf(bytes);
+      count = byteCount(bytes);
     } catch {
       refuse("an object of a class that has no encoding");
     }
     if (count > cap) throw tooLarge;
     putByte(98);
     putWord(count);
-    room(count);
-    setBytes(out, bytes, size);
-    size += count;
+    putBytes(bytes, count);
   };
 
-  /** Sends the result of a call. */
+  /** Sends a returned value. */
   const sendValue = value => {
     try {
-      begin("V");
-      isClean = describe(objectPrototype, "value") === undefined;
+      beginFrame("V");
+      readsAreSafe = describe(objectPrototype, "value") === undefined;
       put(value, 0);
       if (size - 5 > cap) throw tooLarge;
     } catch (thrown) {
       if (thrown === tooLarge) {
-        begin("O");
-        send();
+        beginFrame("O");
+        sendFrame();
       } else {
-        sendShort("U", thrown === unencodable ? reason : "encoding it used up the stack or the memory");
+        sendMessage("U", thrown === unencodable ? reason : "encoding it used up the stack or the memory");
       }
       return;
     }
-    send();
+    sendFrame();
   };
 
-  // Arguments are read before the program runs.
-  let data, at = 0;
-  const takeWord = () => {
+  // Arguments are decoded before the program runs.
+  let request, at = 0;
+  const readWord = () => {
     at += 4;
-    return (data[at - 4] | (data[at - 3] << 8) | (data[at - 2] << 16) | (data[at - 1] << 24)) >>> 0;
+    return (request[at - 4] | (request[at - 3] << 8) | (request[at - 2] << 16) | (request[at - 1] << 24)) >>> 0;
   };
-  const takeBytes = count => {
+  const readBytes = count => {
     const taken = new Bytes(count);
-    setBytes(taken, new Bytes(bufferOf(data), at, count));
+    setBytes(taken, new Bytes(bufferOf(request), at, count));
     at += count;
     return taken;
   };
-  const takeText = () => {
-    const count = takeWord();
+  const readString = () => {
+    const count = readWord();
     let text = "", i = 0;
-    if (count < 16) for (; i < count && data[at + i] < 128; i++) text += fromCharCode(data[at + i]);
-    if (i < count) text = decodeText(new Bytes(bufferOf(data), at, count));
+    if (count < 16) for (; i < count && request[at + i] < 128; i++) text += fromCharCode(request[at + i]);
+    if (i < count) text = decodeText(new Bytes(bufferOf(request), at, count));
     at += count;
     return text;
   };
-  const takeInt = () => {
-    const count = takeWord();
+  const readInt = () => {
+    const count = readWord();
     if (count === 0) return 0;
-    const negative = data[at + count - 1] > 127;
+    const negative = request[at + count - 1] > 127;
     if (count < 7) {
       let value = 0;
-      for (let i = count - 1; i >= 0; i--) value = value * 256 + data[at + i];
+      for (let i = count - 1; i >= 0; i--) value = value * 256 + request[at + i];
       at += count;
       return negative ? value - 256 ** count : value;
     }
     let value = 0n;
-    for (let i = count - 1; i >= 0; i--) value = value * 256n + Big(data[at + i]);
+    for (let i = count - 1; i >= 0; i--) value = value * 256n + Big(request[at + i]);
     at += count;
     if (negative) value -= 1n << Big(8 * count);
     return value >= -9007199254740991n && value <= 9007199254740991n ? Num(value) : value;
   };
-  const takeItems = count => {
+  const readItems = count => {
     const items = [];
-    for (let i = 0; i < count; i++) items[i] = take();
+    for (let i = 0; i < count; i++) items[i] = readValueFromHost();
     return items;
   };
-  const takeDict = count => {
-    const items = takeItems(count * 2);
+  const readDict = count => {
+    const items = readItems(count * 2);
     let isRecord = true;
     for (let i = 0; i < count; i++) isRecord &&= typeof items[2 * i] === "string";
     const made = isRecord ? {} : new NewMap();
@@ -449,23 +480,23 @@
     }
     return made;
   };
-  const take = () => {
-    const tag = data[at++];
+  const readValueFromHost = () => {
+    const tag = request[at++];
     switch (tag) {
       case 78: return null;
       case 84: return true;
       case 70: return false;
       case 102:
-        for (let i = 0; i < 8; i++) eight[i] = data[at + i];
+        for (let i = 0; i < 8; i++) doubleBytes[i] = request[at + i];
         at += 8;
-        return getDouble(words, 0, true);
-      case 105: return takeInt();
-      case 115: return takeText();
-      case 98: return takeBytes(takeWord());
-      case 108: case 116: return takeItems(takeWord());
-      case 100: return takeDict(takeWord());
+        return getDouble(doubleView, 0, true);
+      case 105: return readInt();
+      case 115: return readString();
+      case 98: return readBytes(readWord());
+      case 108: case 116: return readItems(readWord());
+      case 100: return readDict(readWord());
       case 83: case 90: {
-        const items = takeItems(takeWord()), made = new NewSet();
+        const items = readItems(readWord()), made = new NewSet();
         for (let i = 0; i < items.length; i++) addMember(made, items[i]);
         return made;
       }
@@ -473,10 +504,10 @@
     throw new TypeError("an argument of a type that JavaScript does not have");
   };
 
-  // ---- Errors: what a program threw is looked at, and none of its code runs
+  // ---- Errors. Their names and messages are read without running code of the program.
 
-  /** The text of the nearest data property of that name, if it is one. */
-  const textOf = (object, name) => {
+  /** The string in the nearest data property of that name, else an empty one. */
+  const readText = (object, name) => {
     for (let i = 0; i < 16 && object !== null && !isProxy(object); i++) {
       const found = describe(object, name);
       if (found !== undefined) return hasOwn(found, "value") && typeof found.value === "string" ? found.value : "";
@@ -484,25 +515,28 @@
     }
     return "";
   };
-  const stackOf = uncurried(describe(Error.prototype, "stack").get);
-  const primitiveText = value => typeof value === "symbol" ? "a symbol" : typeof value === "bigint" ? bigText(value) : Str(value);
-  const kindOf = thrown => {
+  const stackOf = uncurry(describe(Error.prototype, "stack").get);
+  const showPrimitive = value => typeof value === "symbol" ? "a symbol" : typeof value === "bigint" ? bigText(value) : Str(value);
+  const errorKind = thrown => {
     const isObject = (typeof thrown === "object" && thrown !== null) || typeof thrown === "function";
-    // As for `throw 3`, which Node calls uncaught.
-    return (isObject && textOf(thrown, "name")) || (isErrorObject(thrown) ? "Error" : "Thrown");
+    // "Thrown" is for what is no error, as in `throw 3`.
+    return (isObject && readText(thrown, "name")) || (isErrorObject(thrown) ? "Error" : "Thrown");
   };
-  const messageOf = thrown => {
+  const errorMessage = thrown => {
     if (typeof thrown === "string") return thrown;
     const isObject = (typeof thrown === "object" && thrown !== null) || typeof thrown === "function";
-    return isObject ? textOf(thrown, "message") : primitiveText(thrown);
+    return isObject ? readText(thrown, "message") : showPrimitive(thrown);
   };
-  /** Shows an error to people, with its stack. */
-  const show = thrown => {
-    let text = kindOf(thrown) + ": " + messageOf(thrown);
+  /** Writes an error with its stack to standard error, for people. */
+  const reportError = thrown => {
+    let text = errorKind(thrown) + ": " + errorMessage(thrown);
     if (isErrorObject(thrown) && !isProxy(thrown)) {
       try {
         const stack = stackOf(thrown);
-        if (typeof stack === "string") text += "\n" + stack;
+        if (typeof stack === "string") {
+          const own = indexOf(stack, "(harness.js");
+          text += "\n" + (own < 0 ? stack : substring(stack, 0, own - "    at <anonymous> ".length));
+        }
       } catch {}
     }
     sendText("2Uncaught " + substring(toWellFormed(text), 0, 4000) + "\n");
@@ -511,7 +545,7 @@
   // ---- Turns
 
   const parameters = "exports, require, module, __filename, __dirname";
-  // Last, so that directives of the program stay first. Behind a `return` of its module level it finds nothing, and only its exports are there.
+  // At the end, so that the program's directives stay first. A program that returns early has no lookup function, only exports.
   const ending = "\n;return $veriplay => eval($veriplay)\n}";
   const compile = source => {
     if (charCode(source, 0) === 0xfeff) source = substring(source, 1);
@@ -521,32 +555,29 @@
     try {
       made = evaluate("(" + text + ")");
     } catch (error) {
-      sendShort("C", kindOf(error) + ": " + messageOf(error));
-      show(error);
+      sendMessage("C", errorKind(error) + ": " + errorMessage(error));
+      reportError(error);
       return undefined;
     }
-    // A text that closes the function early is no program. What it ran has run in a state that this job throws away.
+    // A text that closes the function early can run code in this turn. It is rejected, and the host discards the state.
     if (typeof made !== "function" || sourceOf(made) !== text) {
-      sendShort("C", "SyntaxError: a brace closes what the program did not open");
+      sendMessage("C", "SyntaxError: a brace closes what the program did not open");
       return undefined;
     }
     return made;
   };
 
-  /** Says which part of the job runs, for a program that ends its process there. */
+  /** The part of the job that runs, for `process.exit`. */
   let stage = "module", resultsDue = 0, isScript = false;
   const node = makeNode({
-    apply, describe, prototypeOf, ownKeys, define, uncurried, hasOwn, isArray, isProxy, list, Bytes, countOf, setBytes, bufferOf, utf8, latinOf,
-    decodeText, toWellFormed, substring, charCode, indexOf, bigText, textOf, stackOf, isErrorObject, sourceOf, toBase64, fromBase64, btoa: btoa_, pairCount,
+    apply, describe, prototypeOf, ownKeys, define, uncurry, hasOwn, isArray, isProxy, list, Bytes, byteCount, setBytes, bufferOf, utf8, toLatin,
+    decodeText, toWellFormed, substring, charCode, indexOf, bigText, readText, stackOf, isErrorObject, sourceOf, toBase64, fromBase64, btoa: btoa_, pairCount,
     memberCount, forEachPair, forEachMember,
     write: (descriptor, text) => { sendText((descriptor === 2 ? "2" : "1") + text); },
     writeBytes: (descriptor, bytes) => {
-      begin(descriptor === 2 ? "2" : "1");
-      const count = countOf(bytes);
-      room(count);
-      setBytes(out, bytes, size);
-      size += count;
-      send();
+      beginFrame(descriptor === 2 ? "2" : "1");
+      putBytes(bytes, byteCount(bytes));
+      sendFrame();
     },
     readInput: () => new Bytes(sendText("0")),
     readFile: path => {
@@ -554,11 +585,11 @@
       return reply[0] === 49 ? new Bytes(bufferOf(reply), 1) : undefined;
     },
     sleep: nanoseconds => {
-      begin("z");
-      putLatin(doubleBytes(nanoseconds));
-      send();
+      beginFrame("z");
+      putLatin(encodeDouble(nanoseconds));
+      sendFrame();
     },
-    /** Runs the jobs of promises. Throws the reason of a rejection that nobody handles. */
+    /** Runs the pending jobs of promises. Throws the reason of an unhandled rejection. */
     runJobs: () => {
       const reply = new Bytes(sendText("~"));
       if (reply[0] === 49) throw sendText("?");
@@ -582,12 +613,12 @@
     }
     return false;
   };
-  /** What a value comes to, where it is a promise. Throws what that is rejected with. */
-  const settled = value => {
+  /** Awaits a value if it is a promise; throws the reason of its rejection. Runs the event loop in any case. */
+  const awaitValue = value => {
     let state = "";
     if (isPromise(value)) {
       try {
-        // So that neither its class nor a species is asked. Of one that is frozen they are, and get nothing that matters.
+        // So that `then` consults neither the constructor nor a species. For a frozen promise it does, which gives the program nothing.
         define(value, "constructor", { __proto__: null, value: undefined, writable: true, configurable: true });
         then(
           value,
@@ -601,12 +632,12 @@
       state = "none";
     }
     node.runUntil(() => state !== "");
-    if (state === "") throw new Unsettled("the promise that was returned is never settled");
+    if (state === "") throw new UnsettledPromise("the promise that was returned is never settled");
     if (state === "broken") throw value;
     return value;
   };
-  const Unsettled = class Error extends TypeError {};
-  define(Unsettled.prototype, "name", { value: "UnsettledPromise" });
+  const UnsettledPromise = class Error extends TypeError {};
+  define(UnsettledPromise.prototype, "name", { value: "UnsettledPromise" });
 
   const identifierPart = code => (code > 96 && code < 123) || (code > 64 && code < 91) || (code > 47 && code < 58) || code === 95 || code === 36 || code > 127;
   const isIdentifier = name => {
@@ -614,8 +645,8 @@
     return name.length > 0 && (charCode(name, 0) < 48 || charCode(name, 0) > 57);
   };
   const isObject = value => (typeof value === "object" && value !== null) || typeof value === "function";
-  /** What the program has under that name at its top level, else as an export; or what it exports, which has that name. */
-  const named = (name, lookUp, module) => {
+  /** Finds a binding of the top level, else an export of that name, else an exported function. */
+  const findBinding = (name, lookUp, module) => {
     let found;
     if (typeof lookUp === "function" && isIdentifier(name)) {
       try {
@@ -627,14 +658,14 @@
     if (isObject(exported) && exported[name] !== undefined) return exported[name];
     return typeof exported === "function" ? exported : undefined;
   };
-  /** The function of that name and its `this`, as [function, this]. */
-  const entryOf = (entry, lookUp, module) => {
+  /** Resolves the entry to [function, this]. */
+  const resolveEntry = (entry, lookUp, module) => {
     if (entry === "module.exports") return [module.exports, undefined];
     const prefix = "module.exports.";
     const name = indexOf(entry, prefix) === 0 ? substring(entry, prefix.length) : entry;
     const dot = indexOf(name, ".");
-    if (dot < 0) return [named(name, lookUp, module), undefined];
-    const owner = named(substring(name, 0, dot), lookUp, module);
+    if (dot < 0) return [findBinding(name, lookUp, module), undefined];
+    const owner = findBinding(substring(name, 0, dot), lookUp, module);
     if (!isObject(owner)) return [undefined, undefined];
     const made = typeof owner === "function" ? construct(owner, []) : owner;
     return [isObject(made) ? made[substring(name, dot + 1)] : undefined, made];
@@ -643,60 +674,61 @@
   const callAll = (entry, lists, lookUp, module) => {
     let found;
     try {
-      found = entryOf(entry, lookUp, module);
+      found = resolveEntry(entry, lookUp, module);
     } catch (error) {
-      sendError("R", kindOf(error), messageOf(error));
+      sendError("R", errorKind(error), errorMessage(error));
       return;
     }
     const called = found[0], self = found[1];
-    if (typeof called !== "function") return sendShort("M", "`" + entry + "` is not defined, or not callable");
+    if (typeof called !== "function") return sendMessage("M", "`" + entry + "` is not defined, or not callable");
     stage = "calls";
     for (let i = 0; i < lists.length; i++) {
       let value, failed = false;
       try {
-        value = settled(apply(called, self, lists[i]));
+        value = awaitValue(apply(called, self, lists[i]));
       } catch (error) {
         failed = true;
         value = error;
       }
       resultsDue -= 1;
-      if (failed) sendError("X", kindOf(value), messageOf(value));
+      if (failed) sendError("X", errorKind(value), errorMessage(value));
       else sendValue(value);
     }
   };
 
   let program;
   return () => {
-    data = new Bytes(sendText("J"));
-    if (data[0] === 75) {
-      program = compile(decodeText(new Bytes(bufferOf(data), 1)));
+    request = new Bytes(sendText("J"));
+    stage = "module";
+    isScript = request[0] === 83;
+    if (request[0] === 75) {
+      program = compile(decodeText(new Bytes(bufferOf(request), 1)));
       sendText("D");
       return;
     }
-    isScript = data[0] === 83;
-    stage = "module";
     at = 1;
-    node.seed(takeWord(), takeWord());
-    cap = takeWord();
+    node.seed(readWord(), readWord());
+    cap = readWord();
     let entry = "";
     const lists = list();
     if (!isScript) {
-      entry = takeText();
-      resultsDue = takeWord();
-      for (let i = 0; i < resultsDue; i++) lists[i] = take();
+      entry = readString();
+      resultsDue = readWord();
+      for (let i = 0; i < resultsDue; i++) lists[i] = readValueFromHost();
     }
     const run = program;
-    program = data = undefined;
+    program = request = undefined;
     const module = node.newModule(isScript);
     let lookUp, failed = false;
     try {
       lookUp = apply(run, module.exports, [module.exports, module.require, module, "/work/program.js", "/work"]);
       node.runUntil(() => false);
+      if (isScript) node.emitExit();
     } catch (error) {
       failed = true;
       node.flush();
-      sendError("R", kindOf(error), messageOf(error));
-      show(error);
+      sendError("R", errorKind(error), errorMessage(error));
+      reportError(error);
     }
     if (!failed && !isScript) callAll(entry, lists, lookUp, module);
     node.flush();

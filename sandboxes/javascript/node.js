@@ -1,31 +1,32 @@
-// What programs for Node.js find: console, process, timers, Buffer and the few modules that contest programs require.
+// The Node.js interface that programs expect: console, process, timers, Buffer, and the modules that contest programs require.
 //
-// Evaluated once, before the snapshot, to a function that harness.js calls with its kit. Nothing here decides what becomes of a job: a program that
-// replaces what this needs gets other output. It is given no function of the host's; those of the kit that ask the host do one thing each.
+// The host evaluates this file once, before the snapshot, to a function that harness.js calls with its kit. Nothing here decides the outcome of a job:
+// a program that replaces what this code uses only changes its own output. It holds none of the host's functions; the functions of the kit that call
+// the host do one thing each.
 (function (kit) {
   "use strict";
 
   const {
-    apply, describe, prototypeOf, ownKeys, define, uncurried, hasOwn, isArray, isProxy, list, Bytes, countOf, setBytes, bufferOf, utf8, latinOf,
-    decodeText, toWellFormed, substring, charCode, indexOf, bigText, textOf, stackOf, isErrorObject, sourceOf, toBase64, fromBase64, btoa, pairCount,
+    apply, describe, prototypeOf, ownKeys, define, uncurry, hasOwn, isArray, isProxy, list, Bytes, byteCount, setBytes, bufferOf, utf8, toLatin,
+    decodeText, toWellFormed, substring, charCode, indexOf, bigText, readText, stackOf, isErrorObject, sourceOf, toBase64, fromBase64, btoa, pairCount,
     memberCount, forEachPair, forEachMember, write, writeBytes, readInput, readFile, sleep, runJobs, exit,
   } = kit;
-  const join = uncurried(Array.prototype.join), slice = uncurried(Array.prototype.slice), repeat = uncurried(String.prototype.repeat);
-  const padStart = uncurried(String.prototype.padStart), padEnd = uncurried(String.prototype.padEnd), lastIndexOf = uncurried(String.prototype.lastIndexOf);
-  const toLower = uncurried(String.prototype.toLowerCase), fromCharCode = String.fromCharCode, numberText = uncurried(Number.prototype.toString);
+  const join = uncurry(Array.prototype.join), slice = uncurry(Array.prototype.slice), repeat = uncurry(String.prototype.repeat);
+  const padStart = uncurry(String.prototype.padStart), padEnd = uncurry(String.prototype.padEnd), lastIndexOf = uncurry(String.prototype.lastIndexOf);
+  const toLower = uncurry(String.prototype.toLowerCase), fromCharCode = String.fromCharCode, numberText = uncurry(Number.prototype.toString);
   const { floor, round, sqrt, max, min, trunc, imul } = Math;
   const { isInteger } = Number, { is, keys: keysOf } = Object, Str = String, Num = Number, parseWhole = parseInt, parseReal = parseFloat;
-  const typedPrototype = prototypeOf(Uint8Array.prototype), typedTag = uncurried(describe(typedPrototype, Symbol.toStringTag).get);
-  const symbolText = uncurried(Symbol.prototype.toString), dateText = uncurried(Date.prototype.toISOString), dateTime = uncurried(Date.prototype.getTime);
-  const patternText = uncurried(RegExp.prototype.toString), toJson = JSON.stringify, performance = globalThis.performance;
-  const milliseconds = uncurried(performance.now, performance), now = () => milliseconds(performance);
+  const typedPrototype = prototypeOf(Uint8Array.prototype), typedTag = uncurry(describe(typedPrototype, Symbol.toStringTag).get);
+  const symbolText = uncurry(Symbol.prototype.toString), dateText = uncurry(Date.prototype.toISOString), dateTime = uncurry(Date.prototype.getTime);
+  const patternText = uncurry(RegExp.prototype.toString), toJson = JSON.stringify, performance = globalThis.performance;
+  const milliseconds = uncurry(performance.now, performance), now = () => milliseconds(performance);
   const basePrototypes = { Object: Object.prototype, Array: Array.prototype, Map: Map.prototype, Set: Set.prototype };
   const PromiseOf = Promise, resolved = Promise.resolve.bind(Promise), mapped = Map, gathered = Set;
   const push = (items, item) => { define(items, items.length, { __proto__: null, value: item, writable: true, enumerable: true, configurable: true }); };
   const hide = (owner, name, value) => define(owner, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
   const isObject = value => typeof value === "object" && value !== null;
 
-  // ---- Numbers of chance, by xoshiro128**, and a seed spread by steps of its own
+  // ---- Math.random: xoshiro128**, seeded by the job
 
   let s0 = 1, s1 = 2, s2 = 3, s3 = 4;
   const seed = (low, high) => {
@@ -55,7 +56,7 @@
   };
   hide(Math, "random", { random() { return ((nextWord() >>> 5) * 67108864 + (nextWord() >>> 6)) / 9007199254740992; } }.random);
 
-  // ---- What is printed
+  // ---- Output
 
   let pending = "";
   const flush = () => {
@@ -77,7 +78,7 @@
     }
     return text.length > 0;
   };
-  const quoted = text => {
+  const quote = text => {
     const quote = indexOf(text, "'") < 0 ? "'" : indexOf(text, '"') < 0 ? '"' : indexOf(text, "`") < 0 && indexOf(text, "${") < 0 ? "`" : "'";
     let shown = quote;
     for (let i = 0; i < text.length; i++) {
@@ -95,28 +96,28 @@
     }
     return shown + quote;
   };
-  const className = value => {
+  const findClassName = value => {
     for (let at = value, i = 0; at !== null && i < 32 && !isProxy(at); i++, at = prototypeOf(at)) {
       const found = describe(at, "constructor");
       if (found !== undefined && hasOwn(found, "value") && typeof found.value === "function") {
-        const name = textOf(found.value, "name");
+        const name = readText(found.value, "name");
         if (name !== "") return name;
       }
     }
     return null;
   };
-  const functionText = value => {
-    const name = textOf(value, "name"), source = sourceOf(value);
+  const showFunction = value => {
+    const name = readText(value, "name"), source = sourceOf(value);
     if (indexOf(source, "class") === 0) {
-      const parent = prototypeOf(value), above = typeof parent === "function" ? textOf(parent, "name") : "";
+      const parent = prototypeOf(value), above = typeof parent === "function" ? readText(parent, "name") : "";
       return "[class " + (name || "(anonymous)") + (above ? " extends " + above : "") + "]";
     }
-    const kind = className(value) ?? "Function";
+    const kind = findClassName(value) ?? "Function";
     return "[" + kind + (name ? ": " + name : " (anonymous)") + "]";
   };
-  const primitiveText = (value, inner) => {
+  const showPrimitive = (value, inner) => {
     switch (typeof value) {
-      case "string": return inner ? quoted(value) : value;
+      case "string": return inner ? quote(value) : value;
       case "number": return is(value, -0) ? "-0" : numberText(value);
       case "bigint": return bigText(value) + "n";
       case "symbol": return symbolText(value);
@@ -124,7 +125,7 @@
     return Str(value);
   };
 
-  /** Shows values as Node's `util.inspect` does, for what programs print most. */
+  /** Formats a value as Node's `util.inspect` does. Its options are `depth`, `breakLength` and `compact: false`. */
   const inspect = (value, options) => {
     let deepest = 0, indentation = 0;
     const around = list(), circular = list();
@@ -134,10 +135,10 @@
     const asText = (value, depth) => {
       if (typeof value === "function" && ownKeys(value).length >= 0) {
         const keys = isProxy(value) ? list() : keysOf(value);
-        const base = isProxy(value) ? "[Function]" : functionText(value);
+        const base = isProxy(value) ? "[Function]" : showFunction(value);
         return keys.length === 0 ? base : bodyOf(value, depth, base, ["{", "}"], list(), false);
       }
-      if (!isObject(value)) return primitiveText(value, true);
+      if (!isObject(value)) return showPrimitive(value, true);
       if (isProxy(value)) return "[Proxy]";
       for (let i = 0; i < around.length; i++) {
         if (around[i] !== value) continue;
@@ -149,20 +150,20 @@
       return objectText(value, depth);
     };
     const objectText = (value, depth) => {
-      const name = className(value);
+      const name = findClassName(value);
       const prefix = (plain, count) => {
         const shown = name === null ? "[" + plain + (count === undefined ? "" : "(" + count + ")") + ": null prototype]" : name + (count === undefined ? "" : "(" + count + ")");
         return shown + " ";
       };
       const tooDeep = depth > most;
       if (isArray(value)) {
-        if (tooDeep) return "[Array]";
+        if (tooDeep && value.length > 0) return "[" + (name ?? "Array") + "]";
         return bodyOf(value, depth, "", [name === "Array" ? "[" : prefix("Array", value.length) + "[", "]"], arrayItems(value, value.length), true);
       }
       const tag = typedTag(value);
       if (tag !== undefined) {
-        if (tooDeep) return "[" + tag + "]";
-        const count = countOf(value);
+        const count = byteCount(value);
+        if (tooDeep && count > 0) return "[" + tag + "]";
         if (name === "Buffer") {
           let text = "<Buffer";
           for (let i = 0; i < min(50, count); i++) text += " " + padStart(numberText(value[i], 16), 2, "0");
@@ -173,7 +174,7 @@
       let count;
       try { count = pairCount(value); } catch {}
       if (count !== undefined) {
-        if (tooDeep) return "[Map]";
+        if (tooDeep && count > 0) return "[Map]";
         return bodyOf(value, depth, "", [prefix("Map", count) + "{", "}"], (depth) => {
           const items = list();
           forEachPair(value, (item, key) => push(items, asText(key, depth) + " => " + asText(item, depth)));
@@ -182,7 +183,7 @@
       }
       try { count = memberCount(value); } catch {}
       if (count !== undefined) {
-        if (tooDeep) return "[Set]";
+        if (tooDeep && count > 0) return "[Set]";
         return bodyOf(value, depth, "", [prefix("Set", count) + "{", "}"], (depth) => {
           const items = list();
           forEachMember(value, item => push(items, asText(item, depth)));
@@ -194,12 +195,12 @@
       else {
         try { base = is(dateTime(value), NaN) ? "Invalid Date" : dateText(value); } catch {}
         if (base === "" && value instanceof RegExp) base = patternText(value);
-        if (value instanceof Number) base = "[Number: " + primitiveText(Num(value), true) + "]";
-        if (value instanceof String) base = "[String: " + quoted(Str(value)) + "]";
+        if (value instanceof Number) base = "[Number: " + showPrimitive(Num(value), true) + "]";
+        if (value instanceof String) base = "[String: " + quote(Str(value)) + "]";
         if (value instanceof Boolean) base = "[Boolean: " + (value == true) + "]";
       }
       if (base !== "") return keysOf(value).length === 0 || value instanceof String ? base : bodyOf(value, depth, base, ["{", "}"], list(), false);
-      if (tooDeep) return "[" + (name ?? "Object: null prototype") + "]";
+      if (tooDeep && keysOf(value).length > 0) return "[" + (name ?? "Object: null prototype") + "]";
       const tagged = value[Symbol.toStringTag];
       let start = name === "Object" ? "{" : prefix("Object") + "{";
       if (typeof tagged === "string" && tagged !== "" && tagged !== name) start = prefix("Object") + "[" + tagged + "] {";
@@ -207,7 +208,7 @@
       return bodyOf(value, depth, "", [start, "}"], list(), false);
     };
     const errorText = value => {
-      const name = textOf(value, "name") || "Error", message = textOf(value, "message");
+      const name = readText(value, "name") || "Error", message = readText(value, "message");
       let stack = "";
       try { stack = stackOf(value); } catch {}
       stack = typeof stack === "string" ? stack : "";
@@ -251,7 +252,7 @@
         const key = keys[i], found = describe(value, key);
         if (found === undefined || !found.enumerable) continue;
         if (isErrorObject(value) && (key === "name" || key === "message" || key === "stack")) continue;
-        const shown = typeof key === "symbol" ? "[" + symbolText(key) + "]" : isName(key) ? key : quoted(key);
+        const shown = typeof key === "symbol" ? "[" + symbolText(key) + "]" : isName(key) ? key : quote(key);
         push(items, shown + ": " + propertyText(found, depth + 1));
       }
       around.length -= 1;
@@ -264,8 +265,8 @@
       if (items.length === 0) return base !== "" ? base : start + braces[1];
       return layOut(items, depth, base, start, braces[1], isList ? value : undefined, firstExtra, extra);
     };
-    const countOfList = value => isArray(value) ? value.length : countOf(value);
-    /** How many of the keys of a list are places in it. They come first. */
+    const countOfList = value => isArray(value) ? value.length : byteCount(value);
+    /** Counts the keys that are indices. They come first. */
     const indexCount = keys => {
       let count = 0;
       while (count < keys.length && typeof keys[count] === "string" && charCode(keys[count], 0) > 47 && charCode(keys[count], 0) < 58) count++;
@@ -273,7 +274,7 @@
     };
     const layOut = (items, depth, base, start, end, listed, firstExtra, hasMore) => {
       const all = items.length, before = base === "" ? "" : base + " ";
-      if (compact && listed !== undefined && all > 6) items = grouped(items, listed, hasMore);
+      if (compact && listed !== undefined && all > 6) items = groupColumns(items, listed, hasMore);
       if (deepest - depth < compact && items.length === all) {
         let total = items.length + items.length + indentation + start.length + base.length + 10, broken = indexOf(base, "\n") >= 0;
         for (let i = 0; i < items.length; i++) {
@@ -285,8 +286,8 @@
       const line = "\n" + repeat(" ", indentation);
       return before + start + line + "  " + join(items, "," + line + "  ") + line + end;
     };
-    /** Sets the items of a long list in columns. */
-    const grouped = (items, listed, hasMore) => {
+    /** Arranges the items of a list of more than six in columns. */
+    const groupColumns = (items, listed, hasMore) => {
       let total = 0, longest = 0;
       const count = items.length - (hasMore ? 1 : 0), lengths = list();
       for (let i = 0; i < count; i++) {
@@ -294,10 +295,10 @@
         total += items[i].length + 2;
         longest = max(longest, items[i].length);
       }
-      const wide = longest + 2;
-      if (!(wide * 3 + indentation < width && (total / wide > 5 || longest <= 6))) return items;
-      const bias = sqrt(wide - total / items.length), biased = max(wide - bias, 1);
-      const columns = min(round(sqrt(2.5 * biased * count) / biased), floor((width - indentation) / wide), compact * 4, 15);
+      const columnWidth = longest + 2;
+      if (!(columnWidth * 3 + indentation < width && (total / columnWidth > 5 || longest <= 6))) return items;
+      const bias = sqrt(columnWidth - total / items.length), biased = max(columnWidth - 3 - bias, 1);
+      const columns = min(round(sqrt(2.5 * biased * count) / biased), floor((width - indentation) / columnWidth), compact * 4, 15);
       if (columns <= 1) return items;
       const rows = list(), widths = list();
       for (let i = 0; i < columns; i++) {
@@ -326,7 +327,7 @@
     return asText(value, 0);
   };
 
-  const shownAlone = value => (isObject(value) || typeof value === "function" ? inspect(value) : primitiveText(value, false));
+  const showArgument = value => (isObject(value) || typeof value === "function" ? inspect(value) : showPrimitive(value, false));
   const format = values => {
     let first = 0, text = "";
     if (typeof values[0] === "string" && values.length > 1 && indexOf(values[0], "%") >= 0) {
@@ -340,10 +341,10 @@
         if (kind === "%") shown = "%";
         else if (first < values.length && indexOf("sdifjoOc", kind) >= 0) {
           const value = values[first++];
-          if (kind === "s") shown = typeof value === "bigint" ? bigText(value) + "n" : isObject(value) || typeof value === "function" ? inspect(value, { depth: 0 }) : primitiveText(value, false);
-          else if (kind === "d") shown = isObject(value) ? "NaN" : typeof value === "bigint" ? bigText(value) + "n" : primitiveText(Num(value), false);
-          else if (kind === "i") shown = isObject(value) ? "NaN" : typeof value === "bigint" ? bigText(value) + "n" : primitiveText(parseWhole(value), false);
-          else if (kind === "f") shown = primitiveText(parseReal(value), false);
+          if (kind === "s") shown = typeof value === "bigint" ? bigText(value) + "n" : isObject(value) || typeof value === "function" ? inspect(value, { depth: 0 }) : showPrimitive(value, false);
+          else if (kind === "d") shown = isObject(value) ? "NaN" : typeof value === "bigint" ? bigText(value) + "n" : showPrimitive(Num(value), false);
+          else if (kind === "i") shown = isObject(value) ? "NaN" : typeof value === "bigint" ? bigText(value) + "n" : showPrimitive(parseWhole(value), false);
+          else if (kind === "f") shown = showPrimitive(parseReal(value), false);
           else if (kind === "j") shown = Str(toJson(value));
           else shown = kind === "c" ? "" : inspect(value, { depth: 4 });
         } else continue;
@@ -354,14 +355,14 @@
       text += substring(pattern, from);
     } else if (values.length > 0) {
       first = 1;
-      text = shownAlone(values[0]);
+      text = showArgument(values[0]);
     }
-    for (; first < values.length; first++) text += " " + shownAlone(values[first]);
+    for (; first < values.length; first++) text += " " + showArgument(values[first]);
     return text;
   };
 
   let margin = "";
-  const indented = text => {
+  const indent = text => {
     if (margin === "") return text;
     let shown = margin;
     for (let i = 0; i < text.length; i++) shown += text[i] === "\n" ? "\n" + margin : text[i];
@@ -369,21 +370,21 @@
   };
   const counts = { __proto__: null }, begun = { __proto__: null };
   const console = {
-    log(...values) { print((values.length === 1 && typeof values[0] === "string" ? indented(values[0]) : indented(format(values))) + "\n"); },
-    error(...values) { printError(indented(format(values)) + "\n"); },
-    dir(value, options) { print(indented(inspect(value, options)) + "\n"); },
+    log(...values) { print((values.length === 1 && typeof values[0] === "string" ? indent(values[0]) : indent(format(values))) + "\n"); },
+    error(...values) { printError(indent(format(values)) + "\n"); },
+    dir(value, options) { print(indent(inspect(value, options)) + "\n"); },
     assert(holds, ...values) {
-      if (!holds) printError(indented("Assertion failed" + (values.length > 0 ? ": " + format(values) : "")) + "\n");
+      if (!holds) printError(indent("Assertion failed" + (values.length > 0 ? ": " + format(values) : "")) + "\n");
     },
     group(...values) {
       if (values.length > 0) console.log(...values);
       margin += "  ";
     },
     groupEnd() { margin = substring(margin, 2); },
-    count(label = "default") { print(indented(label + ": " + (counts[label] = (counts[label] ?? 0) + 1)) + "\n"); },
+    count(label = "default") { print(indent(label + ": " + (counts[label] = (counts[label] ?? 0) + 1)) + "\n"); },
     countReset(label = "default") { counts[label] = 0; },
     time(label = "default") { begun[label] = now(); },
-    timeLog(label = "default") { print(indented(label + ": " + (now() - (begun[label] ?? 0)).toFixed(3) + "ms") + "\n"); },
+    timeLog(label = "default") { print(indent(label + ": " + (now() - (begun[label] ?? 0)).toFixed(3) + "ms") + "\n"); },
     timeEnd(label = "default") { console.timeLog(label); },
     trace(...values) { printError("Trace: " + format(values) + "\n"); },
     clear() {},
@@ -402,15 +403,15 @@
     static from(source, encoding) {
       if (typeof source === "string") {
         if (encoding === "hex") return Buffer.of(...Uint8Array.fromHex(source));
-        if (encoding === "base64") return filled(Uint8Array.fromBase64(source));
+        if (encoding === "base64") return makeBuffer(Uint8Array.fromBase64(source));
         if (encoding === "latin1" || encoding === "binary" || encoding === "ascii") {
           const made = new Buffer(source.length);
           for (let i = 0; i < source.length; i++) made[i] = charCode(source, i);
           return made;
         }
-        return filled(encodeText(source));
+        return makeBuffer(encodeText(source));
       }
-      return source instanceof ArrayBuffer ? new Buffer(source) : filled(source);
+      return source instanceof ArrayBuffer ? new Buffer(source) : makeBuffer(source);
     }
     static alloc(count, value = 0) { return new Buffer(count).fill(value); }
     static allocUnsafe(count) { return new Buffer(count); }
@@ -431,7 +432,7 @@
       const part = start === 0 && end === this.length ? this : this.subarray(start, end);
       if (encoding === "hex") return part.toHex();
       if (encoding === "base64") return toBase64(part);
-      return encoding === "latin1" || encoding === "binary" || encoding === "ascii" ? latinOf(part) : decodeText(part);
+      return encoding === "latin1" || encoding === "binary" || encoding === "ascii" ? toLatin(part) : decodeText(part);
     }
     toJSON() { return { type: "Buffer", data: Array.from(this) }; }
     equals(other) { return this.length === other.length && this.every((byte, i) => byte === other[i]); }
@@ -441,7 +442,7 @@
       return min(bytes.length, this.length - offset);
     }
   }
-  const filled = bytes => {
+  const makeBuffer = bytes => {
     const made = new Buffer(bytes.length);
     made.set(bytes);
     return made;
@@ -452,7 +453,7 @@
     decode(bytes) { return bytes === undefined ? "" : decodeText(bytes instanceof ArrayBuffer ? new Bytes(bytes) : new Bytes(bytes.buffer, bytes.byteOffset, bytes.byteLength)); }
   };
 
-  // ---- Events, timers and the loop
+  // ---- Events, timers and the event loop
 
   class EventEmitter {
     #listeners = new mapped();
@@ -515,7 +516,7 @@
   EventEmitter.once = (emitter, name) => new PromiseOf(keep => emitter.once(name, (...values) => keep(values)));
 
   let ticks = list(), immediates = list(), timerCount = 0, inputs = list();
-  /** A heap of timers, by when they are due and then by when they were made. */
+  /** A heap of timers, ordered by due time, then by creation. */
   const timers = list();
   const isBefore = (a, b) => a.due < b.due || (a.due === b.due && a.order < b.order);
   const addTimer = timer => {
@@ -602,11 +603,19 @@
       runJobs();
     } while (ticks.length > 0);
   };
-  /** Runs what waits, until `done` says so or nothing does. Throws what a callback throws. */
+  /** Runs the event loop until `done()` or until nothing is pending. Throws what a callback throws. */
   const runUntil = done => {
     for (;;) {
       drain();
       if (done()) return;
+      let waiting = 0;
+      for (let i = 0; i < timers.length && waiting === 0; i++) if (!isCleared(timers[i]) && keepsAlive(timers[i])) waiting = 1;
+      const time = timers.length > 0 ? now() : 0;
+      // Virtual time hardly passes while code runs. Node takes about a millisecond to get here, so a timeout of 0 precedes `setImmediate`.
+      if (timers.length > 0 && (timers[0].due <= time + 1 || isCleared(timers[0]))) {
+        fire();
+        continue;
+      }
       if (immediates.length > 0) {
         const due = immediates;
         immediates = list();
@@ -615,13 +624,6 @@
           apply(due[i].callback, undefined, due[i].values);
           drain();
         }
-        continue;
-      }
-      let waiting = 0;
-      for (let i = 0; i < timers.length && waiting === 0; i++) if (!isCleared(timers[i]) && keepsAlive(timers[i])) waiting = 1;
-      const time = timers.length > 0 ? now() : 0;
-      if (timers.length > 0 && (timers[0].due <= time || isCleared(timers[0]))) {
-        fire();
         continue;
       }
       let pumped = false;
@@ -643,11 +645,11 @@
 
   // ---- Input
 
-  /** Reads UTF-8 in pieces: what a piece leaves unfinished is kept for the next. */
+  /** Decodes UTF-8 in chunks, and keeps an unfinished character for the next chunk. */
   const makeDecoder = () => {
     let left = "";
     return bytes => {
-      let latin = left + latinOf(bytes);
+      let latin = left + toLatin(bytes);
       let end = latin.length;
       left = "";
       for (let back = 1; back < 4 && back <= latin.length; back++) {
@@ -663,14 +665,14 @@
       return decodeText(whole);
     };
   };
-  const joined = parts => {
+  const joinBytes = parts => {
     let count = 0;
-    for (let i = 0; i < parts.length; i++) count += countOf(parts[i]);
+    for (let i = 0; i < parts.length; i++) count += byteCount(parts[i]);
     const all = new Buffer(count);
     count = 0;
     for (let i = 0; i < parts.length; i++) {
       setBytes(all, parts[i], count);
-      count += countOf(parts[i]);
+      count += byteCount(parts[i]);
     }
     return all;
   };
@@ -715,14 +717,14 @@
       this.on("data", chunk => target.write(chunk));
       return target;
     }
-    /** Takes what comes in place of listeners. */
+    /** Makes `reader` consume the input in place of listeners. */
     attach(reader) { this.#reader = reader; }
-    /** The next bytes; `null` at the end. */
+    /** Reads the next bytes; returns `null` at the end. */
     chunk() {
       if (this.#ended) return null;
       flush();
       const bytes = this.#read();
-      if (countOf(bytes) === 0) {
+      if (byteCount(bytes) === 0) {
         this.#ended = true;
         return null;
       }
@@ -730,7 +732,7 @@
     }
     read() {
       if (this.#kept.length === 0) return null;
-      const all = joined(this.#kept);
+      const all = joinBytes(this.#kept);
       this.#kept = list();
       return this.#decode ? this.#decode(all) : all;
     }
@@ -753,12 +755,12 @@
         this.#kept[this.#kept.length] = bytes;
         this.emit("readable");
       } else {
-        this.emit("data", this.#decode ? this.#decode(bytes) : filled(bytes));
+        this.emit("data", this.#decode ? this.#decode(bytes) : makeBuffer(bytes));
       }
       return true;
     }
     async *[Symbol.asyncIterator]() {
-      for (let bytes; (bytes = this.chunk()) !== null; ) yield this.#decode ? this.#decode(bytes) : filled(bytes);
+      for (let bytes; (bytes = this.chunk()) !== null; ) yield this.#decode ? this.#decode(bytes) : makeBuffer(bytes);
     }
   }
   const stdin = new Input(readInput);
@@ -808,7 +810,7 @@
     #shift() { return this.#lines[this.#next++]; }
     take() {
       if (!this.#fill()) return this.close();
-      // As in Node, what waits for promises waits for all lines that were read at once. Who asks for lines one by one gets them so.
+      // As in Node, promises wait until all lines of a chunk are delivered. `question` gets one line at a time.
       do {
         const line = this.#shift(), asked = this.#asked;
         this.#asked = null;
@@ -847,10 +849,10 @@
     question(text) { return new PromiseOf(keep => super.question(text, keep)); }
   }
 
-  // ---- process, and what can be required
+  // ---- process and modules
 
   let exitCode = 0;
-  const codeOf = code => {
+  const toExitCode = code => {
     const number = code === undefined || code === null ? 0 : trunc(Num(code));
     return isInteger(number) ? number & 255 : 1;
   };
@@ -882,6 +884,12 @@
     return made;
   };
   const process = new EventEmitter();
+  let isExiting = false;
+  const emitExit = () => {
+    if (isExiting) return;
+    isExiting = true;
+    process.emit("exit", exitCode ?? 0);
+  };
   const nanoseconds = () => BigInt(round(now() * 1e6));
   const hrtime = since => {
     const total = round(now() * 1e6), seconds = floor(total / 1e9), rest = total % 1e9;
@@ -895,8 +903,10 @@
     platform: "linux", arch: "wasm32", version: "v20.0.0", versions: { node: "20.0.0", quickjs: "0.18.0" }, release: { name: "node" }, title: "node",
     stdin, stdout: makeOutput(1, print), stderr: makeOutput(2, printError), nextTick, hrtime,
     exit(code = process.exitCode) {
+      process.exitCode = code;
+      emitExit();
       flush();
-      exit(codeOf(code));
+      exit(exitCode ?? 0);
     },
     abort() { process.exit(134); },
     cwd: () => "/work",
@@ -906,30 +916,30 @@
     getBuiltinModule: name => modules[plainName(name)],
   };
   for (const name in ofProcess) hide(process, name, ofProcess[name]);
-  define(process, "exitCode", { get: () => exitCode, set: code => { exitCode = code === undefined ? undefined : codeOf(code); }, enumerable: true, configurable: true });
+  define(process, "exitCode", { get: () => exitCode, set: code => { exitCode = code === undefined ? undefined : toExitCode(code); }, enumerable: true, configurable: true });
   exitCode = undefined;
 
-  const failure = (code, text) => Object.assign(new Error(code + ": " + text), { code, errno: -2 });
+  const makeSystemError = (code, text) => Object.assign(new Error(code + ": " + text), { code, errno: -2 });
   const encodingOf = options => (isObject(options) ? options.encoding : options);
   let inputText;
-  const contentOf = path => {
+  const readContent = path => {
     if (path === 0 || path === "/dev/stdin" || path === "/proc/self/fd/0" || path === "/dev/fd/0") {
       const parts = list();
       for (let bytes; (bytes = stdin.chunk()) !== null; ) parts[parts.length] = bytes;
-      if (parts.length > 0 || inputText === undefined) inputText = joined(parts);
-      return path === 0 && parts.length === 0 ? new Buffer(0) : filled(inputText);
+      if (parts.length > 0 || inputText === undefined) inputText = joinBytes(parts);
+      return path === 0 && parts.length === 0 ? new Buffer(0) : makeBuffer(inputText);
     }
     const found = typeof path === "number" ? undefined : readFile(utf8Path(path));
-    if (found === undefined) throw failure("ENOENT", "no such file or directory, open " + quoted(Str(path)));
-    return filled(found);
+    if (found === undefined) throw makeSystemError("ENOENT", "no such file or directory, open " + quote(Str(path)));
+    return makeBuffer(found);
   };
   const utf8Path = path => toWellFormed(Str(path));
-  const store = (path, content) => {
+  const writeContent = (path, content) => {
     const fd = path === 1 || path === "/dev/stdout" ? 1 : path === 2 || path === "/dev/stderr" ? 2 : 0;
-    if (fd === 0) throw failure("EROFS", "read-only file system, open " + quoted(Str(path)));
+    if (fd === 0) throw makeSystemError("EROFS", "read-only file system, open " + quote(Str(path)));
     (fd === 1 ? process.stdout : process.stderr).write(typeof content === "string" || content instanceof Uint8Array ? content : Str(content));
   };
-  const later = work => (path, ...rest) => {
+  const makeAsync = work => (path, ...rest) => {
     const callback = rest.pop();
     let found, error = null;
     try { found = work(path, ...rest); } catch (thrown) { error = thrown; }
@@ -937,13 +947,13 @@
   };
   const fs = {
     readFileSync(path, options) {
-      const content = contentOf(path), encoding = encodingOf(options);
+      const content = readContent(path), encoding = encodingOf(options);
       return encoding && encoding !== "buffer" ? content.toString(toLower(encoding)) : content;
     },
-    writeFileSync: store,
-    appendFileSync: store,
+    writeFileSync: writeContent,
+    appendFileSync: writeContent,
     writeSync(fd, content) {
-      store(fd, content);
+      writeContent(fd, content);
       return Buffer.byteLength(content);
     },
     existsSync(path) {
@@ -952,7 +962,7 @@
     },
     readSync(fd, buffer, offset = 0, length = buffer.length - offset) {
       if (isObject(offset)) ({ offset = 0, length = buffer.length - offset } = offset);
-      if (fd !== 0) throw failure("EBADF", "bad file descriptor, read");
+      if (fd !== 0) throw makeSystemError("EBADF", "bad file descriptor, read");
       if (kept === null || kept.length === 0) kept = stdin.chunk();
       if (kept === null) return 0;
       const count = min(length, kept.length);
@@ -962,12 +972,12 @@
     },
     openSync(path) {
       if (path === "/dev/stdin") return 0;
-      throw failure("ENOENT", "no such file or directory, open " + quoted(Str(path)));
+      throw makeSystemError("ENOENT", "no such file or directory, open " + quote(Str(path)));
     },
     closeSync() {},
     createReadStream(path) {
       if (path === "/dev/stdin" || path === null) return stdin;
-      let content = contentOf(path);
+      let content = readContent(path);
       return new Input(() => {
         const all = content;
         content = new Bytes(0);
@@ -977,14 +987,14 @@
     constants: {},
   };
   let kept = null;
-  fs.readFile = later(fs.readFileSync);
-  fs.writeFile = later(fs.writeFileSync);
+  fs.readFile = makeAsync(fs.readFileSync);
+  fs.writeFile = makeAsync(fs.writeFileSync);
   fs.promises = {
     readFile: async (path, options) => fs.readFileSync(path, options),
     writeFile: async (path, content) => fs.writeFileSync(path, content),
   };
 
-  const isSame = (a, b, strict) => {
+  const isDeepEqual = (a, b, strict) => {
     const pairs = list();
     const same = (a, b) => {
       if (is(a, b)) return true;
@@ -1039,7 +1049,7 @@
     }
   }
   hide(AssertionError.prototype, "name", "AssertionError");
-  const check = (holds, message, operator, actual, expected) => {
+  const assertThat = (holds, message, operator, actual, expected) => {
     if (holds) return;
     if (isErrorObject(message)) throw message;
     const text = message ?? "Expected " + inspect(actual) + " " + operator + " " + inspect(expected);
@@ -1048,24 +1058,24 @@
   const isExpected = (error, expected) => {
     if (expected === undefined || typeof expected === "string") return true;
     if (expected instanceof RegExp) return expected.test(Str(error));
-    if (typeof expected !== "function") return keysOf(expected).every(key => expected[key] instanceof RegExp ? expected[key].test(error[key]) : isSame(error[key], expected[key], true));
+    if (typeof expected !== "function") return keysOf(expected).every(key => expected[key] instanceof RegExp ? expected[key].test(error[key]) : isDeepEqual(error[key], expected[key], true));
     if (expected.prototype !== undefined && error instanceof expected) return true;
     return !(expected === Error || Error.isPrototypeOf(expected)) && expected(error) === true;
   };
-  const assert = (holds, message) => check(holds, message, "==", holds, true);
+  const assert = (holds, message) => assertThat(holds, message, "==", holds, true);
   Object.assign(assert, {
     ok: assert,
     AssertionError,
-    equal: (a, b, message) => check(a == b || (a !== a && b !== b), message, "==", a, b),
-    notEqual: (a, b, message) => check(a != b && !(a !== a && b !== b), message, "!=", a, b),
-    strictEqual: (a, b, message) => check(is(a, b), message, "strictEqual", a, b),
-    notStrictEqual: (a, b, message) => check(!is(a, b), message, "notStrictEqual", a, b),
-    deepEqual: (a, b, message) => check(isSame(a, b, false), message, "deepEqual", a, b),
-    notDeepEqual: (a, b, message) => check(!isSame(a, b, false), message, "notDeepEqual", a, b),
-    deepStrictEqual: (a, b, message) => check(isSame(a, b, true), message, "deepStrictEqual", a, b),
-    notDeepStrictEqual: (a, b, message) => check(!isSame(a, b, true), message, "notDeepStrictEqual", a, b),
-    fail: message => check(false, message ?? "Failed", "fail"),
-    match: (text, pattern, message) => check(pattern.test(text), message, "match", text, pattern),
+    equal: (a, b, message) => assertThat(a == b || (a !== a && b !== b), message, "==", a, b),
+    notEqual: (a, b, message) => assertThat(a != b && !(a !== a && b !== b), message, "!=", a, b),
+    strictEqual: (a, b, message) => assertThat(is(a, b), message, "strictEqual", a, b),
+    notStrictEqual: (a, b, message) => assertThat(!is(a, b), message, "notStrictEqual", a, b),
+    deepEqual: (a, b, message) => assertThat(isDeepEqual(a, b, false), message, "deepEqual", a, b),
+    notDeepEqual: (a, b, message) => assertThat(!isDeepEqual(a, b, false), message, "notDeepEqual", a, b),
+    deepStrictEqual: (a, b, message) => assertThat(isDeepEqual(a, b, true), message, "deepStrictEqual", a, b),
+    notDeepStrictEqual: (a, b, message) => assertThat(!isDeepEqual(a, b, true), message, "notDeepStrictEqual", a, b),
+    fail: message => assertThat(false, message ?? "Failed", "fail"),
+    match: (text, pattern, message) => assertThat(pattern.test(text), message, "match", text, pattern),
     throws(called, expected, message) {
       let thrown, failed = true;
       try {
@@ -1074,7 +1084,7 @@
       } catch (error) {
         thrown = error;
       }
-      check(failed, typeof expected === "string" ? expected : message ?? "Missing expected exception.", "throws");
+      assertThat(failed, typeof expected === "string" ? expected : message ?? "Missing expected exception.", "throws");
       if (!isExpected(thrown, expected)) throw thrown;
     },
     doesNotThrow(called) { called(); },
@@ -1086,7 +1096,7 @@
       } catch (error) {
         thrown = error;
       }
-      check(failed, message ?? "Missing expected rejection.", "rejects");
+      assertThat(failed, message ?? "Missing expected rejection.", "rejects");
       if (!isExpected(thrown, expected)) throw thrown;
     },
   });
@@ -1127,7 +1137,7 @@
 
   const promisify = called => (...values) => new PromiseOf((keep, fail) => called(...values, (error, value) => (error ? fail(error) : keep(value))));
   hide(promisify, "custom", Symbol.for("nodejs.util.promisify.custom"));
-  const waited = (delay, value) => new PromiseOf(keep => setTimeout(keep, delay, value));
+  const resolveAfter = (delay, value) => new PromiseOf(keep => setTimeout(keep, delay, value));
   const readline = {
     Interface,
     createInterface: (options, output) => new Interface(options instanceof Input ? { input: options, output } : options),
@@ -1138,7 +1148,7 @@
   const util = {
     inspect, promisify,
     format: (...values) => format(values),
-    isDeepStrictEqual: (a, b) => isSame(a, b, true),
+    isDeepStrictEqual: (a, b) => isDeepEqual(a, b, true),
     inherits(made, above) { Object.setPrototypeOf(made.prototype, above.prototype); },
     deprecate: called => called,
     types: { isPromise: value => value instanceof PromiseOf, isDate: value => value instanceof Date, isRegExp: value => value instanceof RegExp },
@@ -1159,17 +1169,17 @@
     "readline/promises": readline.promises, "assert/strict": assert, perf_hooks: { performance },
     os: { EOL: "\n", cpus: () => [], platform: () => "linux", type: () => "Linux", tmpdir: () => "/tmp", totalmem: () => 0, freemem: () => 0 },
     timers: { setTimeout, setInterval, setImmediate, clearTimeout: clearTimer, clearInterval: clearTimer, clearImmediate },
-    "timers/promises": { setTimeout: waited, setImmediate: value => new PromiseOf(keep => setImmediate(keep, value)) },
+    "timers/promises": { setTimeout: resolveAfter, setImmediate: value => new PromiseOf(keep => setImmediate(keep, value)) },
   };
   const plainName = name => (indexOf(name, "node:") === 0 ? substring(name, 5) : name);
-  const required = name => {
+  const requireModule = name => {
     const found = typeof name === "string" ? modules[plainName(name)] : undefined;
     if (found !== undefined) return found;
     throw Object.assign(new Error("Cannot find module '" + Str(name) + "'"), { code: "MODULE_NOT_FOUND" });
   };
   const newModule = isScript => {
     const module = { id: ".", path: "/work", exports: {}, filename: "/work/program.js", loaded: false, children: [], paths: [] };
-    const require = name => required(name);
+    const require = name => requireModule(name);
     require.main = isScript ? module : undefined;
     require.cache = {};
     require.resolve = name => name;
@@ -1183,5 +1193,5 @@
   };
   for (const name in names) hide(globalThis, name, names[name]);
 
-  return { seed, newModule, runUntil, flush, exitCode: () => exitCode ?? 0 };
+  return { seed, newModule, runUntil, emitExit, flush, exitCode: () => exitCode ?? 0 };
 })

@@ -132,3 +132,20 @@ const registry = new FinalizationRegistry(() => { throw new Error("late"); });
 function f() { for (let i = 0; i < 100; i++) registry.register({}, i); return 1; }
 //! {"name": "memory is used up while a value is encoded", "entry": "f", "arguments": "[(), ()]", "cap": 250000000, "exit": "exceeded memory_bytes"}
 const f = () => "xyzw".repeat(3e7);
+//! {"name": "ending the process while the program compiles", "entry": "f", "arguments": "[()]", "exit": "raised SystemExit: 0"}
+}); process.exit(0); (function () {
+//! {"name": "ending the process with the stack used up does not lose its place", "entry": "f", "arguments": "[(0,), (1,)]", "results": ["raised SystemExit: 5", "raised SystemExit: 5"]}
+function deepest() { try { deepest(); } catch { process.exit(5); } }
+function f(n) { deepest(); return n; }
+//! {"name": "an object that is written to while it is encoded does not exist", "entry": "f", "arguments": "[()]", "results": ["[[1], [1], 2]"]}
+const shared = [1];
+const f = () => { Promise.resolve().then(() => { shared[0] = 666; }); setTimeout(() => { shared[0] = 667; }, 0); return [shared, [...shared], 2].map((v, i) => Array.isArray(v) ? [...v] : v); };
+//! {"name": "a generator and an iterator that lies", "entry": "f", "arguments": "[(0,), (1,), (2,)]", "results": ["unencodable an object of a class that has no encoding", "[1, 2]", "{1}"]}
+Array.prototype[Symbol.iterator] = function* () { yield 666; };
+Set.prototype[Symbol.iterator] = function* () { yield 666; };
+Set.prototype.has = () => true; Map.prototype.forEach = () => {}; Array.prototype.push = Array.prototype.sort = function () { return 666; };
+const f = n => n === 0 ? (function* () { yield 1; })() : n === 1 ? [1, 2] : new Set().add(1);
+//! {"name": "JSON and toString that lie", "entry": "f", "arguments": "[({'a': [1]},)]", "results": ["{'a': [1]}"]}
+JSON.stringify = () => "666"; JSON.parse = () => 666; Object.prototype.toString = Object.prototype.valueOf = Object.prototype.toJSON = () => 666;
+Function.prototype.call = Function.prototype.apply = Function.prototype.bind = () => 666;
+const f = x => x;

@@ -72,3 +72,29 @@ const count = n => (n === 0 ? 0 : 1 + count(n - 1));
 let name;
 try { count(1e6); } catch (error) { name = error.name; }
 console.log(name, count(10000));
+//! {"name": "a rejection that nobody handles", "exit": "raised TypeError: x", "stderr": "Uncaught TypeError: x\n    at main (<input>:1:"}
+async function main() { throw new TypeError("x"); } main();
+//! {"name": "a rejection that is handled in time", "stdout": "1\n"}
+const p = Promise.reject(1); queueMicrotask(() => p.catch(e => console.log(e)));
+//! {"name": "an error in a microtask, in a timer and in a listener", "exit": "raised Error: m"}
+queueMicrotask(() => { throw new Error("m"); });
+//! {"name": "in a timer", "exit": "raised Error: t", "stdout": "before\n"}
+setTimeout(() => { throw new Error("t"); }, 5); console.log("before"); setTimeout(() => console.log("after"), 6);
+//! {"name": "in a listener", "stdin": "a\nb\n", "exit": "raised Error: a", "stdout": ""}
+require("readline").createInterface({ input: process.stdin }).on("line", line => { throw new Error(line); });
+//! {"name": "the exit code, and what listens to it", "exit": "raised SystemExit: 2", "stdout": "exit 2\n"}
+process.on("exit", code => console.log("exit", code)); process.exitCode = 2;
+//! {"name": "an error of a listener to the exit", "exit": "raised Error: late"}
+process.on("exit", () => { throw new Error("late"); });
+//! {"name": "time is virtual, and a sleep takes as long as it says", "stdout": "true true 2026\n"}
+const begun = Date.now(), quick = performance.now(); setTimeout(() => console.log(Date.now() - begun >= 3600000, Date.now() - begun < 3600100, new Date().getFullYear()), 3600000);
+//! {"name": "chance is the seed's (1)", "seed": 1, "stdout": "0.0916 0.8882\n"}
+console.log(Math.random().toFixed(4), Math.random().toFixed(4));
+//! {"name": "chance is the seed's (2)", "seed": 2, "stdout": "0.9871 0.3054\n"}
+console.log(Math.random().toFixed(4), Math.random().toFixed(4));
+//! {"name": "chance is even", "stdout": "true\n"}
+let sum = 0, low = 1, high = 0; for (let i = 0; i < 20000; i++) { const r = Math.random(); sum += r; low = Math.min(low, r); high = Math.max(high, r); }
+console.log(Math.abs(sum / 20000 - 0.5) < 0.01 && low < 0.001 && high > 0.999 && high < 1);
+//! {"name": "files of the job", "files": {"in.txt": "7 8", "d/x.json": "[1]"}, "stdout": "7 8 true false ENOENT\n"}
+const fs = require("fs"); let code; try { fs.readFileSync("none"); } catch (error) { code = error.code; }
+console.log(fs.readFileSync("in.txt", "utf8"), fs.existsSync("d/x.json"), fs.existsSync("none"), code);
