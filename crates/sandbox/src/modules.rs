@@ -19,8 +19,8 @@ use crate::request;
 use crate::sandbox::{SandboxOptions, run_twice};
 use crate::worker::{ModuleProcesses, WorkerProgram};
 
-/// Compiled modules that are kept in this process.
-const KEPT: usize = 64;
+/// Compiled modules that are kept in this process. One may have hundreds of megabytes of code.
+const KEPT: usize = 4;
 
 /// Runs jobs whose program is a module. The same job has the same outcome on any thread and in any process, as those of a [`crate::Sandbox`].
 pub struct ModuleSandbox {

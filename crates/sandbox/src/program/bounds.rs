@@ -1,8 +1,9 @@
 //! The bounds of a module that a job brings, checked before anything compiles it.
 //!
 //! Compiling is not metered, so its cost is bounded by what is compiled. Most of a compiler's work grows with the code; what can grow faster is
-//! counted as it grows: the values that are alive where a function's paths meet, for one. The limits are some times what clang makes of the
-//! largest programs that contests and test sets have, and a module at every limit compiles in bounded time and memory (`task-corpus/probes/wasm`).
+//! counted as it grows: the variables that are alive where a function's paths meet, for one. The limits are some times what clang makes of the
+//! largest programs that contests and test sets have. Not counted yet, so that a hostile module can cost much more: values on the operand stack
+//! over many branches, branches that carry many values, signatures and their trampolines, constant expressions.
 
 use wasmparser::{BinaryReaderError, FunctionBody, Operator, Parser, Payload, RecGroup, TypeRef, ValType};
 
@@ -18,6 +19,8 @@ const PARAMETERS: usize = 255;
 const RESULTS: usize = 16;
 const GLOBALS: u32 = 100_000;
 const TABLES: u32 = 4;
+/// As many as a table may grow to.
+const TABLE_ENTRIES: u64 = 1 << 20;
 const SEGMENTS: u32 = 100_000;
 const TAGS: u32 = 1_000;
 const EXPORTS: u32 = 100_000;
@@ -69,7 +72,12 @@ pub(super) fn check(wasm: &[u8]) -> Result<(), OutOfBounds> {
                 }
             }
             Payload::FunctionSection(section) => at_most("functions", section.count(), FUNCTIONS)?,
-            Payload::TableSection(section) => at_most("tables", section.count(), TABLES)?,
+            Payload::TableSection(section) => {
+                at_most("tables", section.count(), TABLES)?;
+                for table in section {
+                    at_most("entries of a table", table?.ty.initial, TABLE_ENTRIES)?;
+                }
+            }
             Payload::TagSection(section) => at_most("tags", section.count(), TAGS)?,
             Payload::GlobalSection(section) => at_most("globals", section.count(), GLOBALS)?,
             Payload::ExportSection(section) => at_most("exports", section.count(), EXPORTS)?,
@@ -168,6 +176,7 @@ mod tests {
             (many("(table 1 funcref)", 5), "`5` tables"),
             (format!("(func (param {}))", many("i32 ", 256)), "`256` parameters"),
             (format!("(func (result {}) unreachable)", many("i32 ", 17)), "`17` results"),
+            ("(table 2000000 funcref)".to_owned(), "`2000000` entries"),
             ("(func $s) (start $s)".to_owned(), "start function"),
             ("(import \"env\" \"m\" (memory 1))".to_owned(), "memory `env.m`"),
             ("(type (struct))".to_owned(), "no function"),
