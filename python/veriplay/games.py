@@ -365,8 +365,9 @@ class Game:
         if resume is not None:
             self._command += ["--resume", os.fspath(resume)]
         else:
-            # The built-in configuration begins with proposals of its start model and imitates answers: a trainer has neither that model nor those tokens.
-            own = {"game.answer_weight": 0.0, "game.seed_proposals": 0, "tasks.seeds_per_type": 4000} if config is None else {}
+            # The built-in configuration begins with what its start model proposes, and imitates answers, whose tokens only a trainer knows.
+            own = {"game.answer_weight": 0.0, "game.seed_proposals": 0, "tasks.seeds_per_type": 4000}
+            own = own if config is None else {}
             chosen = {**own, **(settings or {}), "model": "stdio"}
             self._command += [f"--set={key}={_toml(key, value)}" for key, value in chosen.items()]
             options = [("--config", config), ("--out", out), ("--steps", steps), ("--seed", seed)]
