@@ -5,11 +5,11 @@ use wasmtime::{Caller, Linker};
 use crate::channel::ChannelReply;
 use crate::host::Host;
 use crate::host_trap::HostTrap;
+use crate::wasi::Wasi;
 use crate::wasi::errno::{Errno, SyscallError, SyscallResult};
 use crate::wasi::path::OpenFlags;
 use crate::wasi::pipe::pass_turn;
 use crate::wasi::view::MemoryView;
-use crate::wasi::Wasi;
 
 /// Fuel per byte of a frame, which the host copies, decodes and compares.
 const FRAME_BYTE: u64 = 16;

@@ -30,7 +30,7 @@ const LINES: &[(&str, usize)] = &[
     ("crates/report", 3_767),
     ("crates/repository", 2_014),
     ("crates/run", 9_216),
-    ("crates/sandbox", 15_953),
+    ("crates/sandbox", 15_950),
     ("crates/selfplay", 12_658),
     ("crates/server", 8_624),
     ("crates/verifier", 20_823),

@@ -64,10 +64,7 @@ impl Default for ProcessStrings {
         Self {
             arguments: &[b"/usr/local/bin/python.wasm\0"],
             environment: &[
-                b"HOME=/tmp\0",
-                b"PYTHONHASHSEED=0\0",
-                b"PYTHONTZPATH=\0",
-                b"PYTHONDONTWRITEBYTECODE=1\0",
+                b"HOME=/tmp\0", b"PYTHONHASHSEED=0\0", b"PYTHONTZPATH=\0", b"PYTHONDONTWRITEBYTECODE=1\0",
                 b"TMPDIR=/tmp\0",
             ],
         }

@@ -17,8 +17,8 @@ mod parent;
 pub use child::serve;
 #[cfg(feature = "fuzzing")]
 pub(crate) use fuzzing::read_any_frames;
-pub(crate) use parent::{ModuleProcesses, ProcessRunner};
 pub use parent::WorkerProgram;
+pub(crate) use parent::{ModuleProcesses, ProcessRunner};
 
 use std::path::PathBuf;
 
