@@ -13,7 +13,7 @@ use crate::host::Host;
 use crate::host_trap::HostTrap;
 use crate::image::{CpuLevel, engine};
 use crate::imports::make_linker;
-use crate::meter;
+use crate::meter::{self, Pricing};
 use crate::stacks::run_to_completion;
 use crate::wasi::files::{FileContent, NodeKind, Tree};
 use crate::wasi::{Wasi, WasiSetup};
@@ -40,7 +40,7 @@ pub struct CommandOutcome {
 pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<CommandOutcome, String> {
     let say = |error: wasmtime::Error| format!("{error:#}");
     let engine = engine::engine_for(CpuLevel::Native).map_err(|error| error.to_string())?;
-    let metered = meter::instrument(wasm).map_err(|error| error.to_string())?;
+    let metered = meter::instrument(wasm, Pricing::Estimate).map_err(|error| error.to_string())?;
     let module = Module::new(&engine, metered).map_err(say)?;
     let mut store = Store::new(&engine, Host::new(make_system(files)?, Channel::default(), MEMORY_BYTES));
     store.limiter(|host| host);

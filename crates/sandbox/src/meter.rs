@@ -7,7 +7,7 @@
 //! - nothing runs for ever: code that runs long runs through a loop's head or calls functions, and each of the two costs at
 //!   least one unit (callers are charged for short functions without loops, except [one of each cycle](unmetered));
 //! - the count is a pure function of the executed code: the estimate is made once, from the module alone;
-//! - a unit is about one WebAssembly instruction, on the average of many programs, not in each.
+//! - a unit is about one WebAssembly instruction, on the average of many programs, not in each; in a module that a job brings, at least one.
 //!
 //! Both numbers are in a memory of their own, which no instruction of the module names. There the host finds them, and raises the bound to end a
 //! program for another reason, such as its [time](crate::watchdog). So a charge never calls the host. A call that hardly ever happens is not
@@ -19,6 +19,7 @@
 //! Called by [`crate::image`] before a module is compiled; the host's side is [`crate::fuel`].
 
 mod estimate;
+mod longest;
 mod subnormal;
 #[cfg(test)]
 mod tests;
@@ -59,15 +60,25 @@ pub(crate) enum MeterError {
     Encode(#[from] reencode::Error<Infallible>),
 }
 
+/// How a stretch of code is priced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pricing {
+    /// By what it executes on the average: for the guests of images, whose programs do not choose their code.
+    Estimate,
+    /// By the most that it can execute: for modules of jobs, which may have been written to pay for less than they do.
+    UpperBound,
+}
+
 /// Makes `wasm`, which must be valid, count what it executes. Custom sections (names, debug data) are left out.
 /// Fails when it is no module, is metered already, or has several memories.
-pub(crate) fn instrument(wasm: &[u8]) -> Result<Vec<u8>, MeterError> {
+pub(crate) fn instrument(wasm: &[u8], pricing: Pricing) -> Result<Vec<u8>, MeterError> {
     let shape = ModuleShape::parse(wasm)?;
     if shape.memories > 1 {
         return Err(MeterError::Memories(shape.memories));
     }
-    let unmetered = UnmeteredFunctions::choose(&shape.bodies, shape.imported_functions, &shape.find_address_taken())?;
-    let estimates = Estimates::compute(&shape.bodies, shape.imported_functions, &unmetered)?;
+    let (imported, taken) = (shape.imported_functions, shape.find_address_taken());
+    let unmetered = UnmeteredFunctions::choose(&shape.bodies, imported, &taken, pricing)?;
+    let estimates = Estimates::compute(&shape.bodies, imported, &unmetered, pricing)?;
     ModuleWriter { shape, estimates }.write_module(wasm)
 }
 

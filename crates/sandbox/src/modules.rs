@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use veriplay_core::{CancellationToken, Digest, Entry, Execute, ExecuteError, GuestError, Job, Outcome, WasmModule};
 use wasmtime::Engine;
@@ -19,8 +20,11 @@ use crate::request;
 use crate::sandbox::{SandboxOptions, run_twice};
 use crate::worker::{ModuleProcesses, WorkerProgram};
 
-/// Compiled modules that are kept in this process. One may have hundreds of megabytes of code.
-const KEPT: usize = 4;
+/// Bytes of native code of modules that are kept in this process, and about how many modules that are.
+const KEPT_BYTES: u64 = 512 << 20;
+const KEPT: usize = 1_000;
+/// What is kept of a module beside its code.
+const BESIDE_CODE: u64 = 64 << 10;
 
 /// Runs jobs whose program is a module. The same job has the same outcome on any thread and in any process, as those of a [`crate::Sandbox`].
 pub struct ModuleSandbox {
@@ -39,7 +43,8 @@ impl ModuleSandbox {
     /// # Errors
     /// When the engine cannot be configured.
     pub fn new(options: SandboxOptions) -> Result<Self, ImageError> {
-        let runner = ModuleRunner { engine: engine_for_modules()?, programs: Cache::new(KEPT) };
+        let runner =
+            ModuleRunner { engine: engine_for_modules()?, programs: Cache::with_weighter(KEPT, KEPT_BYTES, CodeSize) };
         let workers = ModuleWorkers::InProcess(Pool::new(runner, options.parallel(), Vec::new()));
         Ok(Self { workers, lock: JobLock::default() })
     }
@@ -93,9 +98,20 @@ fn check_job(job: &Job) -> Result<(), ExecuteError> {
     request::check_job(job, 0)
 }
 
+type Compiled = Arc<Result<Program, GuestError>>;
+
 struct ModuleRunner {
     engine: Engine,
-    programs: Cache<Digest, Arc<Result<Program, GuestError>>>,
+    programs: Cache<Digest, Compiled, CodeSize>,
+}
+
+#[derive(Clone)]
+struct CodeSize;
+
+impl Weighter<Digest, Compiled> for CodeSize {
+    fn weight(&self, _digest: &Digest, compiled: &Compiled) -> u64 {
+        BESIDE_CODE + compiled.as_ref().as_ref().map_or(0, Program::code_bytes)
+    }
 }
 
 impl Runner for ModuleRunner {

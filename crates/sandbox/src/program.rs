@@ -11,7 +11,7 @@ use crate::fuel;
 use crate::host::Host;
 use crate::host_trap::HostTrap;
 use crate::imports::make_system_linker;
-use crate::meter;
+use crate::meter::{self, Pricing};
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
 use crate::wasi::{AtCap, ProcessStrings, Wasi, WasiSetup, bare_tree};
@@ -26,6 +26,10 @@ pub(crate) struct Program {
     engine: Engine,
     ready: InstancePre<Host>,
     base: Tree,
+    /// Fuel of an instance.
+    start: u64,
+    /// Bytes of its native code.
+    code_bytes: u64,
 }
 
 impl Program {
@@ -33,14 +37,19 @@ impl Program {
     pub(crate) fn compile(engine: &Engine, wasm: &[u8]) -> Result<Result<Self, GuestError>, HostFault> {
         let base = bare_tree().map_err(|errno| format!("the base tree fails with errno {}", errno.0))?;
         let linker = make_system_linker(engine).map_err(|error| format!("cannot link the shim: {error:#}"))?;
-        let compiled = compile_metered(engine, wasm).and_then(|module| {
+        let compiled = compile_metered(engine, wasm).and_then(|(module, start)| {
             check_exports(&module)?;
-            linker.instantiate_pre(&module).map_err(|error| format!("{error:#}"))
+            let ready = linker.instantiate_pre(&module).map_err(|error| format!("{error:#}"))?;
+            let image = module.image_range();
+            let code_bytes = (image.end.addr() - image.start.addr()) as u64;
+            Ok(Self { engine: engine.clone(), ready, base, start, code_bytes })
         });
-        Ok(match compiled {
-            Ok(ready) => Ok(Self { engine: engine.clone(), ready, base }),
-            Err(message) => Err(GuestError { kind: "module".to_owned(), message }),
-        })
+        Ok(compiled.map_err(|message| GuestError { kind: "module".to_owned(), message }))
+    }
+
+    /// Bytes of its native code.
+    pub(crate) const fn code_bytes(&self) -> u64 {
+        self.code_bytes
     }
 
     /// Runs the program in a new instance.
@@ -107,6 +116,7 @@ impl Program {
         host.memory = memory;
         host.fuel.connect(gauge);
         host.fuel.set(job.limits.fuel).map_err(fault)?;
+        host.fuel.take_off(self.start);
         // SAFETY: the call ends in this function, and the store outlives that.
         let call = unsafe { WatchedCall::start(store.data(), &job.limits) }?;
         let ended = run_to_completion(start.call_async(&mut *store, ()));
@@ -127,12 +137,14 @@ pub(crate) fn run_program(
     }
 }
 
-fn compile_metered(engine: &Engine, wasm: &[u8]) -> Result<Module, String> {
-    bounds::check(wasm).map_err(|error| error.to_string())?;
+/// The compiled module, and the fuel of an instance of it.
+fn compile_metered(engine: &Engine, wasm: &[u8]) -> Result<(Module, u64), String> {
+    let start = bounds::check(wasm).map_err(|error| error.to_string())?;
     // Before anything is added, so that a module that only metering would make valid is refused.
     Module::validate(engine, wasm).map_err(|error| format!("{error:#}"))?;
-    let metered = meter::instrument(wasm).map_err(|error| error.to_string())?;
-    Module::new(engine, metered).map_err(|error| format!("{error:#}"))
+    let metered = meter::instrument(wasm, Pricing::UpperBound).map_err(|error| error.to_string())?;
+    let module = Module::new(engine, metered).map_err(|error| format!("{error:#}"))?;
+    Ok((module, start))
 }
 
 fn check_exports(module: &Module) -> Result<(), String> {

@@ -192,12 +192,14 @@ pub(crate) fn run_twice(
     let with_others = lock.share(cancellation).ok_or(ExecuteError::Cancelled)?;
     let first = run_once(true);
     drop(with_others);
-    match &first {
-        Ok(outcome) if !outcome.met_deadline() => return first.map_err(|fault| ExecuteError::Host(fault.to_string())),
+    let first = match first {
+        Ok(outcome) if !outcome.met_deadline() => return Ok(outcome),
         // It was ended, or met a fault or its deadline before that.
         _ if cancellation.is_cancelled() => return Err(ExecuteError::Cancelled),
-        Err(fault) => tracing::warn!(%fault, "a job failed through a fault of the sandbox, it is run again alone"),
-        Ok(_) => {}
+        first => first,
+    };
+    if let Err(fault) = &first {
+        tracing::warn!(%fault, "a job failed through a fault of the sandbox, it is run again alone");
     }
     let _alone = lock.hold_alone(cancellation).ok_or(ExecuteError::Cancelled)?;
     match (first, run_once(false)) {

@@ -20,7 +20,7 @@ use crate::channel::Channel;
 use crate::exports::{Exports, GuestSnapshot, SavedValue};
 use crate::host::Host;
 use crate::imports::make_linker;
-use crate::meter;
+use crate::meter::{self, Pricing};
 use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::{Wasi, WasiSetup, base_tree};
@@ -40,7 +40,7 @@ pub(crate) fn compile_guest(engine: &Engine, wheel: GuestWheel) -> Result<Compil
     refuse_other_imports(&wheel.wasm).map_err(|detail| build_error("reading the guest module", detail))?;
     let wizer = wasmtime_wizer::Wizer::new();
     let (_, instrumented) = wizer.instrument(&wheel.wasm).map_err(fail("reading the guest module"))?;
-    let metered = meter::instrument(&instrumented)
+    let metered = meter::instrument(&instrumented, Pricing::Estimate)
         .map_err(|error| build_error("metering the guest module", error.to_string()))?;
     let module = Module::new(engine, &metered).map_err(fail("compiling the guest module"))?;
     Ok(CompiledGuest { module, library: Arc::new(wheel.library) })

@@ -26,10 +26,12 @@ pub(crate) fn engine_without_threads() -> Result<Engine, ImageError> {
     with_compiler(CpuLevel::Native, false)
 }
 
-/// An engine for modules that jobs bring: it compiles on the calling thread, and opens no file for the data of a module.
+/// An engine for modules that jobs bring: it compiles on the calling thread, opens no file for the data of a module, and knows nothing of what such
+/// a module may not use.
 pub(crate) fn engine_for_modules() -> Result<Engine, ImageError> {
     let mut config = configure(CpuLevel::Native, false)?;
-    config.memory_init_cow(false);
+    config.memory_init_cow(false).wasm_exceptions(false).wasm_gc(false).wasm_function_references(false);
+    config.wasm_relaxed_simd(false).wasm_extended_const(false);
     Engine::new(&config).map_err(host_error)
 }
 

@@ -1,13 +1,16 @@
-//! Estimates how many instructions a stretch of code executes: its charge.
+//! How many instructions a stretch of code executes: its charge.
 //!
 //! A *stretch* is the code of a function outside its loops, or the code of one loop outside the loops in it. It is entered
-//! at one place, its head, and charged there. The estimate is the sum over its instructions of how often each is executed
+//! at one place, its head, and charged there. By [`Pricing::Estimate`] the charge is the sum over its instructions of how often each is executed
 //! for one entry, where a branch that could go either way is taken to go [each way with some probability](TAKEN) (static
 //! profile estimation, as in Wu and Larus, "Static branch frequency and program profile analysis", MICRO 1994, with one
 //! probability for all branches). It need not be right: it must be at least one, and a function of only the module.
+//! By [`Pricing::UpperBound`] it is the price of the [longest path](super::longest) through the stretch.
 
 use wasmparser::{BinaryReaderError, FunctionBody, Operator};
 
+use super::Pricing;
+use super::longest::LongestPath;
 use super::unmetered::UnmeteredFunctions;
 use super::waits::{Addresses, is_load, is_store};
 
@@ -30,9 +33,12 @@ const TIGHT: usize = 256;
 const BULK: f64 = 24.0;
 /// What a call costs whose target is not known before it is made, on top of what that charges.
 const INDIRECT: f64 = 4.0;
+/// What an instruction costs that the engine's own code carries out, by an upper bound.
+const ENGINE_CALL: f64 = 200.0;
 
 /// The costs that callers are charged for unmetered functions.
 pub(super) struct Estimates {
+    pricing: Pricing,
     imported: u32,
     /// For each function of the module, its cost if its callers are charged for it.
     caller_costs: Vec<Option<Cost>>,
@@ -40,7 +46,7 @@ pub(super) struct Estimates {
 
 /// A number of executed instructions, with its loads and stores.
 #[derive(Debug, Clone, Copy, Default)]
-struct Cost {
+pub(super) struct Cost {
     sum: f64,
     accesses: f64,
     /// The accesses that may have to wait for memory.
@@ -48,7 +54,12 @@ struct Cost {
 }
 
 impl Cost {
-    fn add(&mut self, other: Self, times: f64) {
+    /// Of each number the larger one.
+    pub(super) fn max(self, other: Self) -> Self {
+        Self { sum: self.sum.max(other.sum), accesses: self.accesses.max(other.accesses), far: self.far.max(other.far) }
+    }
+
+    pub(super) fn add(&mut self, other: Self, times: f64) {
         self.sum += other.sum * times;
         self.accesses += other.accesses * times;
         self.far += other.far * times;
@@ -79,35 +90,44 @@ impl Estimates {
         bodies: &[FunctionBody<'_>],
         imported: u32,
         unmetered: &UnmeteredFunctions,
+        pricing: Pricing,
     ) -> Result<Self, BinaryReaderError> {
-        let mut estimates = Self { imported, caller_costs: vec![None; bodies.len()] };
+        let mut estimates = Self { pricing, imported, caller_costs: vec![None; bodies.len()] };
         for &index in unmetered.callees_first() {
-            let cost = estimates.walk(&bodies[index])?.function_cost();
+            let cost = estimates.stretches(&bodies[index])?.function_cost();
             estimates.caller_costs[index] = Some(Cost { sum: f64::from(cost.entry_units()), ..cost });
         }
         Ok(estimates)
     }
 
     pub(super) fn charges(&self, index: usize, body: &FunctionBody<'_>) -> Result<Charges, BinaryReaderError> {
-        let charges = self.walk(body)?.charges();
+        let charges = self.stretches(body)?.charges();
         let by_callers = self.caller_costs.get(index).is_some_and(Option::is_some);
         Ok(if by_callers { Charges { entry: 0, ..charges } } else { charges })
     }
 
-    fn walk(&self, body: &FunctionBody<'_>) -> Result<FunctionWalk, BinaryReaderError> {
-        let mut walk = FunctionWalk::new();
+    fn stretches(&self, body: &FunctionBody<'_>) -> Result<Stretches, BinaryReaderError> {
+        match self.pricing {
+            Pricing::Estimate => self.walk(FunctionWalk::new(), body),
+            Pricing::UpperBound => self.walk(LongestPath::new(), body),
+        }
+    }
+
+    fn walk(&self, mut walk: impl Walk, body: &FunctionBody<'_>) -> Result<Stretches, BinaryReaderError> {
         for operator in body.get_operators_reader()? {
             let operator = operator?;
             let cost = self.cost(&operator);
             walk.step(&operator, cost);
         }
-        Ok(walk)
+        Ok(walk.finish())
     }
 
     /// The cost of one instruction, executed once.
     fn cost(&self, operator: &Operator<'_>) -> Cost {
         let accesses = if is_load(operator) || is_store(operator) { 1.0 } else { 0.0 };
-        let mut cost = Cost { sum: instruction_price(operator), accesses, far: 0.0 };
+        let engine_call = self.pricing == Pricing::UpperBound && is_engine_call(operator);
+        let sum = instruction_price(operator) + if engine_call { ENGINE_CALL } else { 0.0 };
+        let mut cost = Cost { sum, accesses, far: 0.0 };
         if let Operator::Call { function_index } = operator {
             cost.add(self.caller_cost(*function_index), 1.0);
         }
@@ -162,6 +182,57 @@ const fn instruction_price(operator: &Operator<'_>) -> f64 {
     }
 }
 
+/// Whether the engine's own code carries it out. Programs seldom do so; an upper bound must not assume that.
+const fn is_engine_call(operator: &Operator<'_>) -> bool {
+    matches!(
+        operator,
+        Operator::MemoryGrow { .. }
+            | Operator::MemoryInit { .. }
+            | Operator::DataDrop { .. }
+            | Operator::TableGet { .. }
+            | Operator::TableSet { .. }
+            | Operator::TableGrow { .. }
+            | Operator::TableFill { .. }
+            | Operator::TableCopy { .. }
+            | Operator::TableInit { .. }
+            | Operator::ElemDrop { .. }
+            | Operator::RefFunc { .. }
+    )
+}
+
+/// Goes over the instructions of a function, in their order.
+pub(super) trait Walk {
+    /// One instruction, and what it costs executed once.
+    fn step(&mut self, operator: &Operator<'_>, cost: Cost);
+
+    fn finish(self) -> Stretches;
+}
+
+/// A stretch of code: what it costs, how many instructions it has, and which memory it names.
+#[derive(Debug, Default)]
+pub(super) struct Stretch {
+    pub(super) cost: Cost,
+    pub(super) length: usize,
+    pub(super) addresses: Addresses,
+}
+
+/// The stretches of a function. The first is the function's own, the others those of its loops, in the order they begin.
+pub(super) struct Stretches(pub(super) Vec<Stretch>);
+
+impl Stretches {
+    /// Of the function outside its loops.
+    fn function_cost(&self) -> Cost {
+        self.0[0].cost
+    }
+
+    fn charges(self) -> Charges {
+        let turn = |Stretch { cost, length, addresses }: &Stretch| {
+            Cost { far: cost.far + addresses.far(), ..*cost }.turn_units(*length)
+        };
+        Charges { entry: self.function_cost().entry_units(), loops: self.0.iter().skip(1).map(turn).collect() }
+    }
+}
+
 struct BlockFrame {
     kind: BlockKind,
     /// The stretch it lies in; of a loop, the one around it.
@@ -181,11 +252,7 @@ enum BlockKind {
 
 struct FunctionWalk {
     frames: Vec<BlockFrame>,
-    /// Of each stretch, what it executes. The first is the function's own.
-    costs: Vec<Cost>,
-    /// Of each stretch, how many instructions it has.
-    lengths: Vec<usize>,
-    addresses: Vec<Addresses>,
+    stretches: Vec<Stretch>,
     stretch: usize,
     /// How often the next instruction is executed for one entry of its stretch.
     times: f64,
@@ -194,20 +261,54 @@ struct FunctionWalk {
 impl FunctionWalk {
     fn new() -> Self {
         let whole = BlockFrame { kind: BlockKind::Block, stretch: 0, entered: 1.0, branched: 0.0 };
-        Self {
-            frames: vec![whole],
-            costs: vec![Cost::default()],
-            lengths: vec![0],
-            addresses: vec![Addresses::default()],
-            stretch: 0,
-            times: 1.0,
+        Self { frames: vec![whole], stretches: vec![Stretch::default()], stretch: 0, times: 1.0 }
+    }
+
+    fn open(&mut self, kind: BlockKind) {
+        self.frames.push(BlockFrame { kind, stretch: self.stretch, entered: self.times, branched: 0.0 });
+    }
+
+    fn open_loop(&mut self) {
+        self.open(BlockKind::Loop);
+        self.stretch = self.stretches.len();
+        self.stretches.push(Stretch::default());
+        self.times = 1.0;
+    }
+
+    fn branch(&mut self, depth: u32, times: f64) {
+        let index = self.frames.len().checked_sub(1 + depth as usize);
+        // A turn of the loop ends there, or a branch leaves it: whoever leaves a loop is counted where the loop ends.
+        let here = |frame: &&mut BlockFrame| frame.kind != BlockKind::Loop && frame.stretch == self.stretch;
+        if let Some(frame) = index.and_then(|index| self.frames.get_mut(index)).filter(here) {
+            frame.branched += times;
         }
     }
 
+    fn enter_else(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.kind = BlockKind::Block;
+            frame.branched += self.times;
+            self.times = frame.entered / 2.0;
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        self.stretch = frame.stretch;
+        self.times = match frame.kind {
+            BlockKind::Loop => frame.entered,
+            BlockKind::Block => self.times + frame.branched,
+            BlockKind::If => self.times + frame.branched + frame.entered / 2.0,
+        };
+    }
+}
+
+impl Walk for FunctionWalk {
     fn step(&mut self, operator: &Operator<'_>, cost: Cost) {
-        self.costs[self.stretch].add(cost, self.times);
-        self.lengths[self.stretch] += 1;
-        self.addresses[self.stretch].step(operator, self.times);
+        let stretch = &mut self.stretches[self.stretch];
+        stretch.cost.add(cost, self.times);
+        stretch.length += 1;
+        stretch.addresses.step(operator, self.times);
         match operator {
             Operator::Block { .. } | Operator::TryTable { .. } => self.open(BlockKind::Block),
             Operator::Loop { .. } => self.open_loop(),
@@ -246,56 +347,7 @@ impl FunctionWalk {
         }
     }
 
-    fn open(&mut self, kind: BlockKind) {
-        self.frames.push(BlockFrame { kind, stretch: self.stretch, entered: self.times, branched: 0.0 });
-    }
-
-    fn open_loop(&mut self) {
-        self.open(BlockKind::Loop);
-        self.stretch = self.costs.len();
-        self.costs.push(Cost::default());
-        self.lengths.push(0);
-        self.addresses.push(Addresses::default());
-        self.times = 1.0;
-    }
-
-    fn branch(&mut self, depth: u32, times: f64) {
-        let index = self.frames.len().checked_sub(1 + depth as usize);
-        // A turn of the loop ends there, or a branch leaves it: whoever leaves a loop is counted where the loop ends.
-        let here = |frame: &&mut BlockFrame| frame.kind != BlockKind::Loop && frame.stretch == self.stretch;
-        if let Some(frame) = index.and_then(|index| self.frames.get_mut(index)).filter(here) {
-            frame.branched += times;
-        }
-    }
-
-    fn enter_else(&mut self) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.kind = BlockKind::Block;
-            frame.branched += self.times;
-            self.times = frame.entered / 2.0;
-        }
-    }
-
-    fn close(&mut self) {
-        let Some(frame) = self.frames.pop() else { return };
-        self.stretch = frame.stretch;
-        self.times = match frame.kind {
-            BlockKind::Loop => frame.entered,
-            BlockKind::Block => self.times + frame.branched,
-            BlockKind::If => self.times + frame.branched + frame.entered / 2.0,
-        };
-    }
-
-    /// Of the function outside its loops.
-    fn function_cost(&self) -> Cost {
-        self.costs[0]
-    }
-
-    fn charges(self) -> Charges {
-        let stretches = self.costs.iter().zip(&self.lengths).zip(&self.addresses);
-        let turn = |((cost, length), addresses): ((&Cost, &usize), &Addresses)| {
-            Cost { far: cost.far + addresses.far(), ..*cost }.turn_units(*length)
-        };
-        Charges { entry: self.function_cost().entry_units(), loops: stretches.skip(1).map(turn).collect() }
+    fn finish(self) -> Stretches {
+        Stretches(self.stretches)
     }
 }

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
+use proptest::test_runner::{TestCaseError, TestRunner};
 use wasmtime::{Config, Engine, Instance, Memory, Module, Store, Trap, Val};
 
-use super::{FUEL, MeterError, instrument};
+use super::{FUEL, MeterError, Pricing, instrument};
 
 /// What a call came to, as far as it can be compared.
 #[derive(Debug, PartialEq)]
@@ -37,9 +37,13 @@ struct MeteredInstance {
 
 impl MeteredInstance {
     fn new(wasm: &[u8], fuel: i64) -> Self {
+        Self::priced(wasm, fuel, Pricing::Estimate)
+    }
+
+    fn priced(wasm: &[u8], fuel: i64, pricing: Pricing) -> Self {
         // Wasmtime's own fuel besides, far more than ours: a test of a meter that does not stop a program must end.
         let engine = engine();
-        let module = Module::new(&engine, instrument(wasm).unwrap()).unwrap();
+        let module = Module::new(&engine, instrument(wasm, pricing).unwrap()).unwrap();
         let mut store = Store::new(&engine, ());
         store.set_fuel(GUARD).unwrap();
         let instance = Instance::new(&mut store, &module, &[]).unwrap();
@@ -74,8 +78,12 @@ impl MeteredInstance {
 
     /// What a call of `f` costs.
     fn cost(text: &str) -> i64 {
+        Self::cost_by(text, Pricing::Estimate)
+    }
+
+    fn cost_by(text: &str, pricing: Pricing) -> i64 {
         const MUCH: i64 = 1 << 40;
-        let mut metered = Self::from_text(text, MUCH);
+        let mut metered = Self::priced(&wat::parse_str(text).unwrap(), MUCH, pricing);
         assert!(matches!(metered.call("f"), CallEnd::Returned(_)), "{text}");
         MUCH - metered.remaining_fuel()
     }
@@ -144,8 +152,8 @@ fn functions(engine: &Engine, wasm: &[u8]) -> Vec<String> {
     module.exports().filter(|export| callable(export.ty())).map(|export| export.name().to_owned()).collect()
 }
 
-/// The module's exports called one after the other, by wasmtime with its own fuel.
-fn run_unmetered(wasm: &[u8], names: &[String], fuel: u64) -> Option<Vec<CallEnd>> {
+/// The module's exports called one after the other, by wasmtime with its own fuel, and how much of that each takes.
+fn run_unmetered(wasm: &[u8], names: &[String], fuel: u64) -> Option<Vec<(CallEnd, u64)>> {
     let engine = engine();
     let module = Module::new(&engine, wasm).unwrap();
     let mut store = Store::new(&engine, ());
@@ -153,15 +161,18 @@ fn run_unmetered(wasm: &[u8], names: &[String], fuel: u64) -> Option<Vec<CallEnd
     let instance = Instance::new(&mut store, &module, &[]).ok()?;
     let each = |name: &String| {
         store.set_fuel(fuel).unwrap();
-        call(&mut store, &instance, name)
+        let end = call(&mut store, &instance, name);
+        (end, fuel - store.get_fuel().unwrap())
     };
     Some(names.iter().map(each).collect())
 }
 
-#[test]
-fn a_metered_module_computes_what_it_did_and_ends_whatever_it_does() {
+/// Runs any modules with and without the meter, and gives each pair of calls to `compare`: the name, how it ended unmetered and how many
+/// instructions that were, and how it ended metered with what fuel. Returns how many pairs there were.
+fn compare_calls(pricing: Pricing, compare: impl Fn(&CallEnd, u64, &CallEnd, i64) -> Result<(), TestCaseError>) -> u32 {
     const OWN: u64 = 20_000;
-    let (same, stopped) = (Cell::new(0), Cell::new(0));
+    const FUEL: i64 = 10_000_000;
+    let compared = Cell::new(0);
     let mut runner =
         TestRunner::new(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() });
     let bytes = prop::collection::vec(any::<u8>(), 512..4096);
@@ -169,24 +180,74 @@ fn a_metered_module_computes_what_it_did_and_ends_whatever_it_does() {
         let Some(wasm) = any_module(&bytes) else { return Ok(()) };
         let names = functions(&engine(), &wasm);
         let Some(plain) = run_unmetered(&wasm, &names, OWN) else { return Ok(()) };
-        let mut metered = MeteredInstance::new(&wasm, 0);
-        for (name, plain) in names.iter().zip(plain) {
-            metered.set_fuel(100 * i64::try_from(OWN).unwrap());
+        let mut metered = MeteredInstance::priced(&wasm, 0, pricing);
+        for (name, (plain, instructions)) in names.iter().zip(plain) {
+            metered.set_fuel(FUEL);
             let ended = metered.call(name);
             let overflow = CallEnd::Trapped(Trap::StackOverflow);
             if plain == CallEnd::OutOfGuard || ended == CallEnd::OutOfFuel || plain == overflow || ended == overflow {
                 // The two no longer have the same state.
-                stopped.set(stopped.get() + 1);
                 break;
             }
-            prop_assert_eq!(&ended, &plain, "{}", name);
-            same.set(same.get() + 1);
+            compare(&plain, instructions, &ended, FUEL - metered.remaining_fuel())?;
+            compared.set(compared.get() + 1);
         }
         Ok(())
     });
     result.unwrap();
-    let (same, stopped) = (same.get(), stopped.get());
-    assert!(same > 100, "{same} calls compared, {stopped} modules stopped");
+    compared.get()
+}
+
+#[test]
+fn a_metered_module_computes_what_it_did_and_ends_whatever_it_does() {
+    let same = compare_calls(Pricing::Estimate, |plain, _, metered, _| {
+        prop_assert_eq!(metered, plain);
+        Ok(())
+    });
+    assert!(same > 100, "{same} calls compared");
+}
+
+#[test]
+fn by_an_upper_bound_no_module_executes_more_instructions_than_it_pays_for() {
+    let same = compare_calls(Pricing::UpperBound, |plain, instructions, metered, fuel| {
+        prop_assert_eq!(metered, plain);
+        prop_assert!(i64::try_from(instructions).unwrap() <= fuel, "{} instructions for {} units", instructions, fuel);
+        Ok(())
+    });
+    assert!(same > 100, "{same} calls compared");
+}
+
+/// Code that an estimate takes to be seldom, and that is always executed.
+#[test]
+fn an_upper_bound_pays_for_code_behind_branches_that_are_never_taken() {
+    let work = "(drop (i32.const 0))".repeat(1_000);
+    let (guard, table) = ("(br_if 0 (i32.const 0))".repeat(40), "0 ".repeat(100));
+    let bodies = [
+        format!("(block {guard} {work})"),
+        format!("(block (br_if 0 (i32.const 1)) (block {guard})) {work}"),
+        format!("(if (i32.const 1) (then (if (i32.const 1) (then (if (i32.const 1) (then {work}))))))"),
+        format!("(block $out (block (br_table {table} (i32.const 7))) {work})"),
+        format!("(block $out (loop (br_if $out (i32.const 1)))) {work}"),
+        format!("(block (loop (block {guard} {work}) (br 1)))"),
+        format!("(block (try_table (catch_all 0) (call $raises))) {work}"),
+        "(call_indirect (i32.const 0))".to_owned(),
+    ];
+    for body in bodies {
+        let text = format!(
+            "(module (tag $e) (table funcref (elem $short)) (func $short {}) (func $raises (throw $e))
+             (func (export \"f\") (block (br_if 0 (i32.const 0))) {body}))",
+            "(drop (i32.const 0))".repeat(20)
+        );
+        let names = ["f".to_owned()];
+        let wasm = wat::parse_str(&text).unwrap();
+        let executed = run_unmetered(&wasm, &names, GUARD).unwrap()[0].1;
+        let paid = MeteredInstance::cost_by(&text, Pricing::UpperBound);
+        assert!(i64::try_from(executed).unwrap() <= paid, "{body}: {executed} instructions for {paid} units");
+        // Nor many times that: of ways that part, the longest one counts.
+        assert!(paid <= 2 * i64::try_from(executed).unwrap() + 300, "{body}: {paid} units for {executed} instructions");
+    }
+    let seldom = format!("(module (func $n nop) (func (export \"f\") (call $n) (block {guard} {work})))");
+    assert!(MeteredInstance::cost(&seldom) < 100, "an estimate should have been cheap here");
 }
 
 #[test]
@@ -393,13 +454,14 @@ fn the_fuel_is_in_a_memory_that_the_module_does_not_name() {
 fn a_module_with_memories_that_no_snapshot_keeps_is_refused() {
     for memories in ["(memory 1) (memory 1)", "(import \"a\" \"b\" (memory 1)) (memory 1)"] {
         let module = wat::parse_str(format!("(module {memories})")).unwrap();
-        assert!(matches!(instrument(&module), Err(MeterError::Memories(2))), "{memories}");
+        assert!(matches!(instrument(&module, Pricing::Estimate), Err(MeterError::Memories(2))), "{memories}");
     }
 }
 
 #[test]
 fn what_is_metered_already_or_is_no_module_is_refused() {
-    let once = instrument(&wat::parse_str("(module (func (export \"f\")))").unwrap()).unwrap();
-    assert!(matches!(instrument(&once), Err(MeterError::AlreadyMetered)));
-    assert!(matches!(instrument(b"\0asm\x01\0\0\0\x01"), Err(MeterError::Malformed(_))));
+    let plain = wat::parse_str("(module (func (export \"f\")))").unwrap();
+    let once = instrument(&plain, Pricing::Estimate).unwrap();
+    assert!(matches!(instrument(&once, Pricing::Estimate), Err(MeterError::AlreadyMetered)));
+    assert!(matches!(instrument(b"\0asm\x01\0\0\0\x01", Pricing::Estimate), Err(MeterError::Malformed(_))));
 }

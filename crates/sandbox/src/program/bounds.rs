@@ -1,18 +1,28 @@
 //! The bounds of a module that a job brings, checked before anything compiles it.
 //!
 //! Compiling is not metered, so its cost is bounded by what is compiled. Most of a compiler's work grows with the code; what can grow faster is
-//! counted as it grows: the variables that are alive where a function's paths meet, for one. The limits are some times what clang makes of the
-//! largest programs that contests and test sets have. Not counted yet, so that a hostile module can cost much more: values on the operand stack
-//! over many branches, branches that carry many values, signatures and their trampolines, constant expressions.
+//! counted as it grows: the values that are alive where a function's paths meet, in variables or on the operand stack; those that branches carry;
+//! the glue for each signature and function. The limits are some times what clang makes of the largest programs that contests and test
+//! sets have. What compilers for `wasm32-wasip1` do not emit by themselves is not let through: threads, exceptions, memories of 64 bits or several,
+//! garbage-collected types, relaxed vectors (whose results depend on the processor).
 
-use wasmparser::{BinaryReaderError, FunctionBody, Operator, Parser, Payload, RecGroup, TypeRef, ValType};
+use wasmparser::{
+    BinaryReaderError, BlockType, ElementItems, FrameKind, FuncValidator, FuncValidatorAllocations, FunctionBody,
+    ModuleArity, Operator, Parser, Payload, RecGroup, TypeRef, ValidPayload, Validator, ValidatorResources,
+    WasmFeatures,
+};
 
+/// What a module may use: WebAssembly 2.0 without references to objects of a host, and tail calls.
+const FEATURES: WasmFeatures = WasmFeatures::WASM2.union(WasmFeatures::TAIL_CALL).difference(WasmFeatures::GC_TYPES);
 /// The most bytes of a module.
 pub(super) const MODULE_BYTES: usize = 16 << 20;
 /// What compiling it may take, in units of about a byte of code.
 const WORK: u64 = 64 << 20;
-/// The same of one function: what is done for each pair of a variable and a block is done for each function apart.
-const FUNCTION_WORK: u64 = 8 << 20;
+/// The same of one function: what is done for each pair of a value and a block is done for each function apart.
+const FUNCTION_WORK: u64 = 12 << 20;
+/// What is made for a signature, or for a function that others may call, and for each value of it.
+const GLUE: u64 = 200;
+const GLUE_VALUE: u64 = 8;
 const FUNCTIONS: u32 = 100_000;
 const TYPES: u32 = 100_000;
 const PARAMETERS: usize = 255;
@@ -22,8 +32,9 @@ const TABLES: u32 = 4;
 /// As many as a table may grow to.
 const TABLE_ENTRIES: u64 = 1 << 20;
 const SEGMENTS: u32 = 100_000;
-const TAGS: u32 = 1_000;
 const EXPORTS: u32 = 100_000;
+/// Bytes of initial memory for a unit of fuel: the kernel clears a page when it is first touched.
+const CLEARED: u64 = 16;
 
 /// Why a module is refused before it is compiled. It is the program's fault.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,15 +49,13 @@ pub(super) enum OutOfBounds {
     Start,
     #[error("it imports the {kind} `{module}.{name}`, and the sandbox gives a module functions of WASI alone")]
     Import { kind: &'static str, module: String, name: String },
-    #[error("it has a type that is no function: garbage-collected types are not supported")]
-    Type,
-    #[error("it is no WebAssembly module: {0}")]
-    Malformed(String),
+    #[error("it is no WebAssembly module that can be run: {0}")]
+    Invalid(String),
 }
 
 impl From<BinaryReaderError> for OutOfBounds {
     fn from(error: BinaryReaderError) -> Self {
-        Self::Malformed(error.to_string())
+        Self::Invalid(error.to_string())
     }
 }
 
@@ -55,66 +64,125 @@ fn at_most(what: &'static str, found: impl TryInto<u64>, most: impl TryInto<u64>
     if found > most { Err(OutOfBounds::Count { what, found, most }) } else { Ok(()) }
 }
 
-/// Checks a module, which need not be valid, in time that grows with its bytes.
-pub(super) fn check(wasm: &[u8]) -> Result<(), OutOfBounds> {
+/// Checks a module in time that grows with its bytes. Returns the fuel that an instance of it takes to make.
+pub(super) fn check(wasm: &[u8]) -> Result<u64, OutOfBounds> {
     at_most("bytes", wasm.len(), MODULE_BYTES)?;
-    let (mut work, mut function, mut entries) = (0_u64, 0, 0_u32);
+    let mut checked = Checked { work: wasm.len() as u64, ..Checked::default() };
+    let (mut validator, mut allocations) =
+        (Validator::new_with_features(FEATURES), Some(FuncValidatorAllocations::default()));
     for payload in Parser::new(0).parse_all(wasm) {
-        match payload? {
+        let payload = payload?;
+        checked.section(&payload)?;
+        if let ValidPayload::Func(function, body) = validator.payload(&payload)? {
+            let mut function = function.into_validator(allocations.take().unwrap_or_default());
+            checked.function(&mut function, &body)?;
+            allocations = Some(function.into_allocations());
+        }
+    }
+    Ok(checked.start)
+}
+
+#[derive(Default)]
+struct Checked {
+    /// What compiling it takes.
+    work: u64,
+    /// Fuel of an instance.
+    start: u64,
+    /// Of each type, what its glue takes.
+    glue: Vec<u64>,
+    functions: usize,
+    segments: u32,
+}
+
+impl Checked {
+    fn section(&mut self, payload: &Payload<'_>) -> Result<(), OutOfBounds> {
+        match payload {
             Payload::TypeSection(section) => {
                 at_most("types", section.count(), TYPES)?;
-                section.into_iter().try_for_each(|group| check_types(&group?))?;
+                section.clone().into_iter().try_for_each(|group| self.types(&group?))?;
             }
             Payload::ImportSection(section) => {
-                for import in section.into_imports() {
+                for import in section.clone().into_imports() {
                     let import = import?;
                     check_import(import.module, import.name, import.ty)?;
                 }
             }
-            Payload::FunctionSection(section) => at_most("functions", section.count(), FUNCTIONS)?,
-            Payload::TableSection(section) => {
-                at_most("tables", section.count(), TABLES)?;
-                for table in section {
-                    at_most("entries of a table", table?.ty.initial, TABLE_ENTRIES)?;
+            Payload::FunctionSection(section) => {
+                at_most("functions", section.count(), FUNCTIONS)?;
+                for ty in section.clone() {
+                    self.add_work(self.glue.get(ty? as usize).copied().unwrap_or_default())?;
                 }
             }
-            Payload::TagSection(section) => at_most("tags", section.count(), TAGS)?,
+            Payload::TableSection(section) => {
+                at_most("tables", section.count(), TABLES)?;
+                for table in section.clone() {
+                    let entries = table?.ty.initial;
+                    at_most("entries of a table", entries, TABLE_ENTRIES)?;
+                    self.start += entries;
+                }
+            }
+            Payload::MemorySection(section) => {
+                for memory in section.clone() {
+                    self.start += memory?.initial.saturating_mul(1 << 16).min(1 << 32) / CLEARED;
+                }
+            }
             Payload::GlobalSection(section) => at_most("globals", section.count(), GLOBALS)?,
             Payload::ExportSection(section) => at_most("exports", section.count(), EXPORTS)?,
             Payload::StartSection { .. } => return Err(OutOfBounds::Start),
             Payload::ElementSection(section) => {
-                entries = entries.saturating_add(section.count());
-                at_most("segments", entries, SEGMENTS)?;
+                self.add_segments(section.count())?;
+                for element in section.clone() {
+                    self.start += match element?.items {
+                        ElementItems::Functions(items) => u64::from(items.count()),
+                        ElementItems::Expressions(_, items) => u64::from(items.count()),
+                    };
+                }
             }
             Payload::DataSection(section) => {
-                entries = entries.saturating_add(section.count());
-                at_most("segments", entries, SEGMENTS)?;
-            }
-            Payload::CodeSectionEntry(body) => {
-                let found = function_work(&body)?;
-                if found > FUNCTION_WORK {
-                    return Err(OutOfBounds::FunctionWork { function, found, most: FUNCTION_WORK });
-                }
-                (work, function) = (work.saturating_add(found), function + 1);
-                if work > WORK {
-                    return Err(OutOfBounds::Work { found: work, most: WORK });
-                }
+                self.add_segments(section.count())?;
+                self.start += section.range().len() as u64;
             }
             _ => {}
         }
+        Ok(())
     }
-    Ok(())
-}
 
-fn check_types(group: &RecGroup) -> Result<(), OutOfBounds> {
-    for ty in group.types() {
-        let wasmparser::CompositeInnerType::Func(function) = &ty.composite_type.inner else {
-            return Err(OutOfBounds::Type);
-        };
-        at_most("parameters of a function", function.params().len(), PARAMETERS)?;
-        at_most("results of a function", function.results().len(), RESULTS)?;
+    fn types(&mut self, group: &RecGroup) -> Result<(), OutOfBounds> {
+        for ty in group.types() {
+            // Others are not valid.
+            let wasmparser::CompositeInnerType::Func(function) = &ty.composite_type.inner else { continue };
+            let (parameters, results) = (function.params().len(), function.results().len());
+            at_most("parameters of a function", parameters, PARAMETERS)?;
+            at_most("results of a function", results, RESULTS)?;
+            let glue = GLUE + GLUE_VALUE * (parameters + results) as u64;
+            self.glue.push(glue);
+            self.add_work(glue)?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn add_segments(&mut self, count: u32) -> Result<(), OutOfBounds> {
+        self.segments = self.segments.saturating_add(count);
+        at_most("segments", self.segments, SEGMENTS)
+    }
+
+    fn add_work(&mut self, found: u64) -> Result<(), OutOfBounds> {
+        self.work = self.work.saturating_add(found);
+        if self.work > WORK { Err(OutOfBounds::Work { found: self.work, most: WORK }) } else { Ok(()) }
+    }
+
+    fn function(
+        &mut self,
+        validator: &mut FuncValidator<ValidatorResources>,
+        body: &FunctionBody<'_>,
+    ) -> Result<(), OutOfBounds> {
+        let found = function_work(validator, body)?;
+        if found > FUNCTION_WORK {
+            return Err(OutOfBounds::FunctionWork { function: self.functions, found, most: FUNCTION_WORK });
+        }
+        self.functions += 1;
+        self.add_work(found)
+    }
 }
 
 fn check_import(module: &str, name: &str, ty: TypeRef) -> Result<(), OutOfBounds> {
@@ -129,28 +197,54 @@ fn check_import(module: &str, name: &str, ty: TypeRef) -> Result<(), OutOfBounds
     Err(OutOfBounds::Import { kind, module: module.to_owned(), name: name.to_owned() })
 }
 
-/// About a unit for a byte of code, and one for each pair of a variable that is written and a place where paths meet, which may need it.
-fn function_work(body: &FunctionBody<'_>) -> Result<u64, OutOfBounds> {
-    let mut locals = 0_u64;
-    for group in body.get_locals_reader()? {
-        let (count, ty) = group?;
-        // A vector is twice as wide.
-        locals = locals.saturating_add(u64::from(count) * if ty == ValType::V128 { 2 } else { 1 });
-    }
-    let (mut joins, mut writes) = (1_u64, 0_u64);
-    for operator in body.get_operators_reader()? {
-        match operator? {
-            Operator::Loop { .. } | Operator::Block { .. } | Operator::If { .. } | Operator::TryTable { .. } => {
-                joins += 1
+/// About a unit for a byte of code, and one for each pair of a value and a place where paths part or meet, which may need it.
+fn function_work(
+    validator: &mut FuncValidator<ValidatorResources>,
+    body: &FunctionBody<'_>,
+) -> Result<u64, OutOfBounds> {
+    validator.read_locals(&mut body.get_binary_reader())?;
+    let locals = u64::from(validator.len_locals());
+    // The meter charges at the function's head.
+    let (mut joins, mut accesses, mut carried) = (2_u64, 0_u64, 0_u64);
+    for operator in body.get_operators_reader()?.into_iter_with_offsets() {
+        let (operator, offset) = operator?;
+        let (here, values) = match &operator {
+            Operator::LocalGet { .. } | Operator::LocalSet { .. } | Operator::LocalTee { .. } => {
+                accesses += 1;
+                (0, 0)
             }
-            Operator::BrTable { targets } => joins += u64::from(targets.len()),
-            Operator::LocalSet { .. } | Operator::LocalTee { .. } => writes += 1,
-            _ => {}
-        }
+            Operator::Block { .. } | Operator::If { .. } | Operator::Else | Operator::End => (1, 0),
+            // A charge of the meter, too.
+            Operator::Loop { .. } => (3, 0),
+            // What is in the table may have to be made first.
+            Operator::CallIndirect { .. } | Operator::ReturnCallIndirect { .. } | Operator::TableGet { .. } => (3, 0),
+            Operator::Br { relative_depth } => (0, label_values(&validator.visitor(offset), *relative_depth)),
+            Operator::BrIf { relative_depth } => (1, label_values(&validator.visitor(offset), *relative_depth)),
+            Operator::BrTable { targets } => {
+                let each = label_values(&validator.visitor(offset), targets.default());
+                let count = u64::from(targets.len()) + 1;
+                (count, each.saturating_mul(count))
+            }
+            _ => (0, 0),
+        };
+        validator.op(offset, &operator)?;
+        joins += here;
+        let on_stack = u64::from(validator.operand_stack_height()).saturating_mul(here);
+        carried = carried.saturating_add(on_stack).saturating_add(values);
     }
-    let bytes = body.range().len() as u64;
-    let carried = joins.saturating_mul(locals.min(writes));
-    Ok(bytes.saturating_add(locals).saturating_add(carried))
+    let variables = joins.saturating_mul(locals.min(accesses));
+    Ok((body.range().len() as u64).saturating_add(locals).saturating_add(carried).saturating_add(variables))
+}
+
+/// How many values a branch to that label carries; all labels of a table have as many.
+fn label_values(function: &impl ModuleArity, depth: u32) -> u64 {
+    let Some((ty, kind)) = function.label_block(depth) else { return 0 };
+    let arity = match ty {
+        BlockType::Empty => (0, 0),
+        BlockType::Type(_) => (0, 1),
+        BlockType::FuncType(_) => function.block_type_arity(ty).unwrap_or_default(),
+    };
+    u64::from(if kind == FrameKind::Loop { arity.0 } else { arity.1 })
 }
 
 #[cfg(test)]
@@ -164,9 +258,38 @@ mod tests {
     #[test]
     fn what_is_within_its_bounds_is_let_through() {
         let wasi = "(import \"wasi_snapshot_preview1\" \"fd_write\" (func (param i32 i32 i32 i32) (result i32)))";
-        for body in ["", wasi, "(memory 1) (func (export \"_start\") (loop (br 0)))", "(table 3 funcref)"] {
+        let calls = "(table 3 funcref) (func (result i32) (return_call_indirect (result i32) (i32.const 0)))";
+        for body in ["", wasi, "(memory 1) (func (export \"_start\") (loop (br 0)))", calls] {
             assert_eq!(refusal(&format!("(module {body})")), None, "{body}");
         }
+    }
+
+    #[test]
+    fn what_compilers_do_not_emit_by_themselves_is_refused() {
+        for body in [
+            "(tag)",
+            "(type (struct))",
+            "(memory 1) (memory 1)",
+            "(memory i64 1)",
+            "(memory 1 1 shared)",
+            "(global externref (ref.null extern))",
+            "(func (param v128 v128) (result v128) local.get 0 local.get 1 i8x16.relaxed_swizzle local.get 0)",
+            "(func (block (try_table (catch_all 0))))",
+            "(global i32 (i32.add (i32.const 1) (i32.const 2)))",
+        ] {
+            let found = refusal(&format!("(module {body})"));
+            assert!(matches!(found, Some(OutOfBounds::Invalid(_))), "{body}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn an_instance_costs_what_is_made_for_it() {
+        let price = |body: &str| check(&wat::parse_str(format!("(module {body})")).expect("text")).expect("a module");
+        assert_eq!(price(""), 0);
+        assert_eq!(price("(memory 2)") - price("(memory 1)"), 4096);
+        assert_eq!(price("(table 100 funcref)"), 100);
+        assert_eq!(price("(table 1 funcref) (func $f) (elem (i32.const 0) $f)"), 2);
+        assert_eq!(price("(memory 1) (data \"12345\")") - price("(memory 1) (data \"\")"), 5);
     }
 
     #[test]
@@ -179,8 +302,6 @@ mod tests {
             ("(table 2000000 funcref)".to_owned(), "`2000000` entries"),
             ("(func $s) (start $s)".to_owned(), "start function"),
             ("(import \"env\" \"m\" (memory 1))".to_owned(), "memory `env.m`"),
-            ("(type (struct))".to_owned(), "no function"),
-            (many("(tag)", 1_001), "`1001` tags"),
         ];
         for (body, told) in cases {
             let found = refusal(&format!("(module {body})")).expect("it is out of bounds").to_string();
@@ -196,6 +317,34 @@ mod tests {
     fn variables_that_many_paths_may_need_are_counted_for_each_of_them() {
         assert_eq!(refusal(&loops_over_locals(10)), None);
         assert!(matches!(refusal(&loops_over_locals(2_000)), Some(OutOfBounds::FunctionWork { function: 0, .. })));
+    }
+
+    #[test]
+    fn values_that_branches_pass_by_or_carry_are_counted_for_each_of_them() {
+        let under = |values: usize, branches: usize| {
+            let (put, drop) = ("i32.const 1 ".repeat(values), "drop ".repeat(values));
+            let branch = "(block (br_if 0 (i32.const 0)))".repeat(branches);
+            refusal(&format!("(module (func {put} {branch} {drop}))"))
+        };
+        assert_eq!(under(10, 5_000), None);
+        assert!(matches!(under(5_000, 5_000), Some(OutOfBounds::FunctionWork { .. })));
+        let carrying = |targets: usize| {
+            let (ty, values) = ("i32 ".repeat(16), "i32.const 1 ".repeat(17));
+            let labels = "0 ".repeat(targets);
+            refusal(&format!("(module (func (result {ty}) (block (result {ty}) {values} (br_table {labels}))))"))
+        };
+        assert_eq!(carrying(1_000), None);
+        assert!(matches!(carrying(500_000), Some(OutOfBounds::FunctionWork { .. })));
+    }
+
+    #[test]
+    fn glue_for_signatures_and_functions_is_counted() {
+        let functions = |count: usize| {
+            let wide = format!("(type (func (param {})))", "i32 ".repeat(250));
+            refusal(&format!("(module {wide} {})", "(func (type 0))".repeat(count)))
+        };
+        assert_eq!(functions(1_000), None);
+        assert!(matches!(functions(40_000), Some(OutOfBounds::Work { .. })));
     }
 
     /// A function of that many loops in each other, which writes 5,000 times to one of as many locals.

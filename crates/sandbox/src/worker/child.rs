@@ -39,7 +39,7 @@ pub fn serve() -> io::Result<()> {
     let mut pipe = frames::over(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?));
     let Some(mut hello) = frames::receive::<WorkerSetup>(&mut pipe, MAX_ORDER)? else { return Ok(()) };
     let ready = match &hello.from {
-        ImageSource::Module(module) => compile_locked(module),
+        ImageSource::Module(module) => compile_locked(module, &mut pipe)?,
         _ => {
             let layers = std::mem::take(&mut hello.layers);
             load_runner(&hello, layers).and_then(|runner| {
@@ -62,12 +62,21 @@ fn not_locked(error: String) -> String {
 }
 
 /// Compiles a module that nobody trusts, with all rights given up but that of adding code, which is given up then.
-fn compile_locked(module: &WasmModule) -> Result<WorkerRunner, String> {
-    let engine = engine_for_modules().map_err(|error| error.to_string())?;
-    lockdown::lock_down(NewCode::Allowed).map_err(not_locked)?;
-    let program = Program::compile(&engine, module.bytes())?;
-    lockdown::forbid_new_code().map_err(not_locked)?;
-    Ok(WorkerRunner::Module(Box::new(program)))
+fn compile_locked(module: &WasmModule, pipe: &mut Pipe) -> io::Result<Result<WorkerRunner, String>> {
+    let locked = engine_for_modules().map_err(|error| error.to_string()).and_then(|engine| {
+        lockdown::lock_down(NewCode::Allowed).map_err(not_locked)?;
+        Ok(engine)
+    });
+    let engine = match locked {
+        Ok(engine) => engine,
+        Err(why) => return Ok(Err(why)),
+    };
+    // From here on a crash is the module's.
+    frames::send(pipe.get_mut(), &WorkerReply::Compiling)?;
+    Ok(Program::compile(&engine, module.bytes()).and_then(|program| {
+        lockdown::forbid_new_code().map_err(not_locked)?;
+        Ok(WorkerRunner::Module(Box::new(program)))
+    }))
 }
 
 /// What a worker runs jobs of.

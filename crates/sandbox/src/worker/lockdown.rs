@@ -20,6 +20,8 @@ use crate::watchdog;
 
 /// Address space a worker may have: two instances with their reservations (8 GiB each, and guards), code and image, and as much again.
 const ADDRESS_SPACE: u64 = 64 << 30;
+/// That of a worker for one module, which has one instance at a time.
+const MODULE_ADDRESS_SPACE: u64 = 32 << 30;
 
 /// System calls that are allowed with any arguments.
 const ALLOWED: &[libc::c_long] = &[
@@ -75,7 +77,8 @@ pub(super) fn lock_down(new_code: NewCode) -> Result<(), String> {
     restrict_files_and_network().map_err(|error| format!("landlock: {error}"))?;
     // Landlock is inherited, and no thread can be made later.
     watchdog::start()?;
-    set_resource_limits().map_err(|error| format!("resource limits: {error}"))?;
+    let addresses = if new_code == NewCode::Allowed { MODULE_ADDRESS_SPACE } else { ADDRESS_SPACE };
+    set_resource_limits(addresses).map_err(|error| format!("resource limits: {error}"))?;
     apply_filter(new_code)
 }
 
@@ -90,9 +93,9 @@ fn apply_filter(new_code: NewCode) -> Result<(), String> {
     seccompiler::apply_filter_all_threads(&filter).map_err(|error| format!("seccomp: {error}"))
 }
 
-fn set_resource_limits() -> io::Result<()> {
+fn set_resource_limits(most_addresses: u64) -> io::Result<()> {
     let none = [libc::RLIMIT_CORE, libc::RLIMIT_FSIZE, libc::RLIMIT_NOFILE, libc::RLIMIT_NPROC];
-    let addresses = ADDRESS_SPACE.min(most_addresses()?);
+    let addresses = most_addresses.min(inherited_address_limit()?);
     for (resource, most) in none.into_iter().map(|resource| (resource, 0)).chain([(libc::RLIMIT_AS, addresses)]) {
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
         // SAFETY: `limit` is the struct the call reads, and outlives it.
@@ -103,7 +106,7 @@ fn set_resource_limits() -> io::Result<()> {
 }
 
 /// The limit on address space that this process has been started with: only a privileged process could raise it.
-fn most_addresses() -> io::Result<u64> {
+fn inherited_address_limit() -> io::Result<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is the struct the call writes, and outlives it.
     check_result(i64::from(unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) }))?;
@@ -144,6 +147,10 @@ fn system_call_filter(new_code: NewCode) -> Result<BpfProgram, seccompiler::Back
     if new_code == NewCode::Allowed {
         // For the second filter, which takes this away again.
         options.push(libc::PR_SET_NO_NEW_PRIVS as u64);
+        // Where processors do not see new code by themselves, every thread is made to look.
+        if cfg!(target_arch = "aarch64") {
+            rules.insert(libc::SYS_membarrier, Vec::new());
+        }
         rules
             .insert(libc::SYS_seccomp, vec![condition(0, SeccompCmpOp::Eq, u64::from(libc::SECCOMP_SET_MODE_FILTER))?]);
     }

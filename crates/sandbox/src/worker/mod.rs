@@ -60,6 +60,8 @@ enum ImageSource {
 /// A worker's reply to a frame; to the first one, `Ready`.
 #[derive(Debug, Serialize, Deserialize)]
 enum WorkerReply {
+    /// Of a worker for one module, which has given up its rights, before it is `Ready`.
+    Compiling,
     Ready,
     Outcome(Box<Outcome>),
     Fault(String),

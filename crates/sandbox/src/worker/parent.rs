@@ -100,12 +100,22 @@ impl ProcessRunner {
             return Ok(true);
         }
         let what = self.program.program.display();
-        match process.wait_until_ready(cancellation)? {
-            Some(WorkerReply::Ready) => Ok(true),
-            Some(WorkerReply::Fault(why)) => Err(RunError::Fault(format!("the worker `{what}` cannot work: {why}"))),
-            None => Ok(false),
-            Some(WorkerReply::Outcome(_)) => {
-                Err(RunError::Fault("the worker answered a job that it was not given".to_owned()))
+        loop {
+            match process.wait_until_ready(cancellation) {
+                Ok(Some(WorkerReply::Compiling)) if !process.compiles => process.compiles = true,
+                Ok(Some(WorkerReply::Ready)) => return Ok(true),
+                Ok(None) => return Ok(false),
+                Ok(Some(WorkerReply::Fault(why))) => {
+                    return Err(RunError::Fault(format!("the worker `{what}` cannot work: {why}")));
+                }
+                Ok(Some(WorkerReply::Outcome(_) | WorkerReply::Compiling)) => {
+                    return Err(RunError::Fault("the worker answered a job that it was not given".to_owned()));
+                }
+                // Nothing of a job has been near it yet.
+                Err(RunError::Crash(signal)) if !process.compiles => {
+                    return Err(RunError::Fault(format!("the worker `{what}` died of signal {signal} as it started")));
+                }
+                Err(error) => return Err(error),
             }
         }
     }
@@ -141,7 +151,7 @@ impl Runner for ProcessRunner {
             }
             // The worker is dropped, as an instance would be.
             Some(WorkerReply::Fault(why)) => Err(RunError::Fault(why)),
-            Some(WorkerReply::Outcome(_) | WorkerReply::Ready) => {
+            Some(WorkerReply::Outcome(_) | WorkerReply::Ready | WorkerReply::Compiling) => {
                 Err(RunError::Fault("a worker process answered what no job can come to".to_owned()))
             }
         }
@@ -259,6 +269,8 @@ pub(crate) struct WorkerProcess {
     pipe: Pipe,
     /// While it is not ready: when it must be.
     ready_by: Option<Instant>,
+    /// Whether it has begun to compile a module.
+    compiles: bool,
 }
 
 impl WorkerProcess {
@@ -275,7 +287,7 @@ impl WorkerProcess {
             .stdout(memory.map_or_else(Stdio::null, Stdio::from))
             .stderr(Stdio::null())
             .spawn()?;
-        Ok(Self { child, pipe: frames::over(pipe), ready_by: None })
+        Ok(Self { child, pipe: frames::over(pipe), ready_by: None, compiles: false })
     }
 
     fn send_setup(&mut self, setup: &WorkerSetup) -> Result<(), RunError> {
@@ -298,7 +310,9 @@ impl WorkerProcess {
                 frames::receive(&mut pipe, ANSWER_ROOM)
             }
         };
-        self.ready_by = None;
+        if !matches!(received, Ok(Some(WorkerReply::Compiling))) {
+            self.ready_by = None;
+        }
         match received {
             Ok(Some(reply)) => Ok(Some(reply)),
             Ok(None) => Err(self.lost(ErrorKind::UnexpectedEof.into())),
