@@ -65,7 +65,8 @@ pub(crate) enum MeterError {
 pub(crate) enum Pricing {
     /// By what it executes on the average: for the guests of images, whose programs do not choose their code.
     Estimate,
-    /// By the most that it can execute: for modules of jobs, which may have been written to pay for less than they do.
+    /// By the most that it can execute: for modules of jobs, which may have been written to pay for less than they do. Every function is charged, and
+    /// what moves many bytes does so only where they are paid for.
     UpperBound,
 }
 
@@ -76,10 +77,13 @@ pub(crate) fn instrument(wasm: &[u8], pricing: Pricing) -> Result<Vec<u8>, Meter
     if shape.memories > 1 {
         return Err(MeterError::Memories(shape.memories));
     }
-    let (imported, taken) = (shape.imported_functions, shape.find_address_taken());
-    let unmetered = UnmeteredFunctions::choose(&shape.bodies, imported, &taken, pricing)?;
+    let imported = shape.imported_functions;
+    let unmetered = match pricing {
+        Pricing::Estimate => UnmeteredFunctions::choose(&shape.bodies, imported, &shape.find_address_taken())?,
+        Pricing::UpperBound => UnmeteredFunctions::default(),
+    };
     let estimates = Estimates::compute(&shape.bodies, imported, &unmetered, pricing)?;
-    ModuleWriter { shape, estimates }.write_module(wasm)
+    ModuleWriter { shape, estimates, pricing }.write_module(wasm)
 }
 
 /// The counts of a module's parts, which determine the indices of new ones.
@@ -188,6 +192,7 @@ impl<'a> ModuleShape<'a> {
 struct ModuleWriter<'a> {
     shape: ModuleShape<'a>,
     estimates: Estimates,
+    pricing: Pricing,
 }
 
 impl Reencode for ModuleWriter<'_> {
@@ -311,10 +316,15 @@ impl ModuleWriter<'_> {
         Ok(metered)
     }
 
-    /// Takes a number of bytes off the stack, charges a unit for each, and puts it back.
+    /// Takes a number of bytes off the stack, charges a unit for each, and puts it back. By an upper bound it traps before they are moved where they
+    /// are not paid for: a stretch could move all of a memory a hundred thousand times before its next charge.
     fn bytes_function(&self) -> Function {
         let mut function = Function::new([]);
         self.fuel().subtract(&mut function, &[Instruction::LocalGet(0), Instruction::I64ExtendI32U]);
+        if self.pricing == Pricing::UpperBound {
+            self.fuel().is_used_up(&mut function);
+            trap_if(&mut function);
+        }
         function.instruction(&Instruction::LocalGet(0)).instruction(&Instruction::End);
         function
     }
@@ -340,9 +350,24 @@ impl FuelMemory {
         function.instruction(&Instruction::I32Const(0)).instruction(&Instruction::I64Load(self.place(offset)));
     }
 
+    /// Puts on the stack whether less is left than the bound.
+    fn is_used_up(self, function: &mut Function) {
+        self.get(function, 0);
+        self.get(function, BOUND);
+        function.instruction(&Instruction::I64LtS);
+    }
+
     const fn place(self, offset: u64) -> MemArg {
         MemArg { offset, align: 3, memory_index: self.0 }
     }
+}
+
+/// Traps where the number on the stack is not 0.
+fn trap_if(function: &mut Function) {
+    function
+        .instruction(&Instruction::If(BlockType::Empty))
+        .instruction(&Instruction::Unreachable)
+        .instruction(&Instruction::End);
 }
 
 /// Whether the top of the stack is the number of bytes or items that the instruction moves.
@@ -374,15 +399,10 @@ impl MeteredFunction {
             return;
         }
         self.fuel.subtract(&mut self.function, &[Instruction::I64Const(i64::from(units))]);
-        self.fuel.get(&mut self.function, 0);
-        self.fuel.get(&mut self.function, BOUND);
-        self.function.instruction(&Instruction::I64LtS);
+        self.fuel.is_used_up(&mut self.function);
         let at = u32::try_from(self.function.byte_len()).unwrap_or(u32::MAX);
         self.hints.push(BranchHint { branch_func_offset: at, branch_hint_value: SELDOM });
-        self.function
-            .instruction(&Instruction::If(BlockType::Empty))
-            .instruction(&Instruction::Unreachable)
-            .instruction(&Instruction::End);
+        trap_if(&mut self.function);
     }
 }
 

@@ -20,9 +20,10 @@ use crate::request;
 use crate::sandbox::{SandboxOptions, run_twice};
 use crate::worker::{ModuleProcesses, WorkerProgram};
 
-/// Bytes of native code of modules that are kept in this process, and about how many modules that are.
+/// Bytes of native code of modules that are kept in this process, and about how many large ones that are: so few that the cache is in one part,
+/// which a module with much code fits in.
 const KEPT_BYTES: u64 = 512 << 20;
-const KEPT: usize = 1_000;
+const KEPT: usize = 32;
 /// What is kept of a module beside its code.
 const BESIDE_CODE: u64 = 64 << 10;
 

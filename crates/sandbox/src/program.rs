@@ -85,7 +85,8 @@ impl Program {
                 }
             },
         };
-        let left = store.data().fuel.remaining().unwrap_or(limits.fuel);
+        // What was not made to its end is paid for, too.
+        let left = store.data().fuel.remaining().unwrap_or_else(|_| limits.fuel.saturating_sub(self.start));
         let peak_memory_bytes = store.data().memory.map_or(0, |memory| memory.data_size(&store) as u64);
         let wasi = &mut store.data_mut().wasi;
         let (stdout, stderr) = (std::mem::take(&mut wasi.stdout), std::mem::take(&mut wasi.stderr));

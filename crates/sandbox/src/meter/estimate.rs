@@ -35,6 +35,9 @@ const BULK: f64 = 24.0;
 const INDIRECT: f64 = 4.0;
 /// What an instruction costs that the engine's own code carries out, by an upper bound.
 const ENGINE_CALL: f64 = 200.0;
+/// Where paths part or meet, variables may have to be moved to where the other path expects them, by no instruction of the module. By an upper
+/// bound so many of a function's variables are moved for a unit, wherever that can be.
+const MOVED: u32 = 64;
 
 /// The costs that callers are charged for unmetered functions.
 pub(super) struct Estimates {
@@ -114,9 +117,16 @@ impl Estimates {
     }
 
     fn walk(&self, mut walk: impl Walk, body: &FunctionBody<'_>) -> Result<Stretches, BinaryReaderError> {
+        let moves = match self.pricing {
+            Pricing::Estimate => 0.0,
+            Pricing::UpperBound => f64::from(count_variables(body)? / MOVED),
+        };
         for operator in body.get_operators_reader()? {
             let operator = operator?;
-            let cost = self.cost(&operator);
+            let mut cost = self.cost(&operator);
+            if moves > 0.0 && is_parting_or_meeting(&operator) {
+                cost.sum += moves;
+            }
             walk.step(&operator, cost);
         }
         Ok(walk.finish())
@@ -180,6 +190,29 @@ const fn instruction_price(operator: &Operator<'_>) -> f64 {
         | Operator::F64x2RelaxedNmadd => VECTOR_PRODUCT,
         _ => 1.0,
     }
+}
+
+/// How many variables a function has beside its parameters.
+fn count_variables(body: &FunctionBody<'_>) -> Result<u32, BinaryReaderError> {
+    let mut count = 0_u32;
+    for group in body.get_locals_reader()? {
+        count = count.saturating_add(group?.0);
+    }
+    Ok(count)
+}
+
+/// Whether paths part or meet there.
+const fn is_parting_or_meeting(operator: &Operator<'_>) -> bool {
+    matches!(
+        operator,
+        Operator::Loop { .. }
+            | Operator::If { .. }
+            | Operator::Else
+            | Operator::End
+            | Operator::Br { .. }
+            | Operator::BrIf { .. }
+            | Operator::BrTable { .. }
+    )
 }
 
 /// Whether the engine's own code carries it out. Programs seldom do so; an upper bound must not assume that.

@@ -251,6 +251,36 @@ fn an_upper_bound_pays_for_code_behind_branches_that_are_never_taken() {
 }
 
 #[test]
+fn by_an_upper_bound_no_stretch_does_much_that_was_not_paid_for_yet() {
+    let short = format!("(func $short {})", "(drop (i32.const 0))".repeat(20));
+    let fill = "(memory.fill (i32.const 0) (i32.const 7) (i32.const 65536))";
+    let table = "(table.fill (i32.const 0) (ref.null func) (i32.const 1000))";
+    // Each with more fuel than the entry costs, and less than all the steps do.
+    for (step, fuel, most) in [(fill, 1_000_000, 65_536), (table, 600_000, 1_000), ("(call $short)", 10_000, 100)] {
+        let steps = step.repeat(1_000);
+        let text = format!("(module (memory 1) (table 1000 funcref) {short} (func (export \"f\") {steps}))");
+        let mut metered = MeteredInstance::priced(&wat::parse_str(&text).unwrap(), fuel, Pricing::UpperBound);
+        assert_eq!(metered.call("f"), CallEnd::OutOfFuel, "{step}");
+        assert!((-most..0).contains(&metered.remaining_fuel()), "{step}: {}", metered.remaining_fuel());
+    }
+    // An estimate looks at the fuel where a stretch begins alone.
+    let text = format!("(module (memory 1) (func (export \"f\") {}))", fill.repeat(100));
+    let mut metered = MeteredInstance::from_text(&text, 1_000_000);
+    assert!(matches!(metered.call("f"), CallEnd::Returned(_)) && metered.remaining_fuel() < -5_000_000);
+}
+
+#[test]
+fn by_an_upper_bound_variables_are_paid_for_where_paths_meet() {
+    let text = |count: usize| {
+        let locals = "i32 ".repeat(count);
+        format!("(module (func (export \"f\") (local {locals}) (block (br_if 0 (i32.const 0)))))")
+    };
+    let cost = |count: usize, pricing: Pricing| MeteredInstance::cost_by(&text(count), pricing);
+    assert_eq!(cost(6_400, Pricing::UpperBound) - cost(0, Pricing::UpperBound), 3 * 100);
+    assert_eq!(cost(6_400, Pricing::Estimate), cost(0, Pricing::Estimate));
+}
+
+#[test]
 fn nothing_runs_for_ever() {
     let bodies = [
         "(loop (br 0))",

@@ -4,12 +4,11 @@
 //! calls. If all of that is short, its callers can be charged instead. Code that runs for ever runs through a loop's head or a cycle of
 //! calls, so one function of every cycle must be charged:
 //! - of cycles of direct calls, the first that is left when all others have been decided;
-//! - of all others, the functions whose address is taken: those are charged unless they call nothing, and by an upper bound always, because
-//!   who calls them by their address is not charged for them.
+//! - of all others, the functions whose address is taken: those are charged unless they call nothing.
+//!
+//! In a module that a job brings [every function](super::Pricing::UpperBound) has its own charge: between two charges nobody can end a program.
 
 use wasmparser::{BinaryReaderError, FunctionBody, Operator};
-
-use super::Pricing;
 
 /// The most instructions of an uncharged function whose address is taken.
 const SHORT: u32 = 32;
@@ -17,6 +16,7 @@ const SHORT: u32 = 32;
 const LONG: u32 = 2048;
 
 /// The functions whose callers are charged for them.
+#[derive(Default)]
 pub(super) struct UnmeteredFunctions {
     /// Callees first, so that a function's cost is computed after those of its callees.
     order: Vec<usize>,
@@ -28,12 +28,11 @@ impl UnmeteredFunctions {
         bodies: &[FunctionBody<'_>],
         imported: u32,
         taken: &[bool],
-        pricing: Pricing,
     ) -> Result<Self, BinaryReaderError> {
         let mut taken = taken.to_vec();
         let read = |body: &FunctionBody<'_>| FunctionSummary::parse(body, imported, &mut taken);
         let facts: Vec<FunctionSummary> = bodies.iter().map(read).collect::<Result<_, BinaryReaderError>>()?;
-        Ok(Self { order: UnmeteredChoice::new(&facts, &taken, pricing).decide_all() })
+        Ok(Self { order: UnmeteredChoice::new(&facts, &taken).decide_all() })
     }
 
     /// Indices into the bodies, callees first.
@@ -74,13 +73,8 @@ impl FunctionSummary {
     }
 
     /// Whether its callers could be charged for it, apart from its calls.
-    fn may_be_unmetered(&self, taken: bool, pricing: Pricing) -> bool {
-        let fits = match (taken, pricing) {
-            (false, _) => self.length <= LONG,
-            (true, Pricing::Estimate) => !self.calls_any && self.length <= SHORT,
-            (true, Pricing::UpperBound) => false,
-        };
-        self.bounded && fits
+    fn may_be_unmetered(&self, taken: bool) -> bool {
+        self.bounded && if taken { !self.calls_any && self.length <= SHORT } else { self.length <= LONG }
     }
 }
 
@@ -119,9 +113,8 @@ struct UnmeteredChoice<'a> {
 }
 
 impl<'a> UnmeteredChoice<'a> {
-    fn new(facts: &'a [FunctionSummary], taken: &[bool], pricing: Pricing) -> Self {
-        let fits: Vec<bool> =
-            facts.iter().zip(taken).map(|(facts, taken)| facts.may_be_unmetered(*taken, pricing)).collect();
+    fn new(facts: &'a [FunctionSummary], taken: &[bool]) -> Self {
+        let fits: Vec<bool> = facts.iter().zip(taken).map(|(facts, taken)| facts.may_be_unmetered(*taken)).collect();
         let mut callers = vec![Vec::new(); facts.len()];
         for (caller, _) in fits.iter().enumerate().filter(|(_, fits)| **fits) {
             facts[caller].calls.iter().filter(|callee| **callee < facts.len()).for_each(|callee| {

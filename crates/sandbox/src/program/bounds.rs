@@ -2,7 +2,7 @@
 //!
 //! Compiling is not metered, so its cost is bounded by what is compiled. Most of a compiler's work grows with the code; what can grow faster is
 //! counted as it grows: the values that are alive where a function's paths meet, in variables or on the operand stack; those that branches carry;
-//! the glue for each signature and function. The limits are some times what clang makes of the largest programs that contests and test
+//! what calls pass; loops in loops; the glue for each signature and function; the code that makes an instance. The limits are some times what clang makes of the largest programs that contests and test
 //! sets have. What compilers for `wasm32-wasip1` do not emit by themselves is not let through: threads, exceptions, memories of 64 bits or several,
 //! garbage-collected types, relaxed vectors (whose results depend on the processor).
 
@@ -20,10 +20,20 @@ pub(super) const MODULE_BYTES: usize = 16 << 20;
 const WORK: u64 = 64 << 20;
 /// The same of one function: what is done for each pair of a value and a block is done for each function apart.
 const FUNCTION_WORK: u64 = 12 << 20;
+/// The most bytes of a function: a compiler holds one whole, in some hundreds of bytes of memory for each of its own.
+const FUNCTION_BYTES: usize = 2 << 20;
+/// What an instruction takes that the meter replaces by a call, or puts one before.
+const METERED_CALL: u64 = 16;
+/// What is made for a segment of data, for an entry of a segment of functions, and for a global, in the one function that makes an instance.
+const DATA_SEGMENT: u64 = 256;
+const ELEMENT: u64 = 32;
+const GLOBAL: u64 = 32;
 /// What is made for a signature, or for a function that others may call, and for each value of it.
 const GLUE: u64 = 200;
 const GLUE_VALUE: u64 = 8;
 const FUNCTIONS: u32 = 100_000;
+/// WASI has 46 functions.
+const IMPORTS: u32 = 1_000;
 const TYPES: u32 = 100_000;
 const PARAMETERS: usize = 255;
 const RESULTS: usize = 16;
@@ -45,6 +55,8 @@ pub(super) enum OutOfBounds {
     Work { found: u64, most: u64 },
     #[error("compiling its function `{function}` would take `{found}` units of work, and {most} are allowed")]
     FunctionWork { function: usize, found: u64, most: u64 },
+    #[error("compiling its globals and segments would take `{found}` units of work, and {most} are allowed")]
+    MakingWork { found: u64, most: u64 },
     #[error("it has a start function: export `_start`, which is called when the module is ready")]
     Start,
     #[error("it imports the {kind} `{module}.{name}`, and the sandbox gives a module functions of WASI alone")]
@@ -86,6 +98,8 @@ pub(super) fn check(wasm: &[u8]) -> Result<u64, OutOfBounds> {
 struct Checked {
     /// What compiling it takes.
     work: u64,
+    /// What compiling the function that makes an instance takes.
+    making: u64,
     /// Fuel of an instance.
     start: u64,
     /// Of each type, what its glue takes.
@@ -102,7 +116,8 @@ impl Checked {
                 section.clone().into_iter().try_for_each(|group| self.types(&group?))?;
             }
             Payload::ImportSection(section) => {
-                for import in section.clone().into_imports() {
+                for (before, import) in section.clone().into_imports().enumerate() {
+                    at_most("imports", before + 1, IMPORTS)?;
                     let import = import?;
                     check_import(import.module, import.name, import.ty)?;
                 }
@@ -126,21 +141,28 @@ impl Checked {
                     self.start += memory?.initial.saturating_mul(1 << 16).min(1 << 32) / CLEARED;
                 }
             }
-            Payload::GlobalSection(section) => at_most("globals", section.count(), GLOBALS)?,
+            Payload::GlobalSection(section) => {
+                at_most("globals", section.count(), GLOBALS)?;
+                self.start += u64::from(section.count());
+                self.add_making(GLOBAL * u64::from(section.count()))?;
+            }
             Payload::ExportSection(section) => at_most("exports", section.count(), EXPORTS)?,
             Payload::StartSection { .. } => return Err(OutOfBounds::Start),
             Payload::ElementSection(section) => {
                 self.add_segments(section.count())?;
                 for element in section.clone() {
-                    self.start += match element?.items {
+                    let entries = match element?.items {
                         ElementItems::Functions(items) => u64::from(items.count()),
                         ElementItems::Expressions(_, items) => u64::from(items.count()),
                     };
+                    self.start += entries;
+                    self.add_making(ELEMENT * entries)?;
                 }
             }
             Payload::DataSection(section) => {
                 self.add_segments(section.count())?;
                 self.start += section.range().len() as u64;
+                self.add_making(DATA_SEGMENT * u64::from(section.count()))?;
             }
             _ => {}
         }
@@ -164,6 +186,14 @@ impl Checked {
     fn add_segments(&mut self, count: u32) -> Result<(), OutOfBounds> {
         self.segments = self.segments.saturating_add(count);
         at_most("segments", self.segments, SEGMENTS)
+    }
+
+    fn add_making(&mut self, found: u64) -> Result<(), OutOfBounds> {
+        self.making = self.making.saturating_add(found);
+        if self.making > FUNCTION_WORK {
+            return Err(OutOfBounds::MakingWork { found: self.making, most: FUNCTION_WORK });
+        }
+        self.add_work(found)
     }
 
     fn add_work(&mut self, found: u64) -> Result<(), OutOfBounds> {
@@ -202,10 +232,11 @@ fn function_work(
     validator: &mut FuncValidator<ValidatorResources>,
     body: &FunctionBody<'_>,
 ) -> Result<u64, OutOfBounds> {
+    at_most("bytes of a function", body.range().len(), FUNCTION_BYTES)?;
     validator.read_locals(&mut body.get_binary_reader())?;
     let locals = u64::from(validator.len_locals());
     // The meter charges at the function's head.
-    let (mut joins, mut accesses, mut carried) = (2_u64, 0_u64, 0_u64);
+    let (mut joins, mut accesses, mut carried, mut loops) = (2_u64, 0_u64, 0_u64, 0_u64);
     for operator in body.get_operators_reader()?.into_iter_with_offsets() {
         let (operator, offset) = operator?;
         let (here, values) = match &operator {
@@ -213,12 +244,27 @@ fn function_work(
                 accesses += 1;
                 (0, 0)
             }
-            Operator::Block { .. } | Operator::If { .. } | Operator::Else | Operator::End => (1, 0),
+            Operator::End => {
+                let is_loop = validator.get_control_frame(0).is_some_and(|frame| frame.kind == FrameKind::Loop);
+                loops -= u64::from(is_loop);
+                (1, 0)
+            }
+            Operator::Block { .. } | Operator::If { .. } | Operator::Else => (1, 0),
             // A charge of the meter, too.
-            Operator::Loop { .. } => (3, 0),
+            Operator::Loop { .. } => {
+                loops += 1;
+                (3, 0)
+            }
+            Operator::Call { .. } | Operator::ReturnCall { .. } => {
+                (0, call_values(&validator.visitor(offset), &operator))
+            }
             // What is in the table may have to be made first.
-            Operator::CallIndirect { .. } | Operator::ReturnCallIndirect { .. } | Operator::TableGet { .. } => (3, 0),
-            Operator::Br { relative_depth } => (0, label_values(&validator.visitor(offset), *relative_depth)),
+            Operator::CallIndirect { .. } | Operator::ReturnCallIndirect { .. } => {
+                (3, call_values(&validator.visitor(offset), &operator))
+            }
+            Operator::TableGet { .. } | Operator::TableSet { .. } => (3, METERED_CALL),
+            _ if is_metered_call(&operator) => (0, METERED_CALL),
+            Operator::Br { relative_depth } => (0, loops + label_values(&validator.visitor(offset), *relative_depth)),
             Operator::BrIf { relative_depth } => (1, label_values(&validator.visitor(offset), *relative_depth)),
             Operator::BrTable { targets } => {
                 let each = label_values(&validator.visitor(offset), targets.default());
@@ -229,15 +275,48 @@ fn function_work(
         };
         validator.op(offset, &operator)?;
         joins += here;
-        let on_stack = u64::from(validator.operand_stack_height()).saturating_mul(here);
-        carried = carried.saturating_add(on_stack).saturating_add(values);
+        // For each place, a compiler looks at the loops around it.
+        let around = (u64::from(validator.operand_stack_height()) + loops).saturating_mul(here);
+        carried = carried.saturating_add(around).saturating_add(values);
     }
     let variables = joins.saturating_mul(locals.min(accesses));
     Ok((body.range().len() as u64).saturating_add(locals).saturating_add(carried).saturating_add(variables))
 }
 
+/// Whether the meter makes it a call, or puts one before.
+const fn is_metered_call(operator: &Operator<'_>) -> bool {
+    matches!(
+        operator,
+        Operator::F64Mul
+            | Operator::F64Div
+            | Operator::F64Sqrt
+            | Operator::F32Mul
+            | Operator::F32Div
+            | Operator::F32Sqrt
+            | Operator::F32DemoteF64
+            | Operator::F64PromoteF32
+            | Operator::MemoryCopy { .. }
+            | Operator::MemoryFill { .. }
+            | Operator::MemoryInit { .. }
+            | Operator::TableCopy { .. }
+            | Operator::TableFill { .. }
+            | Operator::TableInit { .. }
+            | Operator::TableGrow { .. }
+    )
+}
+
+/// How many values a call takes and gives.
+fn call_values(function: &impl ModuleArity, call: &Operator<'_>) -> u64 {
+    let (taken, given) = call.operator_arity(function).unwrap_or_default();
+    u64::from(taken) + u64::from(given)
+}
+
 /// How many values a branch to that label carries; all labels of a table have as many.
 fn label_values(function: &impl ModuleArity, depth: u32) -> u64 {
+    if function.control_stack_height() == 0 {
+        // Behind the end of the function, which is not valid.
+        return 0;
+    }
     let Some((ty, kind)) = function.label_block(depth) else { return 0 };
     let arity = match ty {
         BlockType::Empty => (0, 0),
@@ -289,6 +368,7 @@ mod tests {
         assert_eq!(price("(memory 2)") - price("(memory 1)"), 4096);
         assert_eq!(price("(table 100 funcref)"), 100);
         assert_eq!(price("(table 1 funcref) (func $f) (elem (i32.const 0) $f)"), 2);
+        assert_eq!(price("(global i32 (i32.const 1)) (global (mut i64) (i64.const 2))"), 2);
         assert_eq!(price("(memory 1) (data \"12345\")") - price("(memory 1) (data \"\")"), 5);
     }
 
@@ -335,6 +415,47 @@ mod tests {
         };
         assert_eq!(carrying(1_000), None);
         assert!(matches!(carrying(500_000), Some(OutOfBounds::FunctionWork { .. })));
+    }
+
+    #[test]
+    fn loops_in_loops_and_what_calls_pass_are_counted() {
+        let nested = |loops: usize| {
+            let (open, close) = ("loop ".repeat(loops), "(br_if 0 (i32.const 0)) end ".repeat(loops));
+            refusal(&format!("(module (func {open} {close}))"))
+        };
+        assert_eq!(nested(200), None);
+        assert!(matches!(nested(10_000), Some(OutOfBounds::FunctionWork { .. })));
+        // Two bytes that pass on and take back sixteen values.
+        let calling = |calls: usize| {
+            let (ty, calls) = ("i32 ".repeat(16), "call $pass ".repeat(calls));
+            let pass = format!("(func $pass (param {ty}) (result {ty}) unreachable)");
+            refusal(&format!("(module {pass} (func (param {ty}) (result {ty}) {} {calls}))", gets(16)))
+        };
+        assert_eq!(calling(1_000), None);
+        assert!(matches!(calling(500_000), Some(OutOfBounds::FunctionWork { .. })));
+    }
+
+    #[test]
+    fn what_makes_an_instance_is_counted() {
+        let (data, elements) = ("(data (i32.const 0) \"\")".repeat(60_000), "$f ".repeat(500_000));
+        for parts in
+            [format!("(memory 1) {data}"), format!("(table 0 funcref) (func $f) (elem (i32.const 0) {elements})")]
+        {
+            let found = refusal(&format!("(module {parts})"));
+            assert!(matches!(found, Some(OutOfBounds::MakingWork { .. })), "{found:?}");
+        }
+        let imports = "(import \"w\" \"f\" (func))".repeat(1_001);
+        assert!(matches!(refusal(&format!("(module {imports})")), Some(OutOfBounds::Count { found: 1_001, .. })));
+        let long = "i32.const 1 drop ".repeat(1 << 20);
+        assert!(matches!(
+            refusal(&format!("(module (func {long}))")),
+            Some(OutOfBounds::Count { what: "bytes of a function", .. })
+        ));
+    }
+
+    /// Code that puts that many parameters on the stack.
+    fn gets(count: usize) -> String {
+        (0..count).map(|local| format!("local.get {local} ")).collect()
     }
 
     #[test]

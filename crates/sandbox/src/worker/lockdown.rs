@@ -20,8 +20,8 @@ use crate::watchdog;
 
 /// Address space a worker may have: two instances with their reservations (8 GiB each, and guards), code and image, and as much again.
 const ADDRESS_SPACE: u64 = 64 << 30;
-/// That of a worker for one module, which has one instance at a time.
-const MODULE_ADDRESS_SPACE: u64 = 32 << 30;
+/// That of a worker for one module, which has one instance at a time; what its compiler takes is in it.
+const MODULE_ADDRESS_SPACE: u64 = 20 << 30;
 
 /// System calls that are allowed with any arguments.
 const ALLOWED: &[libc::c_long] = &[
