@@ -111,10 +111,6 @@ impl ProcessRunner {
                 Ok(Some(WorkerReply::Outcome(_) | WorkerReply::Compiling)) => {
                     return Err(RunError::Fault("the worker answered a job that it was not given".to_owned()));
                 }
-                // Nothing of a job has been near it yet.
-                Err(RunError::Crash(signal)) if !process.compiles => {
-                    return Err(RunError::Fault(format!("the worker `{what}` died of signal {signal} as it started")));
-                }
                 Err(error) => return Err(error),
             }
         }
@@ -310,14 +306,15 @@ impl WorkerProcess {
                 frames::receive(&mut pipe, ANSWER_ROOM)
             }
         };
-        if !matches!(received, Ok(Some(WorkerReply::Compiling))) {
-            self.ready_by = None;
-        }
-        match received {
+        let received = match received {
             Ok(Some(reply)) => Ok(Some(reply)),
             Ok(None) => Err(self.lost(ErrorKind::UnexpectedEof.into())),
             Err(error) => Err(self.lost(error)),
+        };
+        if !matches!(received, Ok(Some(WorkerReply::Compiling))) {
+            self.ready_by = None;
         }
+        received
     }
 
     /// Sends a frame and waits up to `patience` for the whole reply. Without one the worker is killed. `None`: the job was cancelled, and the worker
@@ -334,8 +331,15 @@ impl WorkerProcess {
 
     /// Kills it after an exchange that failed.
     fn lost(&mut self, error: io::Error) -> RunError {
-        let fault = || RunError::Fault(format!("no answer from a worker process: {error}"));
-        self.kill().unwrap_or_else(fault)
+        // Before that nothing of a job has been near it, whether it has read what it was sent or not.
+        let is_starting = self.ready_by.is_some() && !self.compiles;
+        match self.kill() {
+            Some(RunError::Crash(signal)) if is_starting => {
+                RunError::Fault(format!("a worker process died of signal {signal} as it started"))
+            }
+            Some(crash) => crash,
+            None => RunError::Fault(format!("no answer from a worker process: {error}")),
+        }
     }
 
     fn exchange(

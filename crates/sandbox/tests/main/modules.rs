@@ -1,10 +1,11 @@
 //! Jobs whose program is a module of their own: what it prints and ends as, what is refused, and that threads and processes agree.
 
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
 use veriplay_core::{Callee, Entry, Execute, ExecuteError, Exit, Job, Limits, Outcome};
-use veriplay_sandbox::{ModuleSandbox, SandboxOptions};
+use veriplay_sandbox::{ModuleSandbox, SandboxOptions, WorkerProgram};
 
 use crate::support::{end_of, text};
 use crate::workers;
@@ -34,6 +35,10 @@ fn job(parts: &str) -> Job {
 
 fn of_text(module: &str) -> Job {
     Job { limits: limits(), seed: 7, ..Job::module(wat::parse_str(module).expect("it is WebAssembly text")) }
+}
+
+fn with_fuel(fuel: u64, module: &str) -> Job {
+    Job { limits: Limits { fuel, ..limits() }, ..of_text(module) }
 }
 
 fn run(job: &Job) -> Outcome {
@@ -71,6 +76,21 @@ fn programs() -> Vec<(Job, &'static str)> {
             "OutputBytes",
         ),
         (job("(func $deep (call $deep)) (func (export \"_start\") (call $deep))"), "Trapped stack_overflow"),
+        (
+            job("(table funcref (elem $deep)) (func $deep (export \"_start\") (call_indirect (i32.const 0)))"),
+            "Trapped stack_overflow",
+        ),
+        (start("(call $proc_exit (i32.const -1))"), "Raised exit_status"),
+        (start("(loop (drop (memory.grow (i32.const 0))) (br 0))"), "Fuel"),
+        (start("(loop (drop (memory.grow (i32.const 1))) (br 0))"), "MemoryBytes"),
+        // One stretch, in which nothing but its own steps could end it.
+        (start(&"(memory.fill (i32.const 0) (i32.const 1) (i32.const 65536))".repeat(20_000)), "Fuel"),
+        // What an instance takes to make is paid for before anything runs.
+        (with_fuel(1_000, "(module (memory (export \"memory\") 256) (func (export \"_start\")))"), "Fuel"),
+        (
+            with_fuel(5_000, "(module (memory (export \"memory\") 1) (table 2000 funcref) (func (export \"_start\")))"),
+            "Fuel",
+        ),
         (
             job("(func (export \"_start\") (drop (call $random_get (i32.const 0) (i32.const 8))) \
               (i32.store (i32.const 16) (i32.const 0)) (i32.store (i32.const 20) (i32.const 8)) \
@@ -130,6 +150,12 @@ fn a_module_that_cannot_run_does_not_compile_and_is_told_why() {
             "fd_write",
         ),
         (
+            "(module (import \"wasi_snapshot_preview1\" \"proc_spawn\" (func)) (memory (export \"memory\") 1) \
+          (func (export \"_start\")))",
+            "proc_spawn",
+        ),
+        ("(module (tag) (memory (export \"memory\") 1) (func (export \"_start\")))", "exceptions"),
+        (
             "(module (import \"env\" \"memory\" (memory 1)) (export \"memory\" (memory 0)) (func (export \"_start\")))",
             "memory `env.memory`",
         ),
@@ -147,7 +173,7 @@ fn a_module_that_cannot_run_does_not_compile_and_is_told_why() {
         wat::parse_str("(module (memory (export \"memory\") 1) (func (export \"_start\")))").expect("text");
     let at = invalid.len() - 2;
     invalid[at] = 0xff;
-    for bytes in [invalid, b"\0asm".to_vec(), Vec::new()] {
+    for bytes in [invalid, b"\0asm".to_vec(), Vec::new(), vec![0; 100 << 20]] {
         assert_eq!(run(&Job { limits: limits(), ..Job::module(bytes) }).exit, Exit::CompileError);
     }
 }
@@ -166,6 +192,42 @@ fn a_job_that_no_module_can_have_is_refused() {
     }
     let python = Job { image: "python".to_owned(), ..plain };
     assert!(matches!(sandbox().execute(&python), Err(ExecuteError::UnknownImage(_))));
+}
+
+/// How a job ends that leaves with the error number of opening a path.
+fn end_of_opening(path: &str) -> Exit {
+    let length = path.len();
+    let module = format!(
+        r#"(module {} (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))
+        (memory (export "memory") 1) (data (i32.const 64) "{path}")
+        (func (export "_start") (call $proc_exit (call $path_open (i32.const 3) (i32.const 1) (i32.const 64)
+            (i32.const {length}) (i32.const 0) (i64.const 2) (i64.const 2) (i32.const 0) (i32.const 0)))))"#,
+        call("path_open", "i32 i32 i32 i32 i32 i64 i64 i32 i32")
+    );
+    run(&Job { files: vec![("given.txt".to_owned(), b"given".to_vec())], ..of_text(&module) }).exit
+}
+
+#[test]
+fn no_path_leads_out_of_the_files_of_a_job() {
+    assert_eq!(end_of_opening("work/given.txt"), Exit::Returned);
+    for path in ["/etc/passwd", "etc/passwd", "../../etc/passwd", "work/../../../etc/passwd", "proc/self/environ", ""] {
+        assert_eq!(end_of_opening(path), Exit::Raised, "{path}");
+    }
+}
+
+/// A sandbox whose workers are a script of the shell, which has the socket as its standard input.
+fn scripted(script: &str) -> ModuleSandbox {
+    let arguments = vec!["-c".into(), script.into()];
+    let program = WorkerProgram { program: "/bin/sh".into(), arguments, cache_dir: PathBuf::new() };
+    ModuleSandbox::in_processes(SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() }, program)
+}
+
+#[test]
+fn a_worker_that_dies_as_it_starts_is_a_fault_of_the_host_and_as_it_compiles_one_of_the_module() {
+    let started = scripted("kill -SEGV $$").execute(&job(ECHO));
+    assert!(matches!(started, Err(ExecuteError::Host(_))), "{started:?}");
+    let compiling = r#"head -c 4 >/dev/null; printf '\013\000\000\000"Compiling"' >&0; kill -SEGV $$"#;
+    assert_eq!(end_of(&scripted(compiling).execute(&job(ECHO)).expect("an outcome")), "Trapped worker_crash");
 }
 
 #[test]
@@ -202,6 +264,8 @@ fn any_program(bytes: &[u8]) -> Option<Vec<u8>> {
         wide_arithmetic_enabled: false,
         custom_descriptors_enabled: false,
         relaxed_simd_enabled: false,
+        exceptions_enabled: false,
+        extended_const_enabled: false,
         ..wasm_smith::Config::default()
     };
     Some(wasm_smith::Module::new(config, &mut arbitrary::Unstructured::new(bytes)).ok()?.to_bytes())
