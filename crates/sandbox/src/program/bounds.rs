@@ -422,7 +422,7 @@ mod tests {
             refusal(&format!("(module (func (result {ty}) (block (result {ty}) {values} (br_table {labels}))))"))
         };
         assert_eq!(carrying(1_000), None);
-        assert!(matches!(carrying(500_000), Some(OutOfBounds::FunctionWork { .. })));
+        assert!(matches!(carrying(900_000), Some(OutOfBounds::FunctionWork { .. })));
     }
 
     #[test]
