@@ -5,7 +5,7 @@ use std::sync::Arc;
 use veriplay_corpus::probes::run::{BoxedExecutor, ExecutorFactory};
 use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
-/// Makes a sandbox of this Python image for each probe.
+/// Makes a sandbox of this image for each probe.
 pub struct InProcessSandboxes(Arc<Image>);
 
 impl InProcessSandboxes {
@@ -22,7 +22,7 @@ fn sandbox<'a>(image: Arc<Image>, workers: u32) -> BoxedExecutor<'a> {
 }
 
 impl ExecutorFactory for InProcessSandboxes {
-    fn make_python(&self, workers: u32) -> Result<BoxedExecutor<'_>, String> {
+    fn make_sandbox(&self, workers: u32) -> Result<BoxedExecutor<'_>, String> {
         Ok(sandbox(Arc::clone(&self.0), workers))
     }
 

@@ -16,7 +16,7 @@ pub(crate) static CHEATS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../..
 pub(crate) static FORGERIES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/forgeries");
 pub(crate) static TINY_REPOSITORIES: Dir<'static> =
     include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/tiny_repositories");
-pub(crate) static PYTHON_PROBES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/probes");
+pub(crate) static PROBES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/probes");
 
 /// The files below `dir` with this extension, sorted by path, without READMEs.
 pub(crate) fn list_files(dir: &'static Dir<'static>, extension: &str) -> Vec<TextFile<'static>> {

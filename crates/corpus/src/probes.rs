@@ -10,13 +10,14 @@ mod parse;
 pub mod run;
 
 use std::fmt::{self, Display, Formatter};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::Limits;
 
 use crate::CorpusError;
-use crate::files::{PYTHON_PROBES, TextFile, list_files};
+use crate::files::{PROBES, TextFile, list_files};
 
 /// A class of probes.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
@@ -59,7 +60,7 @@ impl Severity {
 
 /// All classes, in the order of reports: those of `task-corpus/probes/classes.json`.
 pub static CLASSES: LazyLock<Vec<ProbeClass>> = LazyLock::new(|| {
-    let text = PYTHON_PROBES.get_file("classes.json").and_then(|file| file.contents_utf8());
+    let text = PROBES.get_file("classes.json").and_then(|file| file.contents_utf8());
     serde_json::from_str(text.expect("there is a file of classes")).expect("a test reads the classes")
 });
 
@@ -73,7 +74,7 @@ pub fn find_class(name: &str) -> Option<&'static ProbeClass> {
 pub struct Probe {
     /// One of [`CLASSES`], by name.
     pub class: &'static str,
-    /// The file's name without its ending; class and name together are unique.
+    /// The file's name without its ending; class and name together are unique, also among languages.
     pub name: String,
     /// The first line of the prose.
     pub title: String,
@@ -109,10 +110,79 @@ impl Probe {
 /// The programs of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProbeProgram {
-    /// Python programs.
-    Python(Vec<String>),
+    /// Programs in the language of the attacked image.
+    Programs(ProbeLanguage, Vec<String>),
     /// A guest module in WebAssembly text, including the prelude.
     Module(String),
+}
+
+impl ProbeProgram {
+    /// Whether there are several programs.
+    fn are_several(&self) -> bool {
+        matches!(self, ProbeProgram::Programs(_, programs) if programs.len() > 1)
+    }
+}
+
+/// The languages that probes are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProbeLanguage {
+    /// Python; modules in WebAssembly text attack its image too.
+    Python,
+    /// JavaScript, as Node.js runs it.
+    JavaScript,
+}
+
+impl ProbeLanguage {
+    /// All languages of built-in probes.
+    pub const ALL: [ProbeLanguage; 2] = [ProbeLanguage::Python, ProbeLanguage::JavaScript];
+
+    /// The kind of its blocks, and the image whose programs it is of.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ProbeLanguage::Python => "python",
+            ProbeLanguage::JavaScript => JAVASCRIPT,
+        }
+    }
+
+    /// Finds a language by its name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.name() == name)
+    }
+
+    /// A program that prints 42.
+    pub const fn plain_program(self) -> &'static str {
+        match self {
+            ProbeLanguage::Python => "print(6 * 7)",
+            ProbeLanguage::JavaScript => "console.log(6 * 7)",
+        }
+    }
+
+    /// The language of the probe `path`.
+    fn of_file(path: &str) -> Self {
+        if Path::new(path).starts_with(JAVASCRIPT) { ProbeLanguage::JavaScript } else { ProbeLanguage::Python }
+    }
+
+    /// The built-in probes in this language.
+    ///
+    /// # Panics
+    /// Never: a test reads them all.
+    pub fn probes(self) -> Vec<Probe> {
+        let prelude = PROBES.get_file("prelude.wat").and_then(|file| file.contents_utf8());
+        let mut files = list_files(&PROBES, "md");
+        files.retain(|file| Self::of_file(file.0) == self);
+        parse_probes(prelude.expect("modules have a prelude"), &files)
+            .expect("the built-in probes are checked by a test")
+    }
+}
+
+/// The folder of the probes in JavaScript, and their language.
+const JAVASCRIPT: &str = "javascript";
+
+/// The file of the built-in probe of this id, relative to `task-corpus/probes`.
+pub fn find_probe_file(id: &str) -> String {
+    let file = format!("{id}.md");
+    let in_javascript = format!("{JAVASCRIPT}/{file}");
+    if PROBES.get_file(&in_javascript).is_some() { in_javascript } else { file }
 }
 
 /// The order in which a probe's programs run.
@@ -171,13 +241,8 @@ impl Display for RunEnd {
 }
 
 /// The built-in probes for an image, or `None` for an unknown image.
-///
-/// # Panics
-/// Never: a test reads them all.
 pub fn built_in_probes(image: &str) -> Option<Vec<Probe>> {
-    let prelude = PYTHON_PROBES.get_file("prelude.wat").and_then(|file| file.contents_utf8());
-    let probes = || parse_probes(prelude.expect("modules have a prelude"), &list_files(&PYTHON_PROBES, "md"));
-    (image == "python").then(|| probes().expect("the built-in probes are checked by a test"))
+    ProbeLanguage::find(image).map(ProbeLanguage::probes)
 }
 
 /// Parses probes, each in the folder of its class. `prelude` is the start of each module.

@@ -6,7 +6,8 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use veriplay_corpus::probes::{CLASSES, Probe, built_in_probes};
+use veriplay_corpus::probes::{CLASSES, Probe, ProbeLanguage, built_in_probes};
+use veriplay_sandbox::ImageSpec;
 use veriplay_tests::external::report_skipped;
 
 use super::{
@@ -78,6 +79,36 @@ fn it_holds_in_worker_processes_too() {
     let report = last_json(&succeeded(veriplay().args(["isolate", "--workers", "process", "--json"])));
     assert_eq!((&report["escaped"], &report["unclear"]), (&json!(0), &json!(0)), "{report}");
     assert_eq!(report["contained"], json!(probes().len()));
+}
+
+/// The exit code of a command whose image cannot be made, as where there is no npm.
+const NO_IMAGE: i32 = 4;
+
+#[test]
+fn the_image_of_javascript_holds_against_probes_of_its_own() {
+    const IMAGE: [&str; 3] = ["isolate", "--image", "javascript"];
+    if !ImageSpec::builtin_names().contains(&IMAGE[2]) {
+        return report_skipped("there is no image `javascript`");
+    }
+    for (class, hint) in [("forgeries", "its classes are `host_files`"), ("system_calls", "`channel`")] {
+        let said = format!("`--class {class}`: no probe of this class runs on image `javascript`");
+        ended(veriplay().args(IMAGE).args(["--class", class]), 3, &[&said, hint]);
+    }
+    let (loops, said) = (["--probe", "cpu/loop"], "`--probe cpu/loop`: this probe does not run on image `javascript`");
+    ended(veriplay().args(IMAGE).args(loops), 3, &[said]);
+    let all = ProbeLanguage::JavaScript.probes().len();
+    let listed = stdout(&succeeded(veriplay().args(IMAGE).arg("--list")));
+    assert_eq!(listed.lines().count(), all, "{listed}");
+    for workers in ["thread", "process"] {
+        let output = finished(veriplay().args(IMAGE).args(["--json", "--workers", workers]));
+        if output.status.code() == Some(NO_IMAGE) {
+            return report_skipped(&stderr(&output));
+        }
+        let report = last_json(&output);
+        assert_eq!((&report["contained"], &report["forgeries"]), (&json!(all), &Value::Null), "{report}");
+        let untried = report["not_tried"].to_string();
+        says(&untried, &["forgeries", "written in Python"]);
+    }
 }
 
 #[test]
@@ -281,9 +312,10 @@ fn probes_are_listed_explained_and_left_out_by_name() {
     let named = probes().iter().filter(|probe| probe.class == "network" && probe.name != "loopback").count();
     assert_eq!(some.as_array().map(Vec::len), Some(named), "{some}");
     assert_eq!(some[0]["severity"], "high");
-    let probe = &probes()[0];
-    let explained = text(&["--explain", &probe.id()]);
-    says(&explained, &[&probe.title, probe.statement.trim()]);
+    for probes in ProbeLanguage::ALL.map(ProbeLanguage::probes) {
+        let explained = text(&["--explain", &probes[0].id()]);
+        says(&explained, &[&probes[0].title, probes[0].statement.trim()]);
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use veriplay_console::processors::threads_or_processors;
 use veriplay_console::progress::{self, counted};
 use veriplay_console::{image, interrupt};
 use veriplay_corpus::probes::run::run_probe;
-use veriplay_corpus::probes::{Probe, ProbeClass, ProbeProgram, Severity, built_in_probes};
+use veriplay_corpus::probes::{Probe, ProbeClass, ProbeLanguage, ProbeProgram, Severity};
 use veriplay_lab::isolate::allow::AllowList;
 use veriplay_lab::isolate::bait::Bait;
 use veriplay_lab::isolate::catalog::{self, NamedProbe, find_class};
@@ -34,7 +34,7 @@ use super::{print, refuse_ignored};
 /// Try to break out of this sandbox, or of another one, and report what was contained
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The image that is attacked: `python`, `python-numpy` or one of your own
+    /// The image that is attacked: `python`, `python-numpy`, `javascript` or one of your own
     #[arg(long, value_name = "NAME", default_value = "python", value_parser = image::parse_name, conflicts_with = "target")]
     image: String,
     /// Only this class of probes [repeatable; default: all]
@@ -70,7 +70,7 @@ pub(super) struct Arguments {
     /// Probes tried at once [default: one for each processor]
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
-    /// Where Python programs run; modules in WebAssembly always run in threads
+    /// Where programs run; modules in WebAssembly always run in threads
     #[arg(long, value_enum, default_value = "thread", conflicts_with = "target")]
     workers: Isolation,
     /// List the probes and try none
@@ -108,13 +108,13 @@ struct SuiteRun {
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
-    let probes = built_in_probes(image::find_spec(&args.image)?.guest())
+    let language = ProbeLanguage::find(image::find_spec(&args.image)?.guest())
         .ok_or_else(|| Failure::message(ExitCode::Input, format!("image `{}` has no probes", args.image)))?;
     if args.list {
-        return list_probes(&args, &probes);
+        return list_probes(&args, language);
     }
     if let Some(id) = &args.explain {
-        return explain_probe(id, &probes);
+        return explain_probe(id);
     }
     args.check_target_options()?;
     let allow = args.allow.as_deref().map(|path| AllowList::read(path, &catalog::probe_ids()));
@@ -127,10 +127,10 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     interrupt::listen("stopping after the probes under way; press Ctrl-C again to stop at once");
     let started = Instant::now();
     let SuiteRun { target, mut results, not_tried } = match &args.target {
-        None => attack_own_sandbox(&args, probes)?,
+        None => attack_own_sandbox(&args, language)?,
         Some(target) => match service_address(target) {
             Some(url) => attack_service(&args, url)?,
-            None => attack_target(&args, target, probes)?,
+            None => attack_target(&args, target, language.probes())?,
         },
     };
     let today = chrono::Utc::now().date_naive();
@@ -215,16 +215,19 @@ struct ListedProbe {
     class: &'static str,
 }
 
-fn list_probes(args: &Arguments, probes: &[Probe]) -> Result<(), Failure> {
+fn list_probes(args: &Arguments, language: ProbeLanguage) -> Result<(), Failure> {
     let kind = |target: &str| if service_address(target).is_some() { ON_SERVICES } else { ON_ANY_TARGET };
     let wanted = args.target.as_deref().map(kind);
     let why = "`veriplay isolate --list` says what each runs on";
     let elsewhere = |probe: &ListedProbe| wanted.is_some_and(|wanted| wanted != probe.runs_on).then_some(why);
-    let forgeries = if wanted.is_none() { forgeries::planned_forgeries() } else { Vec::new() };
+    // Forgeries are written in Python, and the probes of a service send it Python.
+    let is_python = language == ProbeLanguage::Python;
+    let forgeries = if wanted.is_none() && is_python { forgeries::planned_forgeries() } else { Vec::new() };
+    let (probes, services) = (language.probes(), if is_python { service::probes() } else { Vec::new() });
     let tested = Tested { name: "the target", reason_against: &elsewhere, forgeries: &forgeries };
     let runs_on = |probe: &Probe| if probe.language_level { ON_ANY_TARGET } else { ON_OURS };
     let programs = probes.iter().map(|probe| ListedProbe::new(probe, runs_on(probe)));
-    let all = programs.chain(service::probes().iter().map(|probe| ListedProbe::new(probe, ON_SERVICES))).collect();
+    let all = programs.chain(services.iter().map(|probe| ListedProbe::new(probe, ON_SERVICES))).collect();
     let (mut listed, _) = args.selection().choose(all, &tested)?;
     let forgeries = args.selection().forgeries(&forgeries);
     if args.class.is_empty() && args.probe.is_empty() {
@@ -284,7 +287,7 @@ impl NamedProbe for ListedProbe {
     }
 }
 
-fn explain_probe(id: &str, probes: &[Probe]) -> Result<(), Failure> {
+fn explain_probe(id: &str) -> Result<(), Failure> {
     if let Some(probe) = service::probes().into_iter().find(|probe| probe.id() == id) {
         progress::data(explanation(&probe, &probe.text.statement).trim_end());
         return Ok(());
@@ -293,13 +296,14 @@ fn explain_probe(id: &str, probes: &[Probe]) -> Result<(), Failure> {
         progress::data(explanation);
         return Ok(());
     }
+    let probes = ProbeLanguage::ALL.map(ProbeLanguage::probes).concat();
     let Some(probe) = probes.iter().find(|probe| probe.id() == id) else {
         return Err(Failure::message(ExitCode::Input, format!("`--explain {id}`: there is no such probe"))
             .hint("a probe is `CLASS/NAME`; `veriplay isolate --list` lists them"));
     };
     let mut out = explanation(probe, &probe.statement);
     let (language, programs) = match &probe.program {
-        ProbeProgram::Python(programs) => ("python", programs.as_slice()),
+        ProbeProgram::Programs(language, programs) => (language.name(), programs.as_slice()),
         ProbeProgram::Module(text) => ("wat", std::slice::from_ref(text)),
     };
     for program in programs {
@@ -347,17 +351,22 @@ fn attack_service(args: &Arguments, url: Option<&str>) -> Result<SuiteRun, Failu
     Ok(SuiteRun { target, results, not_tried })
 }
 
-fn attack_own_sandbox(args: &Arguments, probes: Vec<Probe>) -> Result<SuiteRun, Failure> {
+fn attack_own_sandbox(args: &Arguments, language: ProbeLanguage) -> Result<SuiteRun, Failure> {
     let name = format!("image `{}`", args.image);
     let selection = args.selection();
-    let planned = forgeries::planned_forgeries();
-    let tested = Tested { name: &name, reason_against: &|_| None, forgeries: &planned };
-    let (probes, mut not_tried) = selection.choose(probes, &tested)?;
-    let forgeries = selection.forgeries(&planned);
+    let all_forgeries = forgeries::planned_forgeries();
+    let is_python = language == ProbeLanguage::Python;
+    let planned: &[PlannedForgery] = if is_python { &all_forgeries } else { &[] };
+    let tested = Tested { name: &name, reason_against: &|_| None, forgeries: planned };
+    let (probes, mut not_tried) = selection.choose(language.probes(), &tested)?;
+    let forgeries = selection.forgeries(planned);
+    if !is_python {
+        selection.forgeries(&all_forgeries).iter().for_each(|_| not_tried.count(forgeries::CLASS, "written in Python"));
+    }
     let image = image::open(&args.image)?;
     let suffix = if args.workers == Isolation::Process { " in worker processes" } else { "" };
     let target = format!("the image `{}` {}{suffix}", image.name(), image.digest().short());
-    let sandboxes = OwnSandbox::new(Arc::clone(&image), args.workers)?;
+    let sandboxes = OwnSandbox::new(Arc::clone(&image), language, args.workers)?;
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| run_probe(&sandboxes, probe, image.name());
     let mut results = run_probes(&probes, threads_or_processors(args.jobs), &attempt, &|| bar.inc(1));

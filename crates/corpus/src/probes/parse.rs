@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use veriplay_core::Limits;
 
-use super::{Probe, ProbeExpectation, ProbeProgram, RunEnd, RunOrder, find_class};
+use super::{Probe, ProbeExpectation, ProbeLanguage, ProbeProgram, RunEnd, RunOrder, find_class};
 use crate::CorpusError;
 use crate::markdown::MarkdownFile;
 
@@ -68,7 +68,7 @@ impl LimitOverrides {
 
 /// Parses the probe `path`, whose folder is its class.
 pub(super) fn parse_probe(path: &str, text: &str, prelude: &str) -> Result<Probe, CorpusError> {
-    let mut file = MarkdownFile::parse(path, text, &["toml", "python", "wat"])?;
+    let mut file = MarkdownFile::parse(path, text, &["toml", "python", "javascript", "wat"])?;
     let title = file.prose.lines().next().and_then(|line| line.strip_prefix("# ")).map(str::to_owned);
     let title = title.ok_or_else(|| file.error(1, "there is no title", "begin with `# …`"))?;
     file.check_prose()?;
@@ -77,7 +77,7 @@ pub(super) fn parse_probe(path: &str, text: &str, prelude: &str) -> Result<Probe
     let folder = Path::new(path).parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let class = find_class(&folder)
         .ok_or_else(|| file.error(1, format!("there is no class `{folder}`"), "put it in the folder of its class"))?;
-    let program = program(&mut file, prelude)?;
+    let program = program(&mut file, ProbeLanguage::of_file(path), prelude)?;
     let expect = match header.expect {
         ExpectWord::Contained => ProbeExpectation::SaysContained,
         ExpectWord::Same => ProbeExpectation::SameOutput,
@@ -107,8 +107,8 @@ pub(super) fn parse_probe(path: &str, text: &str, prelude: &str) -> Result<Probe
 type Fault = (&'static str, &'static str);
 
 fn check(header: &ProbeHeader, program: &ProbeProgram, expect: &ProbeExpectation) -> Result<(), Fault> {
-    if header.language_level && matches!(program, ProbeProgram::Module(_)) {
-        return Err(("a module is not a language-level probe", "write it in Python, or leave `language_level` out"));
+    if header.language_level && !matches!(program, ProbeProgram::Programs(ProbeLanguage::Python, _)) {
+        return Err(("a language-level probe is not in Python", "write it in Python, or leave `language_level` out"));
     }
     if header.language_level && header.entry.is_some() {
         return Err(("a called function is not a language-level probe", "leave `entry` or `language_level` out"));
@@ -119,18 +119,23 @@ fn check(header: &ProbeHeader, program: &ProbeProgram, expect: &ProbeExpectation
     if header.kind.is_some() && !matches!(expect, ProbeExpectation::Ends(..)) {
         return Err(("`kind` without an ending", "say how the run ends in `expect`"));
     }
-    if header.honest && !matches!(program, ProbeProgram::Python(programs) if programs.len() > 1) {
+    if header.honest && !program.are_several() {
         return Err(("`honest` without a program before", "give the program that does the harm first"));
     }
     Ok(())
 }
 
-fn program(file: &mut MarkdownFile<'_>, prelude: &str) -> Result<ProbeProgram, CorpusError> {
+fn program(file: &mut MarkdownFile<'_>, language: ProbeLanguage, prelude: &str) -> Result<ProbeProgram, CorpusError> {
     let blocks = std::mem::take(&mut file.blocks);
     let modules = blocks.iter().filter(|block| block.language == "wat").count();
+    let is_of_language = |kind: &str| kind == language.name() || (kind == "wat" && language == ProbeLanguage::Python);
+    if let Some(block) = blocks.iter().find(|block| !is_of_language(&block.language)) {
+        let problem = format!("a program of `{}` among those of `{}`", block.language, language.name());
+        return Err(file.error(block.line, problem, "only programs in JavaScript belong in `javascript`"));
+    }
     match (modules, blocks.len()) {
-        (_, 0) => Err(file.error(1, "there is no program", "add a ```python or a ```wat block")),
-        (0, _) => Ok(ProbeProgram::Python(blocks.into_iter().map(|block| block.text).collect())),
+        (_, 0) => Err(file.error(1, "there is no program", "add a ```python, a ```javascript or a ```wat block")),
+        (0, _) => Ok(ProbeProgram::Programs(language, blocks.into_iter().map(|block| block.text).collect())),
         (1, 1) => Ok(ProbeProgram::Module(with_prelude(&blocks[0].text, prelude))),
         _ => Err(file.error(blocks[1].line, "a module and another program", "one file runs one module")),
     }
@@ -158,14 +163,13 @@ fn with_prelude(fields: &str, prelude: &str) -> String {
 }
 
 fn order(header: &ProbeHeader, program: &ProbeProgram, expect: &ProbeExpectation) -> Result<RunOrder, Fault> {
-    let single = !matches!(program, ProbeProgram::Python(programs) if programs.len() > 1);
     match (header.at_once, header.runs) {
         (None, None) if *expect == ProbeExpectation::SameOutput => {
             Err(("`same` compares runs of one program", "say `runs = 2`, or `at_once`"))
         }
         (None, None) => Ok(RunOrder::Sequential),
         (Some(_), Some(_)) => Err(("both `at_once` and `runs`", "say one of the two")),
-        _ if !single => Err(("several programs, and a number of runs", "give one program")),
+        _ if program.are_several() => Err(("several programs, and a number of runs", "give one program")),
         (Some(count @ 2..=16), None) => Ok(RunOrder::Concurrent(count)),
         (None, Some(count @ 2..=16)) => Ok(RunOrder::Repeated(count)),
         _ => Err(("`at_once` or `runs` out of range", "from 2 to 16")),

@@ -28,11 +28,11 @@ pub fn fill_placeholders(program: &str, port: &str, canary: &str) -> String {
 
 /// Makes executors for probes.
 pub trait ExecutorFactory: Sync {
-    /// Makes a fresh sandbox for Python programs with this many workers.
+    /// Makes a fresh sandbox of the attacked image with this many workers.
     ///
     /// # Errors
     /// When the host cannot make one.
-    fn make_python(&self, workers: u32) -> Result<BoxedExecutor<'_>, String>;
+    fn make_sandbox(&self, workers: u32) -> Result<BoxedExecutor<'_>, String>;
 
     /// Makes a fresh sandbox for the module in `text`. Jobs name the image `id`, the probe's id.
     ///
@@ -85,7 +85,7 @@ pub fn in_parallel<T: Send>(probes: &[Probe], threads: usize, work: &(dyn Fn(&Pr
 fn run_programs(factory: &dyn ExecutorFactory, probe: &Probe, image: &str) -> Vec<SandboxRun> {
     let workers = if let RunOrder::Concurrent(count) = probe.order { count } else { 1 };
     let (fresh, image, programs) = match &probe.program {
-        ProbeProgram::Python(programs) => match factory.make_python(workers) {
+        ProbeProgram::Programs(_, programs) => match factory.make_sandbox(workers) {
             Ok(fresh) => (fresh, image.to_owned(), programs.clone()),
             Err(why) => return vec![SandboxRun::Fault(why)],
         },

@@ -1,6 +1,6 @@
 //! The probes: the shipped files, and every way one can break the format.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use veriplay_core::{Exit, LimitKind, Outcome};
@@ -9,7 +9,8 @@ use veriplay_corpus::probes::judge::{
     Containment, ExternalExit, ExternalRun, SandboxRun, judge_external_runs, judge_sandbox_runs,
 };
 use veriplay_corpus::probes::{
-    CLASSES, Probe, ProbeExpectation, ProbeProgram, RunOrder, built_in_probes, parse_probes,
+    CLASSES, Probe, ProbeExpectation, ProbeLanguage, ProbeProgram, RunOrder, built_in_probes, find_probe_file,
+    parse_probes,
 };
 
 use super::{Change, assert_refused};
@@ -24,6 +25,7 @@ const CASES: &[Change] = &[
     ("print(1)\n```\n", "print(1)\n", 14, "is not closed"),
     ("```python\n", "```toml\n```\n```python\n", 14, "a second ```toml block"),
     ("```python\nprint(1)\n```\n", "```python\n```\n```wat\n```\n", 16, "a module and another program"),
+    ("```python", "```javascript", 14, "a program of `javascript` among those of `python`"),
     ("\"trapped\"", "\"slept\"", 6, "did not match any variant"),
     ("kind", "kinds", 7, "unknown field `kinds`"),
     ("runs = 2", "escapes_unsandboxed = true", 5, "`escapes_unsandboxed` is for language-level probes"),
@@ -50,7 +52,7 @@ fn a_whole_file_is_read() {
     );
     assert_eq!((probe.order, probe.limits.fuel), (RunOrder::Repeated(2), 3_000_000));
     assert!(matches!(&probe.expect, ProbeExpectation::Ends(_, Some(kind)) if kind == "protocol"));
-    assert_eq!(probe.program, ProbeProgram::Python(vec!["print(1)\n".to_owned()]));
+    assert_eq!(probe.program, ProbeProgram::Programs(ProbeLanguage::Python, vec!["print(1)\n".to_owned()]));
 }
 
 #[test]
@@ -78,6 +80,34 @@ fn every_broken_file_is_refused_with_its_line() {
 }
 
 #[test]
+fn a_folder_has_the_language_of_its_blocks() {
+    let text = GOOD.replace("```python", "```javascript");
+    let probe = read_in("javascript/channel", &text).unwrap().remove(0);
+    assert_eq!(probe.id(), "channel/one");
+    assert_eq!(probe.program, ProbeProgram::Programs(ProbeLanguage::JavaScript, vec!["print(1)\n".to_owned()]));
+    for (text, said) in [
+        (GOOD.to_owned(), "a program of `python` among those of `javascript`"),
+        (GOOD.replace("```python", "```wat"), "a program of `wat` among those of `javascript`"),
+        (text.replace("runs = 2", "language_level = true"), "a language-level probe is not in Python"),
+    ] {
+        let error = read_in("javascript/channel", &text).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn a_probe_has_one_file_whatever_its_language() {
+    let mut languages = BTreeMap::new();
+    for language in ProbeLanguage::ALL {
+        for probe in language.probes() {
+            let file = find_probe_file(&probe.id());
+            assert_eq!(file.starts_with("javascript/"), language == ProbeLanguage::JavaScript, "{file}");
+            assert_eq!(languages.insert(probe.id(), language.name()), None, "`{}` is in two languages", probe.id());
+        }
+    }
+}
+
+#[test]
 fn the_readme_names_every_class() {
     assert!(built_in_probes("cobol").is_none());
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/probes/README.md");
@@ -89,9 +119,10 @@ fn the_readme_names_every_class() {
 
 #[test]
 fn no_two_probes_are_the_same() {
-    let probes = built_in_probes("python").unwrap();
-    let titles: BTreeSet<&str> = probes.iter().map(|probe| probe.title.as_str()).collect();
-    assert_eq!(titles.len(), probes.len(), "two probes have one title");
+    for probes in ProbeLanguage::ALL.map(ProbeLanguage::probes) {
+        let titles: BTreeSet<&str> = probes.iter().map(|probe| probe.title.as_str()).collect();
+        assert_eq!(titles.len(), probes.len(), "two probes have one title");
+    }
 }
 
 /// A probe whose `toml` block says this.

@@ -1,12 +1,9 @@
 //! The names of all probes and classes: those of programs, which the corpus has, and those of a service.
 
-use veriplay_corpus::probes::{CLASSES, Probe, ProbeClass, built_in_probes};
+use veriplay_corpus::probes::{CLASSES, Probe, ProbeClass, ProbeLanguage};
 
 use super::service;
 use super::service::probe::ServiceProbe;
-
-/// The image whose probes a name is looked for in.
-const IMAGE: &str = "python";
 
 /// What selections, lists and reports need to know of a probe.
 pub trait NamedProbe {
@@ -88,8 +85,8 @@ pub(crate) fn is_of_service(class: &str) -> bool {
     service::probe::CLASSES.iter().any(|one| one.name == class)
 }
 
-/// The ids of all probes.
+/// The ids of all probes, of every image.
 pub fn probe_ids() -> Vec<String> {
-    let programs = built_in_probes(IMAGE).unwrap_or_default();
+    let programs = ProbeLanguage::ALL.map(ProbeLanguage::probes).concat();
     programs.iter().map(NamedProbe::id).chain(service::probes().iter().map(NamedProbe::id)).collect()
 }

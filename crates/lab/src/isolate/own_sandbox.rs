@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use veriplay_core::{Execute, ExecuteError, Exit, Job, Outcome};
+use veriplay_corpus::probes::ProbeLanguage;
 use veriplay_corpus::probes::run::{BoxedExecutor, ExecutorFactory};
 use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
@@ -41,22 +42,22 @@ impl Drop for PooledSandbox<'_> {
 
 impl OwnSandbox {
     /// Sandboxes that run a plain program: of others, no probe would say anything.
-    pub fn new(image: Arc<Image>, workers: Isolation) -> Result<Self, Failure> {
+    pub fn new(image: Arc<Image>, language: ProbeLanguage, workers: Isolation) -> Result<Self, Failure> {
         let this = Self { image, workers, idle: Mutex::default() };
-        this.check_plain_program().map_err(|why| {
+        this.check_plain_program(language).map_err(|why| {
             let what = format!("the sandbox does not run a plain program, so nothing was attacked: {why}");
             Failure::message(ExitCode::Host, what).hint("`veriplay doctor` checks what it needs; see `ulimit -v`, too")
         })?;
         Ok(this)
     }
 
-    fn check_plain_program(&self) -> Result<(), String> {
+    fn check_plain_program(&self, language: ProbeLanguage) -> Result<(), String> {
         let job = Job {
             image: self.image.name().to_owned(),
             limits: self.image.default_limits(),
-            ..Job::script("print(6 * 7)")
+            ..Job::script(language.plain_program())
         };
-        let outcome = self.make_python(1)?.execute(&job).map_err(|error| error.to_string())?;
+        let outcome = self.make_sandbox(1)?.execute(&job).map_err(|error| error.to_string())?;
         if outcome.exit == Exit::Returned && outcome.stdout == b"42\n" {
             Ok(())
         } else {
@@ -70,7 +71,7 @@ fn options(parallel: u32) -> SandboxOptions {
 }
 
 impl ExecutorFactory for OwnSandbox {
-    fn make_python(&self, parallel: u32) -> Result<BoxedExecutor<'_>, String> {
+    fn make_sandbox(&self, parallel: u32) -> Result<BoxedExecutor<'_>, String> {
         let new = || {
             let sandbox = isolation::open_sandbox(Arc::clone(&self.image), options(parallel), self.workers);
             sandbox.map_err(|failure| failure.to_string())

@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use veriplay_corpus::probes::Severity;
 use veriplay_corpus::probes::judge::Containment;
+use veriplay_corpus::probes::{Severity, find_probe_file};
 
 use super::catalog::{find_class, is_of_service};
 use super::report::hint;
@@ -87,7 +87,7 @@ fn file(result: &ProbeResult) -> String {
             let (forgery, _) = result.name.split_once(' ').unwrap_or((result.name.as_str(), ""));
             format!("task-corpus/forgeries/{forgery}.md")
         }
-        _ => format!("task-corpus/probes/{}.md", result.id()),
+        _ => format!("task-corpus/probes/{}", find_probe_file(&result.id())),
     }
 }
 

@@ -108,7 +108,7 @@ impl Selection<'_> {
                 let what = format!("`--probe {id}`: this probe does not run on {}", tested.name);
                 let found =
                     probes.iter().find(|probe| probe.is_called(id)).and_then(|probe| (tested.reason_against)(probe));
-                let hint = found.unwrap_or("`veriplay isolate --list` says what each runs on");
+                let hint = found.unwrap_or("`--list` says what each runs on, with `--image` for another image");
                 Err(Failure::message(ExitCode::Input, what).hint(hint))
             }
             None => Ok(()),

@@ -72,7 +72,7 @@ fn believe_clock(finding: Finding, probe: &Probe, took: Duration) -> Finding {
 }
 
 fn run_programs(target: &dyn Target, bait: &Bait, probe: &Probe) -> anyhow::Result<Vec<ExternalRun>> {
-    let ProbeProgram::Python(programs) = &probe.program else {
+    let ProbeProgram::Programs(_, programs) = &probe.program else {
         anyhow::bail!("a WebAssembly module runs only in Veriplay's own sandbox")
     };
     let common = TemporaryFolder::new(FOLDER).context("cannot make a directory")?;
