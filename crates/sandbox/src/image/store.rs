@@ -75,7 +75,7 @@ pub struct CacheReport {
 /// The images of one cache directory.
 pub struct ImageStore {
     dir: PathBuf,
-    engine: Engine,
+    pub(super) engine: Engine,
     cpu: CpuLevel,
     wheel: WheelSource,
     /// Done when a cached image that cannot be used has been warned of: it is looked for again under the lock.
@@ -240,7 +240,7 @@ impl ImageStore {
         Ok(Arc::new(image))
     }
 
-    fn lock(&self, progress: &dyn Fn(BuildPhase)) -> Result<Lock, ImageError> {
+    pub(super) fn lock(&self, progress: &dyn Fn(BuildPhase)) -> Result<Lock, ImageError> {
         cache::create_private_dir(&self.dir)?;
         let lock = Lock::take(&self.dir, || progress(BuildPhase::Waiting))?;
         cache::remove_stale_builds(&self.dir);
@@ -259,14 +259,14 @@ impl ImageStore {
         self.reports(disk_size)
     }
 
-    /// Removes every image except `keep`, and reports each removed one with its size, or with why it could not be removed. A process that has
+    /// Removes every image except `keep` and the current toolchain, and reports each removed one with its size, or with why it could not be removed. A process that has
     /// one open keeps it; one that needs it later builds it again.
     ///
     /// # Errors
     /// When the cache cannot be locked against builders.
     pub fn prune(&self, keep: &[ImageSpec]) -> Result<Vec<CacheReport>, ImageError> {
         let _lock = self.lock(&|_| {})?;
-        let kept = |path: &PathBuf| keep.iter().any(|spec| self.holds_image(spec, path));
+        let kept = |path: &PathBuf| self.holds_toolchain(path) || keep.iter().any(|spec| self.holds_image(spec, path));
         let old = cache::list_images(&self.dir).into_iter().filter(|path| !kept(path));
         let removed = |path: PathBuf| {
             let state = disk_size(&path).and_then(|bytes| {
@@ -286,7 +286,7 @@ impl ImageStore {
     fn reports(&self, state: impl Fn(&Path) -> Result<u64, String>) -> Vec<CacheReport> {
         let specs: Vec<ImageSpec> = ImageSpec::names().iter().filter_map(|name| ImageSpec::find(name).ok()).collect();
         let report = |path: PathBuf| CacheReport {
-            current: specs.iter().any(|spec| self.holds_image(spec, &path)),
+            current: self.holds_toolchain(&path) || specs.iter().any(|spec| self.holds_image(spec, &path)),
             state: state(&path),
             path,
         };
@@ -303,7 +303,7 @@ impl ImageStore {
         self.slot(&spec.name, &spec.digest())
     }
 
-    fn slot(&self, name: &str, content: &Digest) -> CacheSlot {
+    pub(super) fn slot(&self, name: &str, content: &Digest) -> CacheSlot {
         let engine = fingerprint(&self.engine).to_le_bytes();
         let key = Digest::of(&[content.as_str().as_bytes(), &engine].concat()).as_str()[..cache::KEY_DIGITS].to_owned();
         CacheSlot { dir: self.dir.join(format!("{name}-{key}")), key }
@@ -316,13 +316,13 @@ fn disk_size(dir: &Path) -> Result<u64, String> {
     Ok(files.flatten().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum())
 }
 
-struct CacheSlot {
-    dir: PathBuf,
-    key: String,
+pub(super) struct CacheSlot {
+    pub(super) dir: PathBuf,
+    pub(super) key: String,
 }
 
 impl CacheSlot {
-    fn unusable(&self, reason: String) -> ImageError {
+    pub(super) fn unusable(&self, reason: String) -> ImageError {
         ImageError::Unusable { path: self.dir.clone(), reason }
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn pip_download(requirement: &str, scratch: &Path) -> Result<PathBuf,
     wheel.ok_or(ImageError::PipFailed { command, detail: "it said nothing went wrong".to_owned() })
 }
 
-fn tail(stderr: &[u8]) -> String {
+pub(super) fn tail(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(600)..]);
     text.trim().to_owned()
 }
