@@ -10,7 +10,9 @@ use clap::Args;
 use rustix::fs::StatVfsMountFlags;
 use veriplay_core::{Language, Limits};
 use veriplay_python::Python;
-use veriplay_sandbox::{BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, Toolchain, default_cache_dir};
+use veriplay_sandbox::{
+    BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, Toolchain, default_cache_dir,
+};
 
 use crate::exit::{ExitCode, Failure};
 use crate::free_memory::{ADDRESSES_HINT, LEAST_ADDRESSES, most_addresses};
