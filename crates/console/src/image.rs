@@ -85,14 +85,7 @@ pub fn open_toolchain() -> Result<Arc<Toolchain>, Failure> {
         return Ok(found);
     }
     progress::say("building the toolchain of C and C++: once, some minutes on two cores");
-    let bar = progress::phases("toolchain");
-    let report = |phase: BuildPhase| {
-        bar.set_message(phase.describe());
-        tracing::info!(phase = phase.describe(), "toolchain");
-    };
-    let built = store.load_or_build_toolchain(&report).map_err(failure);
-    bar.finish_and_clear();
-    built
+    show_phases("toolchain", |progress| store.load_or_build_toolchain(progress))
 }
 
 /// Refuses a limit on addresses with which no guest has memory: loading the image could end the process without a word of why.
@@ -222,10 +215,17 @@ pub fn with_bar(
     build: impl FnOnce(&dyn Fn(BuildPhase)) -> Result<Arc<Image>, ImageError>,
 ) -> Result<Arc<Image>, Failure> {
     progress::say(format!("building the image `{}`: once, at most about a minute on two cores", spec.name()));
-    let bar = progress::phases("image");
+    show_phases("image", build)
+}
+
+fn show_phases<T>(
+    what: &'static str,
+    build: impl FnOnce(&dyn Fn(BuildPhase)) -> Result<T, ImageError>,
+) -> Result<T, Failure> {
+    let bar = progress::phases(what);
     let report = |phase: BuildPhase| {
         bar.set_message(phase.describe());
-        tracing::info!(phase = phase.describe(), "image");
+        tracing::info!(phase = phase.describe(), what);
     };
     let built = build(&report).map_err(failure);
     bar.finish_and_clear();

@@ -81,6 +81,10 @@ impl Channel {
         self.answering = answering;
     }
 
+    pub(crate) const fn is_answering(&self) -> bool {
+        self.answering
+    }
+
     /// Handles one frame. Fails when the frame is not due now, which ends the job.
     pub(crate) fn receive(&mut self, frame: &[u8]) -> Result<ChannelReply, HostTrap> {
         let Some((tag, body)) = frame.split_first() else {

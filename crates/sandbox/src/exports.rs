@@ -1,16 +1,25 @@
-//! The exports of a guest module that the host uses (its memory, two functions and the mutable globals), and snapshots of their state.
+//! The exports of a guest module that the host uses (its memory, functions and the mutable globals), and snapshots of their state.
+
+use std::sync::Arc;
 
 use wasmtime::{Global, Instance, Linker, Memory, Mutability, Store, TypedFunc, Val};
 
 use crate::fuel;
+use crate::guest_kind::GuestKind;
 use crate::host::Host;
+use crate::quickjs::{Fixtures, QuickJs};
 use crate::stacks::run_to_completion;
 
 pub(crate) struct Exports {
     pub(crate) memory: Memory,
-    pub(crate) alloc: TypedFunc<i32, i32>,
-    pub(crate) turn: TypedFunc<(i32, i32), i32>,
     pub(crate) globals: Vec<(String, Global)>,
+    entrance: Entrance,
+}
+
+/// How the guest is entered for a turn.
+enum Entrance {
+    Python(TypedFunc<(i32, i32), i32>),
+    JavaScript(Arc<QuickJs>),
 }
 
 impl Exports {
@@ -19,19 +28,41 @@ impl Exports {
         store: &mut Store<Host>,
         linker: &Linker<Host>,
         module: &wasmtime::Module,
+        kind: GuestKind,
     ) -> wasmtime::Result<(Self, Instance)> {
         let instance = run_to_completion(linker.instantiate_async(&mut *store, module))?;
         let memory = instance
             .get_memory(&mut *store, "memory")
             .ok_or_else(|| wasmtime::Error::msg("the module exports no memory named `memory`"))?;
-        let alloc = instance.get_typed_func(&mut *store, "host_alloc")?;
-        let turn = instance.get_typed_func(&mut *store, "turn")?;
+        let entrance = match kind {
+            GuestKind::Python => {
+                store.data_mut().alloc = Some(instance.get_typed_func(&mut *store, "host_alloc")?);
+                Entrance::Python(instance.get_typed_func(&mut *store, "turn")?)
+            }
+            GuestKind::JavaScript => {
+                let quickjs = Arc::new(QuickJs::find(store, &instance)?);
+                store.data_mut().quickjs = Some(Arc::clone(&quickjs));
+                Entrance::JavaScript(quickjs)
+            }
+        };
         let globals = mutable_globals(store, &instance);
         let gauge = fuel::find_gauge(store, &instance)?;
         store.data_mut().fuel.connect(gauge);
         store.data_mut().memory = Some(memory);
-        store.data_mut().alloc = Some(TypedFunc::clone(&alloc));
-        Ok((Self { memory, alloc, turn, globals }, instance))
+        Ok((Self { memory, globals, entrance }, instance))
+    }
+
+    /// Runs a turn, for which the channel has a request. Returns the harness's status, which is 0 where it ended by itself.
+    pub(crate) async fn enter(&self, store: &mut Store<Host>) -> wasmtime::Result<i32> {
+        match &self.entrance {
+            // One without source text is a job, see `_veriplay_start` in the harness.
+            Entrance::Python(turn) => turn.call_async(&mut *store, (0, 0)).await,
+            Entrance::JavaScript(quickjs) => {
+                let Fixtures { turn, nothing, .. } = Fixtures::read(self.memory.data(&*store))?;
+                // What it returns or throws says nothing: the channel knows whether it is done.
+                quickjs.call.call_async(&mut *store, (turn, nothing, 0, 0)).await.map(|_| 0)
+            }
+        }
     }
 
     /// Takes a snapshot of an instance in which nothing runs.

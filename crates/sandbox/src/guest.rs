@@ -27,6 +27,7 @@ use crate::image::Image;
 use crate::job_profile::{JobProfile, TurnCost, nanoseconds_since};
 use crate::kept_states::{GuestState, KeptStates, StateKey};
 use crate::memory::{InstalledBaseline, ResetMode, prefer_huge_pages};
+use crate::quickjs::Promises;
 use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
@@ -62,7 +63,7 @@ impl GuestInstance {
             .map_err(|errno| wasmtime::Error::msg(format!("the base tree fails with errno {}", errno.0)))?;
         let mut store = Store::new(&image.engine, Host::new(wasi, Channel::default(), u64::MAX));
         store.limiter(|host| host);
-        let (exports, _) = Exports::instantiate(&mut store, &image.linker, &image.module)?;
+        let (exports, _) = Exports::instantiate(&mut store, &image.linker, &image.module, image.kind)?;
         let size = exports.memory.size(&store);
         let wanted = (image.baseline.len() >> 16) as u64;
         exports.memory.grow(&mut store, wanted.saturating_sub(size))?;
@@ -151,7 +152,8 @@ impl GuestInstance {
         if !is_compiled && let Some(ended) = self.compile(compiled, job, &job.program, states)? {
             return Ok((ended, self.store.data().wasi.fetch_files(job)));
         }
-        let ended = self.run_compiled(job, request::encode_request(job), request::expected_calls(job))?;
+        let ended =
+            self.run_compiled(job, request::encode_request(job, self.image.kind), request::expected_calls(job))?;
         Ok((ended, self.store.data().wasi.fetch_files(job)))
     }
 
@@ -277,8 +279,7 @@ impl GuestInstance {
         Ok(ended)
     }
 
-    /// Runs one turn of the harness; returns how it ended, and what it took. A turn without source text runs a job, see `_veriplay_start` in
-    /// the harness.
+    /// Runs one turn of the harness; returns how it ended, and what it took.
     fn run_turn(&mut self, limits: &Limits) -> Turn {
         run_to_completion(async { Ok(self.turn(limits).await) }).map_err(|error| error.to_string())?
     }
@@ -287,7 +288,7 @@ impl GuestInstance {
     async fn turn(&mut self, limits: &Limits) -> Turn {
         // SAFETY: the store is this instance's, and the call ends in this function, or when that is dropped.
         let call = unsafe { WatchedCall::start(self.store.data(), limits) }?;
-        let ended = self.exports.turn.call_async(&mut self.store, (0, 0)).await;
+        let ended = self.exports.enter(&mut self.store).await;
         let EndedCall { result, ns, fuel } = call.end(self.store.data(), ended)?;
         let host = self.store.data_mut();
         let calls = std::mem::take(&mut host.channel.calls);
@@ -356,6 +357,7 @@ impl GuestInstance {
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;
+        host.promises = Promises::default();
         Ok(())
     }
 

@@ -1,11 +1,14 @@
 //! The host's state for one guest, which the functions of [`crate::imports`] work on.
 
+use std::sync::Arc;
+
 use veriplay_core::{CancellationToken, EncodeCaps, LimitKind};
 use wasmtime::{Memory, TypedFunc};
 
 use crate::channel::Channel;
 use crate::fuel::FuelTank;
 use crate::host_trap::HostTrap;
+use crate::quickjs::{Promises, QuickJs};
 use crate::wasi::Wasi;
 
 /// Sends an encoded request to a job's callee. It returns the frame for the other side, `None` when the callee ended during it, or a host
@@ -21,6 +24,9 @@ pub(crate) struct Host {
     pub(crate) ask_callee: Option<AskCallee>,
     pub(crate) memory: Option<Memory>,
     pub(crate) alloc: Option<TypedFunc<i32, i32>>,
+    /// The interpreter of a JavaScript guest.
+    pub(crate) quickjs: Option<Arc<QuickJs>>,
+    pub(crate) promises: Promises,
     /// The most bytes of linear memory; a request for more ends the job.
     pub(crate) memory_limit: u64,
     /// Whether anything grew since the last reset.
@@ -39,6 +45,8 @@ impl Host {
             ask_callee: None,
             memory: None,
             alloc: None,
+            quickjs: None,
+            promises: Promises::default(),
             memory_limit,
             grew: false,
             called_system: false,

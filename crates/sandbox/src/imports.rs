@@ -12,13 +12,13 @@ use crate::wasi::pipe::pass_turn;
 use crate::wasi::view::MemoryView;
 
 /// Fuel per byte of a frame, which the host copies, decodes and compares.
-const FRAME_BYTE: u64 = 16;
+pub(crate) const FRAME_BYTE: u64 = 16;
 const MODULE: &str = "wasi_snapshot_preview1";
 /// Fuel of a host call, so that a loop of calls is not cheaper than a loop of instructions.
 const CALL_FUEL: u64 = 800;
 
 /// Charges a host call: the base price, and `work` for what it did.
-fn charge(caller: &Caller<'_, Host>, work: u64) -> wasmtime::Result<()> {
+pub(crate) fn charge(caller: &Caller<'_, Host>, work: u64) -> wasmtime::Result<()> {
     caller.data().fuel.charge(CALL_FUEL.saturating_add(work))
 }
 
@@ -48,7 +48,7 @@ macro_rules! add_system_calls {
     };
 }
 
-/// Makes a linker with everything that the guest of an image can call.
+/// Makes a linker with everything that a Python guest can call.
 pub(crate) fn make_linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = make_system_linker(engine)?;
     linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;

@@ -9,12 +9,14 @@ use std::collections::HashSet;
 
 use veriplay_core::{Callee, Entry, ExecuteError, Interactor, Job, Limits, Preload, Value, is_plain_relative};
 
+use crate::guest_kind::GuestKind;
+
 pub(crate) fn encode_program(program: &str) -> Vec<u8> {
     [b"K", program.as_bytes()].concat()
 }
 
-pub(crate) fn encode_request(job: &Job) -> Vec<u8> {
-    let may_marshal = may_marshal(job);
+pub(crate) fn encode_request(job: &Job, kind: GuestKind) -> Vec<u8> {
+    let may_marshal = kind == GuestKind::Python && may_marshal(job);
     let mode = match job.entry {
         Entry::Script => b'S',
         Entry::Calls { .. } if may_marshal => b'M',

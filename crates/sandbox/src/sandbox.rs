@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use veriplay_core::{CancellationToken, Execute, ExecuteError, Exit, GuestError, Job, Outcome};
 
+use crate::guest_kind::GuestKind;
 use crate::image::{Image, ImageError};
+use crate::javascript;
 use crate::job_lock::JobLock;
 use crate::job_profile::Profiler;
 use crate::layers::Layers;
@@ -89,6 +91,9 @@ impl Sandbox {
             return Err(ExecuteError::UnknownImage(job.image.clone()));
         }
         request::check_job(job, self.image.memory_bytes())?;
+        if self.image.kind == GuestKind::JavaScript {
+            javascript::check_job(job)?;
+        }
         let Some(base) = &job.base else { return Ok(()) };
         self.layers.check_files(base, None, &job.files).map_err(ExecuteError::BadJob)?;
         if let Some(callee) = &job.callee {

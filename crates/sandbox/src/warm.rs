@@ -8,6 +8,7 @@ use std::sync::Arc;
 use veriplay_core::{Exit, Job, Outcome, content_hash};
 
 use crate::guest::GuestInstance;
+use crate::guest_kind::GuestKind;
 use crate::image::{Image, ImageError, ImageId};
 use crate::layers::Layers;
 use crate::memory::Baseline;
@@ -25,6 +26,9 @@ impl Image {
             return Err(failed(
                 "the program has a preload, which only jobs have: make it part of the program".to_owned(),
             ));
+        }
+        if self.kind != GuestKind::Python {
+            return Err(failed(format!("`{}` is no image of Python, and only those can be warmed", self.name())));
         }
         let mut guest = GuestInstance::new(self).map_err(failed)?;
         if let Some(base) = &job.base {

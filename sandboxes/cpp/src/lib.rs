@@ -70,13 +70,13 @@ macro_rules! clang_c {
     };
 }
 
-/// Makes `cpp.pch` of [`HEADER`].
+/// Makes the precompiled header `cpp.pch` of [`HEADER`].
 pub const MAKE_HEADER: Command = clang_cpp!(
     "-emit-pch" "-fpch-instantiate-templates" "-fno-pch-timestamp" "-x" "c++-header" "-o" "cpp.pch"
     "/usr/include/veriplay/bits/stdc++.h"
 );
 
-/// Makes `runtime.o` of `runtime.c`.
+/// Makes `runtime.o` of `runtime.c`, which [`RUNTIME`] is.
 pub const MAKE_RUNTIME: Command = clang_c!("-o" "runtime.o" "runtime.c");
 
 /// Makes `program.o` of `program.cpp`, C++20.
@@ -86,7 +86,7 @@ pub const COMPILE_CPP: Command =
 /// Makes `program.o` of `program.c`, C17.
 pub const COMPILE_C: Command = clang_c!("-o" "program.o" "program.c");
 
-/// Makes `program.wasm` of `program.o`.
+/// Makes `program.wasm` of `program.o` and the libraries.
 pub const LINK: Command = command!(
     "wasm-ld" "-m" "wasm32" "--gc-sections" "--strip-all" "--stack-first" "-z" "stack-size=67108864"
     "-L/usr/lib/wasm32-unknown-wasip1" "-L/usr/lib/wasm32-wasip1" "/usr/lib/wasm32-wasip1/crt1-command.o"

@@ -9,6 +9,13 @@ pub const HARNESS: &str = include_str!("../harness.js");
 /// The Node.js interface that programs expect. It evaluates to a function that the harness calls.
 pub const NODE: &str = include_str!("../node.js");
 
+/// A program that is run as jobs are before the snapshot, so that what it makes once is in that.
+pub const REHEARSED: &str = "class C { m() { return [1, 2].map(x => x * 2) } }\n\
+    function f(...of) { return { a: new C().m(), b: of } }\n\
+    async function g() { await 1 }\ng(); console.log('a', [1], { b: 1 })";
+/// What its function is called with, as literals of Python.
+pub const REHEARSED_ARGUMENTS: &str = "1, 'x', 1.5, [None, True], {'k': 1180591620717411303424}, {3, 4}, b'z'";
+
 /// Programs with the results that they must have, by file. Each begins with a line `//! `, then a JSON object; the README lists its keys.
 pub const CASES: &[(&str, &str)] = &[
     ("attacks", include_str!("../cases/attacks.js")),

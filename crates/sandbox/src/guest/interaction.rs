@@ -65,7 +65,7 @@ impl GuestInstance {
     }
 
     fn start_side<'a>(&'a mut self, job: &'a Job, input: Pipe, output: Pipe) -> Side<'a> {
-        self.set_request(job, request::encode_request(job), 0);
+        self.set_request(job, request::encode_request(job, self.image.kind), 0);
         self.store.data_mut().wasi.join(input.clone(), output.clone());
         let turn = async move {
             let (ended, cost) = self.turn(&job.limits).await?;

@@ -95,7 +95,7 @@ pub(super) fn write_archive(
     let entries = MEMBERS.iter().zip(contents);
     let header = ArchiveHeader {
         format: FORMAT,
-        image: spec.name.clone(),
+        image: spec.name().to_owned(),
         digest: spec.digest().as_str().to_owned(),
         wasmtime: ENGINE_VERSION.to_owned(),
         target: target(),
@@ -142,7 +142,7 @@ fn check_fit(
     let digest = spec.digest();
     let (target, version) = (target(), ENGINE_VERSION);
     let rows = [
-        ("image", &header.image[..], &spec.name[..], "name the image that it holds with `--image`"),
+        ("image", &header.image[..], spec.name(), "name the image that it holds with `--image`"),
         ("wasmtime version", &header.wasmtime, version, SAME_VERSION),
         ("image digest", &header.digest, digest.as_str(), SAME_CONTENT),
         ("platform", &header.target, &target, SAME_MACHINE),
@@ -320,7 +320,7 @@ mod tests {
         let spec = ImageSpec::python();
         ArchiveHeader {
             format: FORMAT,
-            image: spec.name.clone(),
+            image: spec.name().to_owned(),
             digest: spec.digest().as_str().to_owned(),
             wasmtime: ENGINE_VERSION.to_owned(),
             target: target(),

@@ -4,26 +4,28 @@
 //! could change (tables, dropped segments). It is compiled once: an instance is brought to the snapshot by mapping the
 //! kept memory over its own, so no second module with the snapshot inside has to be compiled.
 
+mod javascript;
+
 use std::sync::Arc;
 
 use veriplay_core::{CallResult, Job, Value};
 use veriplay_image_python::{LIBRARIES, snapshot};
 use wasmparser::{Import, Parser, Payload, TypeRef};
-use wasmtime::{Engine, Module, Store};
+use wasmtime::{Engine, Instance, Module, Store, WasmParams, WasmResults};
 
 use super::immortal;
 use super::library::{self, LibraryModule};
-use super::spec::ImageSpec;
+use super::spec::{ImageSpec, PythonSpec, Runtime};
 use super::wheel::GuestWheel;
-use super::{CompiledGuest, ImageError};
+use super::{CompiledGuest, ImageError, make_linker, make_tree};
 use crate::channel::Channel;
 use crate::exports::{Exports, GuestSnapshot, SavedValue};
+use crate::guest_kind::GuestKind;
 use crate::host::Host;
-use crate::imports::make_linker;
 use crate::meter;
 use crate::request;
 use crate::stacks::run_to_completion;
-use crate::wasi::{Wasi, WasiSetup, base_tree};
+use crate::wasi::{Wasi, WasiSetup};
 
 const ALIVE_FILE: &str = "alive";
 /// Fuel of a build: enough for any preload, and an end for one that loops.
@@ -72,29 +74,50 @@ fn build_error(phase: &'static str, detail: String) -> ImageError {
     ImageError::Build { phase, detail }
 }
 
-/// Runs `spec`'s preload and harness in a new instance of `code`, and takes a snapshot. Needs a deep stack.
+/// Brings a new instance of `code` to where `spec`'s jobs start, and takes a snapshot. Needs a deep stack.
 pub(super) fn snapshot_guest(
     spec: &ImageSpec,
     libraries: &[LibraryModule],
     engine: &Engine,
     code: &CompiledGuest,
 ) -> Result<GuestSnapshot, ImageError> {
-    let mut guest = PreloadGuest::loaded(spec, libraries, engine, code)?;
-    guest.run_text(&format!("_room = bytearray({})\ndel _room", spec.headroom_bytes))?;
+    match spec.runtime() {
+        Runtime::Python(python) => snapshot_python(spec, python, libraries, engine, code),
+        Runtime::JavaScript(javascript) => {
+            javascript::take_snapshot(PreloadGuest::start(spec, engine, code)?, spec.common(), javascript)
+        }
+    }
+}
+
+/// Runs the preload and the harness.
+fn snapshot_python(
+    spec: &ImageSpec,
+    python: &PythonSpec,
+    libraries: &[LibraryModule],
+    engine: &Engine,
+    code: &CompiledGuest,
+) -> Result<GuestSnapshot, ImageError> {
+    let load = || -> Result<PreloadGuest, ImageError> {
+        let mut guest = PreloadGuest::start(spec, engine, code)?;
+        guest.load(&spec.common().harness, python, libraries)?;
+        Ok(guest)
+    };
+    let mut guest = load()?;
+    guest.run_text(&format!("_room = bytearray({})\ndel _room", spec.common().headroom_bytes))?;
     guest.run_text(snapshot::START)?;
-    if spec.rehearsals > 0 {
-        let end = guest.rehearse(spec.rehearsals)?;
+    if spec.common().rehearsals > 0 {
+        let end = guest.rehearse(spec.common().rehearsals)?;
         guest.fill_gaps(end)?;
     }
     let mut snapshot = guest.into_snapshot()?;
-    if spec.immortal_objects {
+    if python.immortal_objects {
         // Of another guest, which is the same but for what the list itself has moved.
-        let alive = PreloadGuest::loaded(spec, libraries, engine, code)?.list_alive()?;
-        let count = spec.immortal_count.unwrap_or(immortal::IMMORTAL);
+        let alive = load()?.list_alive()?;
+        let count = python.immortal_count.unwrap_or(immortal::IMMORTAL);
         let made = immortal::make_immortal(&mut snapshot.memory, &alive, count);
         made.map_err(|detail| build_error("making the snapshot's objects immortal", detail))?;
     }
-    if let Some(bytes) = spec.c_stack_bytes {
+    if let Some(bytes) = python.c_stack_bytes {
         raise_recursion_limit(&mut snapshot, bytes)?;
     }
     Ok(snapshot)
@@ -149,9 +172,11 @@ fn library_text(module: &LibraryModule) -> String {
     format!("import sys\nsys.modules['{}'].add({name}, {is_package}, {source})\ndel sys", library::MODULE)
 }
 
+/// A guest before its snapshot.
 struct PreloadGuest {
     store: Store<Host>,
     exports: Exports,
+    instance: Instance,
 }
 
 impl PreloadGuest {
@@ -159,18 +184,28 @@ impl PreloadGuest {
         let fail = |error: wasmtime::Error| build_error("starting the guest", format!("{error:#}"));
         let errno =
             |errno: crate::wasi::errno::Errno| build_error("making the file tree", format!("errno {}", errno.0));
-        let tree = base_tree(&spec.wheel.stdlib_at, Arc::clone(&code.library)).map_err(errno)?;
-        let setup =
-            WasiSetup { seed: spec.seed, output_bytes: BUILD_OUTPUT, file_bytes: BUILD_FILES, ..WasiSetup::default() };
+        let tree = make_tree(spec, Arc::clone(&code.library)).map_err(errno)?;
+        let setup = WasiSetup {
+            seed: spec.common().seed,
+            output_bytes: BUILD_OUTPUT,
+            file_bytes: BUILD_FILES,
+            ..WasiSetup::default()
+        };
         let wasi = Wasi::new(&tree, &setup).map_err(errno)?;
         let mut store = Store::new(engine, Host::new(wasi, Channel::default(), BUILD_MEMORY));
         store.limiter(|host| host);
-        let linker = make_linker(engine).map_err(fail)?;
-        let (exports, instance) = Exports::instantiate(&mut store, &linker, &code.module).map_err(fail)?;
+        let linker = make_linker(spec.kind(), engine).map_err(fail)?;
+        let (exports, instance) = Exports::instantiate(&mut store, &linker, &code.module, spec.kind()).map_err(fail)?;
         store.data().fuel.set(BUILD_FUEL).map_err(fail)?;
-        let start = instance.get_typed_func::<(), ()>(&mut store, "_initialize").map_err(fail)?;
-        run_to_completion(start.call_async(&mut store, ())).map_err(fail)?;
-        Ok(Self { store, exports })
+        let mut guest = Self { store, exports, instance };
+        guest.call::<(), ()>("_initialize", ()).map_err(fail)?;
+        Ok(guest)
+    }
+
+    /// Calls an export of the guest's.
+    fn call<P: WasmParams + Sync, R: WasmResults + Sync>(&mut self, name: &str, parameters: P) -> wasmtime::Result<R> {
+        let function = self.instance.get_typed_func::<P, R>(&mut self.store, name)?;
+        run_to_completion(function.call_async(&mut self.store, parameters))
     }
 
     /// Writes `text` into guest memory; returns its address and length.
@@ -192,8 +227,7 @@ impl PreloadGuest {
             snapshot::REHEARSED_ARGUMENTS.map(Value::parse_arguments).into_iter().collect::<Result<Vec<_>, _>>();
         let job = Job::calls(snapshot::REHEARSED, "f", lists.map_err(|error| fail(error.to_string()))?);
         for _ in 0..times {
-            self.run_job(request::encode_program(&job.program), 0)?;
-            self.run_job(request::encode_request(&job), request::expected_calls(&job))?;
+            self.run_whole_job(&job, GuestKind::Python)?;
         }
         self.run_job(request::encode_program(snapshot::FIND_END), 0)?;
         self.run_job(request::encode_warm_request(&Job::script("")), 0)?;
@@ -203,11 +237,16 @@ impl PreloadGuest {
         said.parse().map_err(|_| fail(format!("`{said}` is not an address")))
     }
 
+    fn run_whole_job(&mut self, job: &Job, kind: GuestKind) -> Result<(), ImageError> {
+        self.run_job(request::encode_program(&job.program), 0)?;
+        self.run_job(request::encode_request(job, kind), request::expected_calls(job))
+    }
+
     /// Runs a turn of a job, on whose channel this many results are due.
     fn run_job(&mut self, request: Vec<u8>, results: usize) -> Result<(), ImageError> {
         let fail = |detail: String| build_error("running jobs before the snapshot", detail);
         self.store.data_mut().channel = Channel::new(request, results, BUILD_OUTPUT);
-        let ended = run_to_completion(self.exports.turn.call_async(&mut self.store, (0, 0)));
+        let ended = run_to_completion(self.exports.enter(&mut self.store));
         ended.map_err(|error| fail(format!("{error:#}")))?;
         let channel = &self.store.data().channel;
         if channel.done
@@ -237,7 +276,7 @@ impl PreloadGuest {
 
     /// Memory of the guest's that is never given back.
     fn alloc(&mut self, len: i32) -> Result<u32, ImageError> {
-        let at = run_to_completion(self.exports.alloc.call_async(&mut self.store, len));
+        let at = self.call::<i32, i32>("host_alloc", len);
         let at = at.map_err(|error| build_error("allocating guest memory", format!("{error:#}")))?;
         if at == 0 {
             return Err(build_error("allocating guest memory", format!("there is no room for `{len}` bytes")));
@@ -248,7 +287,7 @@ impl PreloadGuest {
     /// Runs source text in the guest's main module.
     fn run_text(&mut self, text: &str) -> Result<(), ImageError> {
         let place = self.write_text(text)?;
-        let ended = run_to_completion(self.exports.turn.call_async(&mut self.store, place));
+        let ended = self.call::<(i32, i32), i32>("turn", place);
         let said = || String::from_utf8_lossy(&self.store.data().wasi.stderr.bytes).trim().to_owned();
         let first = text.lines().next().unwrap_or_default();
         match ended {
@@ -258,30 +297,24 @@ impl PreloadGuest {
         }
     }
 
-    /// A guest in which everything is loaded that a job can use without loading it.
-    fn loaded(
-        spec: &ImageSpec,
-        libraries: &[LibraryModule],
-        engine: &Engine,
-        code: &CompiledGuest,
-    ) -> Result<Self, ImageError> {
-        let mut guest = Self::start(spec, engine, code)?;
+    /// Loads everything that a job can use without loading it.
+    fn load(&mut self, harness: &str, python: &PythonSpec, libraries: &[LibraryModule]) -> Result<(), ImageError> {
         // First, so that the preload finds them.
-        guest.run_text(&module_text(library::MODULE, LIBRARIES))?;
+        self.run_text(&module_text(library::MODULE, LIBRARIES))?;
         for module in libraries {
-            guest.run_text(&library_text(module))?;
+            self.run_text(&library_text(module))?;
         }
-        for module in &spec.preload {
-            guest.run_text(&format!("import {module}"))?;
+        for module in &python.preload {
+            self.run_text(&format!("import {module}"))?;
         }
-        guest.run_text(
+        self.run_text(
             "import sys\nfor _name in [n for n in globals() if not n.startswith('__')]: del globals()[_name]",
         )?;
-        guest.run_text(&spec.harness)?;
-        for (name, source) in &spec.modules {
-            guest.run_text(&module_text(name, source))?;
+        self.run_text(harness)?;
+        for (name, source) in &python.modules {
+            self.run_text(&module_text(name, source))?;
         }
-        Ok(guest)
+        Ok(())
     }
 
     fn list_alive(mut self) -> Result<Vec<u8>, ImageError> {

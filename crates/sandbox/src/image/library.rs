@@ -44,12 +44,7 @@ fn download(library: &LibrarySpec, kept: &Path) -> Result<Vec<LibraryModule>, Im
         tempfile::tempdir().map_err(super::cache::cache_error(&std::env::temp_dir(), "make a directory in it"))?;
     let path = wheel::pip_download(&library.requirement, scratch.path())?;
     let modules = open_library(library, &path)?;
-    let copied = super::cache::create_private_dir(kept).map_err(|error| error.to_string()).and_then(|()| {
-        let copy = kept.join(path.file_name().unwrap_or_default());
-        std::fs::copy(&path, copy).map_err(|error| error.to_string())
-    });
-    // The next build downloads it again.
-    let _ = copied.inspect_err(|error| tracing::warn!(%error, "a wheel of the image is not kept in the cache"));
+    wheel::keep_copy(&path, kept);
     Ok(modules)
 }
 

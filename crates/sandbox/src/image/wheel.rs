@@ -11,7 +11,7 @@ use super::ImageError;
 use super::spec::WheelSpec;
 
 /// The most bytes of a member.
-const MAX_MEMBER: u64 = 1 << 30;
+pub(super) const MAX_MEMBER: u64 = 1 << 30;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WheelSource {
@@ -78,6 +78,15 @@ pub(super) fn pip_download(requirement: &str, scratch: &Path) -> Result<PathBuf,
 pub(super) fn tail(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(600)..]);
     text.trim().to_owned()
+}
+
+/// Keeps the download at `path` in the directory `kept`. Where that fails, the next build downloads it again.
+pub(super) fn keep_copy(path: &Path, kept: &Path) {
+    let copied = super::cache::create_private_dir(kept).map_err(|error| error.to_string()).and_then(|()| {
+        let copy = kept.join(path.file_name().unwrap_or_default());
+        std::fs::copy(path, copy).map_err(|error| error.to_string())
+    });
+    let _ = copied.inspect_err(|error| tracing::warn!(%error, "a download for the image is not kept in the cache"));
 }
 
 /// The bytes of the file at `path`, which has this sha256.

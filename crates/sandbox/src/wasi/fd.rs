@@ -164,7 +164,7 @@ impl Wasi {
         Ok(ranges)
     }
 
-    fn read_some(&mut self, fd: i32, at: Option<u64>, out: &mut [u8]) -> Result<usize, Errno> {
+    pub(super) fn read_some(&mut self, fd: i32, at: Option<u64>, out: &mut [u8]) -> Result<usize, Errno> {
         match self.fds.get_mut(fd)? {
             Fd::File { node, offset, read: true, .. } => {
                 let got = self.tree.read_at(*node, at.unwrap_or(*offset), out)?;

@@ -8,6 +8,7 @@
 pub(crate) mod any_call;
 mod clock;
 mod descriptors;
+mod direct;
 pub(crate) mod errno;
 mod fd;
 pub(crate) mod files;

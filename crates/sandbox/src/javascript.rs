@@ -1,0 +1,293 @@
+//! What a JavaScript guest can call: the shim's system calls, and `env.host_call`, by which its harness sends frames. Each call costs fuel.
+//!
+//! The frames of the value channel go to [`Channel`](crate::channel::Channel) as they are. The interpreter's programs make no system calls, so
+//! there are frames for those too; `sandboxes/javascript/harness.js` lists them. To read a frame and to reply, the host calls the guest, which may
+//! send no frame meanwhile, but where it runs the jobs of promises.
+
+use std::sync::Arc;
+
+use veriplay_core::{Entry, ExecuteError, Job, Value};
+use wasmtime::{Caller, Linker, TypedFunc, WasmParams, WasmResults};
+
+use crate::channel::ChannelReply;
+use crate::host::Host;
+use crate::host_trap::HostTrap;
+use crate::imports::{FRAME_BYTE, charge, make_system_linker};
+use crate::quickjs::{Fixtures, QuickJs, Rejection, bytes_at, long_at, word_at};
+
+const MODULE: &str = "env";
+/// Fuel for each rejection that is looked at.
+const STEP: u64 = 24;
+
+/// Makes a linker with everything that a JavaScript guest can call.
+pub(crate) fn make_linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
+    let mut linker = make_system_linker(engine)?;
+    linker.func_wrap_async(MODULE, "host_call", |caller, arguments| Box::new(host_call(caller, arguments)))?;
+    linker.func_wrap_async(MODULE, "host_promise_rejection", |caller, arguments| {
+        Box::new(note_rejection(caller, arguments))
+    })?;
+    linker.func_wrap(MODULE, "host_get_timezone_offset", |c: Caller<'_, Host>, _: i32, _: i32| {
+        charge(&c, 0).map(|()| 0_i32)
+    })?;
+    // Never called: the interpreter's hooks for them are off.
+    linker.func_wrap(MODULE, "host_interrupt", || 0_i32)?;
+    linker.func_wrap(MODULE, "host_module_normalize", |_: i32, _: i32| 0_i32)?;
+    linker.func_wrap(MODULE, "host_module_load", |_: i32, _: i32| 0_i32)?;
+    Ok(linker)
+}
+
+fn protocol(what: &'static str) -> wasmtime::Error {
+    wasmtime::Error::new(HostTrap::Protocol(what))
+}
+
+fn interpreter(host: &Host) -> wasmtime::Result<Arc<QuickJs>> {
+    host.quickjs.clone().ok_or_else(|| wasmtime::Error::msg("the module calls its host while it is being instantiated"))
+}
+
+/// Calls a function of the guest's that runs no code of the program's, so that a frame meanwhile is refused.
+async fn call<P: WasmParams + Sync, R: WasmResults + Sync>(
+    caller: &mut Caller<'_, Host>,
+    function: &TypedFunc<P, R>,
+    parameters: P,
+) -> wasmtime::Result<R> {
+    caller.data_mut().channel.set_answering(true);
+    let result = function.call_async(&mut *caller, parameters).await?;
+    caller.data_mut().channel.set_answering(false);
+    Ok(result)
+}
+
+/// `env.host_call(name, name length, this, argc, argv) -> value`: one frame to the host, one back.
+async fn host_call(
+    mut caller: Caller<'_, Host>,
+    (name, name_len, _, _, argv): (i32, i32, i32, i32, i32),
+) -> wasmtime::Result<i32> {
+    if caller.data().channel.is_answering() {
+        return Err(protocol("a frame inside a frame"));
+    }
+    let guest = interpreter(caller.data())?;
+    let memory = caller.data().memory()?;
+    let bytes = memory.data(&caller);
+    let is_text = bytes_at(bytes, name, name_len)? == b"text";
+    let (argument, fixtures) = (word_at(bytes, argv)?, Fixtures::read(bytes)?);
+    let mut exchange = Exchange { caller: &mut caller, guest, fixtures };
+    if is_text { exchange.answer_text(argument).await } else { exchange.answer_bytes(argument).await }
+}
+
+/// `env.host_promise_rejection(promise, reason, is handled)`: a promise is rejected that nothing handles, or is handled after that.
+async fn note_rejection(
+    mut caller: Caller<'_, Host>,
+    (promise, reason, is_handled): (i32, i32, i32),
+) -> wasmtime::Result<()> {
+    let guest = interpreter(caller.data())?;
+    let memory = caller.data().memory()?;
+    let identity = long_at(memory.data(&caller), promise)?;
+    let promises = &mut caller.data_mut().promises;
+    if is_handled == 0 {
+        promises.rejected.push(Rejection { identity, promise, reason });
+        return charge(&caller, 0);
+    }
+    let (handled, looked_at) = promises.take(identity);
+    charge(&caller, looked_at.saturating_mul(STEP))?;
+    for value in handled.iter().flat_map(|known| [known.promise, known.reason]).chain([promise, reason]) {
+        call(&mut caller, &guest.free_value, value).await?;
+    }
+    Ok(())
+}
+
+/// What is to be done for a frame.
+enum Reply {
+    /// Send these bytes back.
+    Bytes(Vec<u8>),
+    /// Send back what is behind the frame's tag, as a string.
+    Text,
+    /// Send back the next bytes of standard input, once there are some.
+    Input,
+    RunJobs,
+    /// Send back the reason of the first rejection.
+    Reason,
+    EndTurn,
+}
+
+/// Handles one frame, as far as that needs no guest.
+fn receive(host: &mut Host, frame: &[u8]) -> Result<Reply, HostTrap> {
+    let Some((tag, body)) = frame.split_first() else {
+        return Err(HostTrap::Protocol("an empty frame"));
+    };
+    let is_system_call = matches!(tag, b'0' | b'1' | b'2' | b'f' | b'x' | b'z');
+    host.called_system |= is_system_call;
+    let nothing = Reply::Bytes(Vec::new());
+    match tag {
+        b'u' => Ok(Reply::Text),
+        b'e' => Ok(Reply::Bytes(body.to_vec())),
+        b'0' => Ok(Reply::Input),
+        b'1' => host.wasi.stdout.write(body).map(|()| nothing),
+        b'2' => host.wasi.stderr.write(body).map(|()| nothing),
+        b'f' => {
+            let found = std::str::from_utf8(body).ok().and_then(|path| host.wasi.read_whole_file(path));
+            Ok(Reply::Bytes(found.map_or_else(|| b"0".to_vec(), |content| [b"1", content.as_slice()].concat())))
+        }
+        b'z' => {
+            let nanoseconds = body.try_into().map_err(|_| HostTrap::Protocol("a malformed sleep"))?;
+            host.wasi.sleep(f64::from_le_bytes(nanoseconds));
+            Ok(nothing)
+        }
+        b'~' => Ok(Reply::RunJobs),
+        b'?' => Ok(Reply::Reason),
+        b'x' => Ok(Reply::EndTurn),
+        _ if frame.len() as u64 > host.channel.max_frame() => Err(host.channel.output_exceeded(frame.len() as u64)),
+        _ => match host.channel.receive(frame)? {
+            ChannelReply::Bytes(reply) => Ok(Reply::Bytes(reply)),
+            ChannelReply::AskCallee(_) => Err(HostTrap::Protocol("a request to a callee, and the job has none")),
+        },
+    }
+}
+
+/// One frame and its reply.
+struct Exchange<'a, 'b> {
+    caller: &'a mut Caller<'b, Host>,
+    guest: Arc<QuickJs>,
+    fixtures: Fixtures,
+}
+
+impl Exchange<'_, '_> {
+    /// Answers the frame that is the UTF-8 of a string.
+    async fn answer_text(&mut self, argument: i32) -> wasmtime::Result<i32> {
+        let at = call(self.caller, &self.guest.get_text, (argument, self.fixtures.scratch)).await?;
+        let len = self.word(self.fixtures.scratch)?;
+        let reply = self.receive(at, len)?;
+        call(self.caller, &self.guest.free_text, at).await?;
+        match reply {
+            Reply::Text => Err(protocol("a text to decode that is one")),
+            other => self.reply(other).await,
+        }
+    }
+
+    /// Answers the frame in an `ArrayBuffer`, behind its length.
+    async fn answer_bytes(&mut self, argument: i32) -> wasmtime::Result<i32> {
+        let at = call(self.caller, &self.guest.get_bytes, (argument, self.fixtures.scratch)).await?;
+        let (room, len) = (self.word(self.fixtures.scratch)?, self.word(at)?);
+        let fits = room.cast_unsigned().checked_sub(4).is_some_and(|most| len.cast_unsigned() <= most);
+        if at == 0 || !fits {
+            return Err(protocol("a frame that is longer than its buffer"));
+        }
+        let at = at.wrapping_add(4);
+        match self.receive(at, len)? {
+            Reply::Text => call(self.caller, &self.guest.new_text, (at.wrapping_add(1), len.wrapping_sub(1))).await,
+            other => self.reply(other).await,
+        }
+    }
+
+    fn word(&self, at: i32) -> wasmtime::Result<i32> {
+        word_at(self.caller.data().memory()?.data(&*self.caller), at)
+    }
+
+    /// Charges and handles the frame at this place.
+    fn receive(&mut self, at: i32, len: i32) -> wasmtime::Result<Reply> {
+        charge(self.caller, u64::from(len.cast_unsigned()).saturating_mul(FRAME_BYTE))?;
+        let memory = self.caller.data().memory()?;
+        let (bytes, host) = memory.data_and_store_mut(&mut *self.caller);
+        let frame: &[u8] = if at == 0 { &[] } else { bytes_at(bytes, at, len)? };
+        let reply = receive(host, frame).map_err(wasmtime::Error::new)?;
+        let work = host.wasi.take_work();
+        host.fuel.charge(work)?;
+        Ok(reply)
+    }
+
+    async fn reply(&mut self, reply: Reply) -> wasmtime::Result<i32> {
+        match reply {
+            Reply::Bytes(reply) => self.reply_bytes(&reply).await,
+            Reply::Input => {
+                if let Some(pipe) = self.caller.data().wasi.awaited_input() {
+                    pipe.wait().await;
+                }
+                let input = self.caller.data_mut().wasi.read_input();
+                self.reply_bytes(&input).await
+            }
+            Reply::RunJobs => self.run_jobs().await,
+            Reply::Reason => self.take_reason().await,
+            Reply::EndTurn => self.end_turn().await,
+            Reply::Text => Err(protocol("a text to decode that is none")),
+        }
+    }
+
+    /// The value of a reply: an `ArrayBuffer`, or `undefined` where it is empty.
+    async fn reply_bytes(&mut self, reply: &[u8]) -> wasmtime::Result<i32> {
+        if reply.is_empty() {
+            return call(self.caller, &self.guest.copy_value, self.fixtures.nothing).await;
+        }
+        charge(self.caller, (reply.len() as u64).saturating_mul(FRAME_BYTE))?;
+        let len = i32::try_from(reply.len()).map_err(|_| protocol("the job is too large"))?;
+        let at = call(self.caller, &self.guest.malloc, len).await?;
+        let memory = self.caller.data().memory()?;
+        let place = at.cast_unsigned() as usize;
+        let written = at != 0 && memory.write(&mut *self.caller, place, reply).is_ok();
+        if !written {
+            return Err(protocol("no room for a reply"));
+        }
+        let value = call(self.caller, &self.guest.new_bytes, (at, len)).await?;
+        call(self.caller, &self.guest.free, at).await?;
+        Ok(value)
+    }
+
+    /// Runs the pending jobs of promises, in which the program may send frames. Replies whether a rejection is not handled; 0 throws what a job threw.
+    async fn run_jobs(&mut self) -> wasmtime::Result<i32> {
+        if std::mem::replace(&mut self.caller.data_mut().promises.running, true) {
+            return Err(protocol("jobs of promises inside one"));
+        }
+        let mut has_thrown = false;
+        while !has_thrown && call(self.caller, &self.guest.has_job, ()).await? != 0 {
+            charge(self.caller, 0)?;
+            has_thrown = self.guest.run_job.call_async(&mut *self.caller, ()).await? < 0;
+        }
+        let promises = &mut self.caller.data_mut().promises;
+        promises.running = false;
+        let is_unhandled = !promises.rejected.is_empty();
+        if has_thrown { Ok(0) } else { self.reply_bytes(if is_unhandled { b"1" } else { b"0" }).await }
+    }
+
+    async fn take_reason(&mut self) -> wasmtime::Result<i32> {
+        let promises = &mut self.caller.data_mut().promises;
+        let Some(first) = promises.rejected.first().copied() else {
+            return Err(protocol("the reason of a rejection, and there is none"));
+        };
+        let (_, moved) = promises.take(first.identity);
+        charge(self.caller, moved.saturating_mul(STEP))?;
+        call(self.caller, &self.guest.free_value, first.promise).await?;
+        Ok(first.reason)
+    }
+
+    /// Throws what no handler and no `finally` of the program sees.
+    async fn end_turn(&mut self) -> wasmtime::Result<i32> {
+        let error = call(self.caller, &self.guest.new_error, ()).await?;
+        let context = call(self.caller, &self.guest.context, ()).await?;
+        let itself = long_at(self.caller.data().memory()?.data(&*self.caller), error)?;
+        call(self.caller, &self.guest.make_uncatchable, (context, itself)).await?;
+        call(self.caller, &self.guest.throw, error).await?;
+        call(self.caller, &self.guest.free_value, error).await?;
+        Ok(0)
+    }
+}
+
+/// Checks that a job asks for nothing that programs in JavaScript do not have.
+pub(crate) fn check_job(job: &Job) -> Result<(), ExecuteError> {
+    let refuse = |what: &str| Err(ExecuteError::BadJob(format!("a job of the image `{}` {what}", job.image)));
+    if job.preload.is_some() || job.callee.is_some() {
+        return refuse("has neither a preload nor a callee: programs in JavaScript have no harness for these");
+    }
+    let Entry::Calls { arguments, .. } = &job.entry else { return Ok(()) };
+    if arguments.iter().flatten().any(has_object) {
+        return refuse("has arguments of plain values: JavaScript has no objects of Python's classes");
+    }
+    Ok(())
+}
+
+fn has_object(value: &Value) -> bool {
+    match value {
+        Value::Object(_) => true,
+        Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => {
+            items.iter().any(has_object)
+        }
+        Value::Dict(pairs) => pairs.iter().any(|(key, value)| has_object(key) || has_object(value)),
+        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) | Value::Bytes(_) => false,
+    }
+}
