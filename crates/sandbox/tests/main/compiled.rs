@@ -1,6 +1,7 @@
 //! Jobs of C++ and C: the cases of the toolchain's folder in threads and in processes, and what is kept of a program. The toolchain takes minutes to
 //! build, so `VERIPLAY_TEST_CPP` asks for these tests.
 
+use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use veriplay_core::{Execute, Exit, Job, Limits, Outcome};
@@ -14,7 +15,7 @@ use crate::workers;
 fn toolchain() -> Option<Arc<Toolchain>> {
     static FOUND: OnceLock<Arc<Toolchain>> = OnceLock::new();
     if std::env::var_os("VERIPLAY_TEST_CPP").is_none() {
-        eprintln!("SKIPPED a test of C++: VERIPLAY_TEST_CPP is not set");
+        let _ = writeln!(std::io::stderr(), "SKIPPED a test of C++: VERIPLAY_TEST_CPP is not set");
         return None;
     }
     let open = || {
