@@ -18,11 +18,12 @@ fn toolchain() -> Option<Arc<Toolchain>> {
         let _ = writeln!(std::io::stderr(), "SKIPPED a test of C++: VERIPLAY_TEST_CPP is not set");
         return None;
     }
-    let open = || {
-        let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
-        store.load_or_build_toolchain(&|_| {}).unwrap_or_else(|error| panic!("{error}; hint: {:?}", error.hint()))
-    };
     Some(Arc::clone(FOUND.get_or_init(open)))
+}
+
+fn open() -> Arc<Toolchain> {
+    let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
+    store.load_or_build_toolchain(&|_| {}).unwrap_or_else(|error| panic!("{error}; hint: {:?}", error.hint()))
 }
 
 fn job(file: &str, case: &Case) -> Job {
