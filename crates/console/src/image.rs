@@ -10,7 +10,9 @@ use clap::Args;
 use rustix::fs::StatVfsMountFlags;
 use veriplay_core::{Language, Limits};
 use veriplay_python::Python;
-use veriplay_sandbox::{BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir};
+use veriplay_sandbox::{
+    BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, Toolchain, default_cache_dir,
+};
 
 use crate::exit::{ExitCode, Failure};
 use crate::free_memory::{ADDRESSES_HINT, LEAST_ADDRESSES, most_addresses};
@@ -73,6 +75,17 @@ pub fn open(name: &str) -> Result<Arc<Image>, Failure> {
     let image = load_or_make(&store()?, &find_spec(name)?)?;
     tracing::info!(image = name, digest = image.digest().short(), "image opened");
     Ok(image)
+}
+
+/// Loads the toolchain of C and C++, and builds it first where the cache lacks it.
+pub fn open_toolchain() -> Result<Arc<Toolchain>, Failure> {
+    check_addresses(most_addresses())?;
+    let store = store()?;
+    if let Some(found) = store.load_toolchain() {
+        return Ok(found);
+    }
+    progress::say("building the toolchain of C and C++: once, some minutes on two cores");
+    show_phases("toolchain", |progress| store.load_or_build_toolchain(progress))
 }
 
 /// Refuses a limit on addresses with which no guest has memory: loading the image could end the process without a word of why.
@@ -202,10 +215,17 @@ pub fn with_bar(
     build: impl FnOnce(&dyn Fn(BuildPhase)) -> Result<Arc<Image>, ImageError>,
 ) -> Result<Arc<Image>, Failure> {
     progress::say(format!("building the image `{}`: once, at most about a minute on two cores", spec.name()));
-    let bar = progress::phases("image");
+    show_phases("image", build)
+}
+
+fn show_phases<T>(
+    what: &'static str,
+    build: impl FnOnce(&dyn Fn(BuildPhase)) -> Result<T, ImageError>,
+) -> Result<T, Failure> {
+    let bar = progress::phases(what);
     let report = |phase: BuildPhase| {
         bar.set_message(phase.describe());
-        tracing::info!(phase = phase.describe(), "image");
+        tracing::info!(phase = phase.describe(), what);
     };
     let built = build(&report).map_err(failure);
     bar.finish_and_clear();

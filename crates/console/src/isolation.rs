@@ -5,7 +5,9 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::ValueEnum;
 use veriplay_core::ExecuteError;
-use veriplay_sandbox::{Image, ModuleSandbox, Sandbox, SandboxOptions, WorkerProgram, default_cache_dir};
+use veriplay_sandbox::{
+    CompiledSandbox, Image, ModuleSandbox, Sandbox, SandboxOptions, Toolchain, WorkerProgram, default_cache_dir,
+};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
@@ -41,6 +43,18 @@ pub fn open_modules(options: SandboxOptions, isolation: Isolation) -> Result<Mod
     match isolation {
         Isolation::Thread => ModuleSandbox::new(options).map_err(image::failure),
         Isolation::Process => Ok(ModuleSandbox::in_processes(options, this_program()?)),
+    }
+}
+
+/// Opens a sandbox for jobs whose program is C++ or C.
+pub fn open_compiled(
+    toolchain: Arc<Toolchain>,
+    options: SandboxOptions,
+    isolation: Isolation,
+) -> Result<CompiledSandbox, Failure> {
+    match isolation {
+        Isolation::Thread => CompiledSandbox::new(toolchain, options).map_err(image::failure),
+        Isolation::Process => Ok(CompiledSandbox::in_processes(toolchain, options, this_program()?)),
     }
 }
 

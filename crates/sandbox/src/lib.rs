@@ -18,6 +18,8 @@
 
 mod call;
 mod channel;
+mod compiled;
+mod compiler;
 #[cfg(feature = "conformance")]
 #[doc(hidden)]
 pub mod conformance;
@@ -55,10 +57,11 @@ mod wasi;
 mod watchdog;
 mod worker;
 
+pub use compiled::CompiledSandbox;
 pub use host_support::HostSupport;
 pub use image::{
-    BuildPhase, CacheReport, CpuLevel, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir,
-    detected_cpu_level,
+    BuildPhase, CacheReport, CpuLevel, Image, ImageArchive, ImageError, ImageSpec, ImageStore, Toolchain,
+    default_cache_dir, detected_cpu_level,
 };
 pub use job_profile::{JobProfile, Profiler, TurnCost};
 pub use layers::Layers;

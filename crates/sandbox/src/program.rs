@@ -52,8 +52,27 @@ impl Program {
         self.code_bytes
     }
 
+    /// A tool of an image: a module that is compiled already, over this file tree.
+    pub(crate) fn of_image(engine: &Engine, module: &Module, base: Tree) -> Result<Self, HostFault> {
+        let fault = |error: wasmtime::Error| format!("cannot link the tool: {error:#}");
+        check_exports(module)?;
+        let ready = make_system_linker(engine).map_err(fault)?.instantiate_pre(module).map_err(fault)?;
+        // What it is made of is the image's: its jobs do not choose it.
+        Ok(Self { engine: engine.clone(), ready, base, start: 0, code_bytes: 0 })
+    }
+
     /// Runs the program in a new instance.
     pub(crate) fn run(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, HostFault> {
+        self.run_as(ProcessStrings::MODULE, job, cancellation)
+    }
+
+    /// Runs the program in a new instance, with these arguments.
+    pub(crate) fn run_as(
+        &self,
+        strings: ProcessStrings,
+        job: &Job,
+        cancellation: &CancellationToken,
+    ) -> Result<Outcome, HostFault> {
         let limits = &job.limits;
         let setup = WasiSetup {
             seed: job.seed,
@@ -63,7 +82,7 @@ impl Program {
             at_stdout_cap: AtCap::End,
             file_bytes: limits.file_bytes,
             sleep_fuel: job.sleep_fuel,
-            strings: ProcessStrings::MODULE,
+            strings,
         };
         let wasi = Wasi::new(&self.base, &setup)
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;

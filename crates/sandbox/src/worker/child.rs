@@ -12,9 +12,10 @@ use veriplay_core::{CancellationToken, GuestError, Job, Layer, Outcome, WasmModu
 use super::frames::{self, Pipe};
 use super::lockdown::NewCode;
 use super::{ImageSource, WorkerReply, WorkerSetup, lockdown};
+use crate::compiler::Compiler;
 use crate::exports::GlobalState;
 use crate::image::engine::engine_for_modules;
-use crate::image::{Image, ImageId, ImageSpec, ImageStore, build_without_threads};
+use crate::image::{self, Image, ImageId, ImageSpec, ImageStore, build_without_threads};
 use crate::memory::Baseline;
 use crate::parent_process::note_parent;
 use crate::pool::{InProcessRunner, Instances, RunError, Runner, catch_panic};
@@ -40,6 +41,7 @@ pub fn serve() -> io::Result<()> {
     let Some(mut hello) = frames::receive::<WorkerSetup>(&mut pipe, MAX_ORDER)? else { return Ok(()) };
     let ready = match &hello.from {
         ImageSource::Module(module) => compile_locked(module, &mut pipe)?,
+        ImageSource::Toolchain => load_compiler(&hello),
         _ => {
             let layers = std::mem::take(&mut hello.layers);
             load_runner(&hello, layers).and_then(|runner| {
@@ -59,6 +61,12 @@ pub fn serve() -> io::Result<()> {
 
 fn not_locked(error: String) -> String {
     format!("cannot lock the worker down: {error}")
+}
+
+fn load_compiler(hello: &WorkerSetup) -> Result<WorkerRunner, String> {
+    let toolchain = image::toolchain::load_named(&hello.image, &hello.cache_dir)?;
+    lockdown::lock_down(NewCode::Forbidden).map_err(not_locked)?;
+    Ok(WorkerRunner::Compiler(Compiler::new(toolchain)))
 }
 
 /// Compiles a module that nobody trusts, with all rights given up but that of adding code, which is given up then.
@@ -83,6 +91,7 @@ fn compile_locked(module: &WasmModule, pipe: &mut Pipe) -> io::Result<Result<Wor
 enum WorkerRunner {
     Image(Box<InProcessRunner>),
     Module(Box<Result<Program, GuestError>>),
+    Compiler(Compiler),
 }
 
 impl WorkerRunner {
@@ -90,6 +99,7 @@ impl WorkerRunner {
         match self {
             Self::Image(runner) => runner.run(slot, job, cancellation),
             Self::Module(program) => Ok(run_program(program, job, cancellation)?),
+            Self::Compiler(compiler) => compiler.run(&mut (), job, cancellation),
         }
     }
 
@@ -112,7 +122,7 @@ fn load_runner(hello: &WorkerSetup, layers: Vec<Layer>) -> Result<InProcessRunne
             let image = build_without_threads(&hello.image.name, text).map_err(|error| error.to_string())?;
             check_same_image(image, &hello.image)?
         }
-        ImageSource::Module(_) => return Err("a module is no image".to_owned()),
+        ImageSource::Module(_) | ImageSource::Toolchain => return Err("it is no image of a guest".to_owned()),
         ImageSource::Cache => load_cached(&hello.image, &hello.cache_dir)?,
         ImageSource::Warmed { of, state } => load_warmed(&*load_cached(of, &hello.cache_dir)?, &hello.image, state)?,
     };

@@ -48,6 +48,8 @@ enum ImageSource {
     Cache,
     /// A guest for tests, in WebAssembly text.
     Text(String),
+    /// The toolchain of the cache: jobs are to compile their programs.
+    Toolchain,
     /// The program of all jobs.
     Module(WasmModule),
     /// A warm image of the parent: this image of the cache with this state, and the memory that is the worker's standard output.

@@ -15,7 +15,7 @@ use veriplay_core::{CancellationToken, Exit, Job, Limits, Outcome, WasmModule};
 
 use super::frames::{self, Pipe};
 use super::{END_JOB, ImageSource, WorkerReply, WorkerSetup};
-use crate::image::{Image, ImageId};
+use crate::image::{Image, ImageId, Toolchain};
 use crate::pool::{RunError, Runner};
 use crate::request::expected_calls;
 
@@ -68,6 +68,13 @@ impl ProcessRunner {
         let image = ImageId { name: WasmModule::IMAGE.to_owned(), digest: module.digest(), manifest: None };
         let from = ImageSource::Module(module.clone());
         let reset = crate::ResetMode::Fresh;
+        let hello = WorkerSetup { cache_dir: program.cache_dir.clone(), image, from, reset, layers: Vec::new() };
+        Self { program, hello, warmed: None }
+    }
+
+    /// Of workers that compile programs.
+    pub(crate) fn for_toolchain(program: WorkerProgram, toolchain: &Toolchain) -> Self {
+        let (image, from, reset) = (toolchain.id(), ImageSource::Toolchain, crate::ResetMode::Fresh);
         let hello = WorkerSetup { cache_dir: program.cache_dir.clone(), image, from, reset, layers: Vec::new() };
         Self { program, hello, warmed: None }
     }

@@ -38,9 +38,9 @@ pub(crate) struct PackageSpec {
 }
 
 impl PackageSpec {
-    /// The name of its archive, as npm gives it.
+    /// The name of its archive, as npm gives it: `@yowasp/clang` of version 1 is `yowasp-clang-1.tgz`.
     pub(crate) fn file_name(&self) -> String {
-        format!("{}-{}.tgz", self.npm, self.version)
+        format!("{}-{}.tgz", self.npm.trim_start_matches('@').replace('/', "-"), self.version)
     }
 }
 

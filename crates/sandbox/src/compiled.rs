@@ -1,0 +1,190 @@
+//! Jobs of compiled languages: the images `cpp` (C++20) and `c` (C17). The text is compiled to a module, which is run as that of any other job.
+
+use std::sync::Arc;
+
+use quick_cache::Weighter;
+use quick_cache::sync::{Cache, GuardResult};
+use veriplay_core::{
+    CancellationToken, Digest, Entry, Execute, ExecuteError, Exit, Job, Outcome, WasmModule, content_hash,
+};
+
+use crate::compiler::{CompiledLanguage, Compiler, order};
+use crate::image::{ImageError, Toolchain};
+use crate::job_lock::JobLock;
+use crate::modules::ModuleSandbox;
+use crate::pool::Pool;
+use crate::sandbox::{SandboxOptions, run_twice};
+use crate::worker::{ProcessRunner, WorkerProgram};
+
+/// Compiled programs that are kept, and the most bytes of them all.
+const KEPT: usize = 1_000;
+const KEPT_BYTES: u64 = 256 << 20;
+
+/// Runs jobs whose programs are C++ or C. Equal programs are compiled once: a thread that asks for one that another compiles waits for it. An outcome's fuel is the program's own; what compiling takes has limits
+/// of the toolchain's.
+///
+/// The same job has the same outcome on any thread and in any process, as those of a [`crate::Sandbox`].
+pub struct CompiledSandbox {
+    toolchain: Arc<Toolchain>,
+    compiler: CompilerWorkers,
+    /// Shared by all programs that are compiled but one that is compiled again alone.
+    lock: JobLock,
+    compiled: Cache<Digest, Compiled, CompiledWeight>,
+    modules: ModuleSandbox,
+}
+
+enum CompilerWorkers {
+    InProcess(Pool<Compiler>),
+    Processes(Box<Pool<ProcessRunner>>),
+}
+
+/// A module, or the outcome of every job with this program.
+type Compiled = Arc<Result<WasmModule, Outcome>>;
+
+#[derive(Debug, Clone)]
+struct CompiledWeight;
+
+impl Weighter<Digest, Compiled> for CompiledWeight {
+    fn weight(&self, _: &Digest, compiled: &Compiled) -> u64 {
+        let bytes = match compiled.as_ref() {
+            Ok(module) => module.bytes().len(),
+            Err(outcome) => outcome.stderr.len(),
+        };
+        bytes.max(1) as u64
+    }
+}
+
+impl CompiledSandbox {
+    /// A sandbox that compiles and runs programs on the thread that asks.
+    ///
+    /// # Errors
+    /// When the engine cannot be configured.
+    pub fn new(toolchain: Arc<Toolchain>, options: SandboxOptions) -> Result<Self, ImageError> {
+        let here = Compiler::new(Arc::clone(&toolchain));
+        let compiler = CompilerWorkers::InProcess(Pool::new(here, options.parallel(), Vec::new()));
+        Ok(Self::of(toolchain, compiler, ModuleSandbox::new(options)?))
+    }
+
+    /// A sandbox that compiles programs in worker processes, and runs each in others. They load the toolchain from the cache.
+    #[must_use]
+    pub fn in_processes(toolchain: Arc<Toolchain>, options: SandboxOptions, program: WorkerProgram) -> Self {
+        let processes = ProcessRunner::for_toolchain(program.clone(), &toolchain);
+        let compiler = CompilerWorkers::Processes(Box::new(Pool::new(processes, options.parallel(), Vec::new())));
+        Self::of(toolchain, compiler, ModuleSandbox::in_processes(options, program))
+    }
+
+    fn of(toolchain: Arc<Toolchain>, compiler: CompilerWorkers, modules: ModuleSandbox) -> Self {
+        let compiled = Cache::with_weighter(KEPT, KEPT_BYTES, CompiledWeight);
+        Self { toolchain, compiler, lock: JobLock::default(), compiled, modules }
+    }
+
+    /// Runs `job`, unless it is cancelled.
+    ///
+    /// # Errors
+    /// Those of [`crate::Sandbox::run_cancellable`].
+    pub fn run_cancellable(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
+        check_job(job)?;
+        match self.compile(job, cancellation)?.as_ref() {
+            Ok(module) => {
+                let (image, program) = (WasmModule::IMAGE.to_owned(), String::new());
+                let of_module = Job { image, program, module: Some(module.clone()), ..job.clone() };
+                self.modules.run_cancellable(&of_module, cancellation)
+            }
+            Err(outcome) => Ok(within_limits(outcome, job)),
+        }
+    }
+
+    fn compile(&self, job: &Job, cancellation: &CancellationToken) -> Result<Compiled, ExecuteError> {
+        let key = content_hash(&(self.toolchain.digest(), &job.image, &job.program));
+        let place = match self.compiled.get_value_or_guard(&key, None) {
+            GuardResult::Value(known) => return Ok(known),
+            GuardResult::Guard(place) => Some(place),
+            // It comes after a limit of time alone, and there is none.
+            GuardResult::Timeout => None,
+        };
+        let compile = order(&self.toolchain, job);
+        let mut outcome = run_twice(&self.lock, &compile, cancellation, &|may_reuse| match &self.compiler {
+            CompilerWorkers::InProcess(pool) => pool.run(&compile, may_reuse, cancellation),
+            CompilerWorkers::Processes(pool) => pool.run(&compile, may_reuse, cancellation),
+        })?;
+        tracing::debug!(image = job.image.as_str(), fuel = outcome.fuel, exit = ?outcome.exit, "a program was compiled");
+        let is_final = !outcome.met_deadline();
+        let compiled: Compiled = Arc::new(match outcome.fetched.pop() {
+            Some((_, module)) if outcome.exit == Exit::Returned => Ok(module.into()),
+            _ => Err(outcome),
+        });
+        if is_final && let Some(place) = place {
+            // It fails where the entry was evicted meanwhile, and then the module is not kept.
+            place.insert(Arc::clone(&compiled)).ok();
+        }
+        Ok(compiled)
+    }
+}
+
+impl Execute for CompiledSandbox {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.run_cancellable(job, &CancellationToken::new())
+    }
+}
+
+impl std::fmt::Debug for CompiledSandbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CompiledSandbox").field("toolchain", &self.toolchain).finish_non_exhaustive()
+    }
+}
+
+/// The outcome of a job whose program does not compile: the diagnostics are what it prints, within its limits, and it has used nothing.
+fn within_limits(outcome: &Outcome, job: &Job) -> Outcome {
+    let cap = usize::try_from(job.limits.output_bytes).unwrap_or(usize::MAX);
+    let kept = &outcome.stderr[..outcome.stderr.len().min(cap)];
+    Outcome {
+        error: outcome.error.clone(),
+        stderr: kept.to_vec(),
+        truncated: outcome.truncated || kept.len() < outcome.stderr.len(),
+        ..Outcome::new(outcome.exit.clone())
+    }
+}
+
+fn check_job(job: &Job) -> Result<(), ExecuteError> {
+    if CompiledLanguage::of_image(&job.image).is_none() {
+        return Err(ExecuteError::UnknownImage(job.image.clone()));
+    }
+    let refuse = |what: &str| Err(ExecuteError::BadJob(format!("a job of the image `{}` {what}", job.image)));
+    if job.module.is_some() {
+        return refuse("has its program in `program`, and none in `module`");
+    }
+    if job.entry != Entry::Script {
+        return refuse("is run as a script: its functions cannot be called");
+    }
+    if job.preload.is_some() || job.callee.is_some() || job.interactor.is_some() || job.base.is_some() {
+        return refuse("has neither a preload, a callee, an interactor nor a base");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_for_other_images_is_refused_with_the_name_of_this_one() {
+        let job = Job { image: "c".to_owned(), ..Job::script("int main() {}") };
+        assert!(check_job(&job).is_ok());
+        let calls = Job { image: "c".to_owned(), ..Job::call("int f() {}", "f", []) };
+        let module = Job { image: "cpp".to_owned(), ..Job::module(vec![0]) };
+        for (refused, why) in [(calls, "`c` is run as a script"), (module, "`cpp` has its program in `program`")] {
+            let told = check_job(&refused).unwrap_err().to_string();
+            assert!(told.contains(why), "{told}");
+        }
+        assert!(matches!(check_job(&Job::script("")), Err(ExecuteError::UnknownImage(_))));
+    }
+
+    #[test]
+    fn diagnostics_are_cut_at_the_jobs_own_limit() {
+        let outcome = Outcome { stderr: vec![b'x'; 9], fuel: 7, ..Outcome::new(Exit::CompileError) };
+        let mut job = Job::script("");
+        job.limits.output_bytes = 4;
+        let cut = within_limits(&outcome, &job);
+        assert_eq!((cut.stderr.len(), cut.truncated, cut.fuel), (4, true, 0));
+    }
+}

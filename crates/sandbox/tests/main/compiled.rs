@@ -1,0 +1,80 @@
+//! Jobs of C++ and C: the cases of the toolchain's folder in threads and in processes, and what is kept of a program. The toolchain takes minutes to
+//! build, so `VERIPLAY_TEST_CPP` asks for these tests.
+
+use std::io::Write as _;
+use std::sync::{Arc, OnceLock};
+
+use veriplay_core::{Execute, Exit, Job, Limits, Outcome};
+use veriplay_image_cpp::CASES;
+use veriplay_sandbox::{CompiledSandbox, ImageStore, SandboxOptions, Toolchain, default_cache_dir};
+
+use crate::support::{Case, cases, end_of, text};
+use crate::workers;
+
+/// The toolchain of this user's cache, built on first use, where these tests are asked for.
+fn toolchain() -> Option<Arc<Toolchain>> {
+    static FOUND: OnceLock<Arc<Toolchain>> = OnceLock::new();
+    if std::env::var_os("VERIPLAY_TEST_CPP").is_none() {
+        let _ = writeln!(std::io::stderr(), "SKIPPED a test of C++: VERIPLAY_TEST_CPP is not set");
+        return None;
+    }
+    Some(Arc::clone(FOUND.get_or_init(open)))
+}
+
+fn open() -> Arc<Toolchain> {
+    let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
+    store.load_or_build_toolchain(&|_| {}).unwrap_or_else(|error| panic!("{error}; hint: {:?}", error.hint()))
+}
+
+fn job(file: &str, case: &Case) -> Job {
+    let image = if file == "c.txt" { "c" } else { "cpp" };
+    let limits = Limits { fuel: 1_000_000_000, ..Toolchain::default_limits() };
+    let stdin = case.part("stdin").unwrap_or_default().into();
+    Job { image: image.to_owned(), limits, stdin, seed: 7, ..Job::script(case.program.clone()) }
+}
+
+fn check(outcome: &Outcome, case: &Case) {
+    let part = |name: &str| case.part(name).unwrap_or_default();
+    let end = case.part("end").map_or("Returned", str::trim);
+    assert_eq!(end_of(outcome), end, "{}: {outcome:?}", case.title);
+    if outcome.exit != Exit::CompileError {
+        assert_eq!(text(&outcome.stdout), part("stdout"), "{}", case.title);
+    }
+    assert!(text(&outcome.stderr).contains(part("stderr").trim()), "{}: {outcome:?}", case.title);
+    let message = outcome.error.as_ref().map_or("", |error| error.message.as_str());
+    assert!(message.contains(part("message").trim()), "{}: {message}", case.title);
+    if let Some(status) = case.part("status") {
+        assert_eq!(outcome.exit_code.map(|code| code.to_string()).as_deref(), Some(status.trim()), "{}", case.title);
+    }
+}
+
+#[test]
+fn every_case_ends_as_it_says_and_the_same_in_processes() {
+    let Some(toolchain) = toolchain() else { return };
+    let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
+    let threads = CompiledSandbox::new(Arc::clone(&toolchain), options).unwrap();
+    let processes = CompiledSandbox::in_processes(toolchain, options, workers::program());
+    for (file, data) in CASES {
+        for case in cases(data) {
+            let job = job(file, &case);
+            let outcome = threads.execute(&job).unwrap();
+            check(&outcome, &case);
+            assert_eq!(threads.execute(&job).unwrap(), outcome, "{}", case.title);
+            assert_eq!(processes.execute(&job).unwrap(), outcome, "{}", case.title);
+        }
+    }
+}
+
+#[test]
+fn a_text_that_takes_the_compiler_too_long_does_not_compile() {
+    let Some(toolchain) = toolchain() else { return };
+    let sandbox = CompiledSandbox::new(toolchain, SandboxOptions::fastest()).unwrap();
+    let endless = "template <int N, long M> struct A { static const int v = A<N - 1, M * 2>::v + A<N - 1, M * 2 + 1>::v; };\n\
+                   template <long M> struct A<0, M> { static const int v = 1; };\n\
+                   int main() { return A<30, 1>::v; }";
+    let outcome = sandbox.execute(&Job { image: "cpp".to_owned(), ..Job::script(endless) }).unwrap();
+    assert_eq!((end_of(&outcome).as_str(), outcome.fuel), ("CompileError compiler_limit", 0));
+    let nested = format!("int main() {{ return {}1{}; }}", "(".repeat(100_000), ")".repeat(100_000));
+    let outcome = sandbox.execute(&Job { image: "c".to_owned(), ..Job::script(nested) }).unwrap();
+    assert_eq!(outcome.exit, Exit::CompileError, "{outcome:?}");
+}
