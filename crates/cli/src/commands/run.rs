@@ -1,5 +1,6 @@
-//! `veriplay run`: one program in the sandbox, a Python file or a WebAssembly module.
+//! `veriplay run`: one program in the sandbox, a file of Python or JavaScript or a WebAssembly module.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -10,18 +11,19 @@ use clap::Args;
 use serde::Serialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::free_memory::mib;
-use veriplay_console::image::ImageArguments;
+use veriplay_console::image;
 use veriplay_console::isolation::{self, Isolation};
 use veriplay_console::json_file::read_at_most;
 use veriplay_console::limits::{LimitArguments, check_memory};
 use veriplay_console::progress;
-use veriplay_core::{Entry, Execute, Job, LimitKind, Limits, RunReport, Value};
+use veriplay_core::{Entry, Execute, Job, Language, LimitKind, Limits, RunReport, Value};
+use veriplay_python::Python;
 use veriplay_sandbox::SandboxOptions;
 
-/// Run one Python file, or one module for wasm32-wasip1, in the sandbox
+/// Run one file of Python or JavaScript, or one module for wasm32-wasip1, in the sandbox
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The program, Python or a WebAssembly module; `-` is standard input
+    /// The program: Python, JavaScript or a WebAssembly module; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// A file that the program reads as its standard input; `-` is this command's
@@ -38,8 +40,10 @@ pub(super) struct Arguments {
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    #[command(flatten)]
-    image: ImageArguments,
+    /// The image that the program runs in: `python`, `python-numpy`, which has numpy imported already, `javascript` or one of your own [default:
+    /// `javascript` for a file that ends in `.js`, `.cjs` or `.mjs`, else `python`]
+    #[arg(long, value_name = "NAME", value_parser = image::parse_name)]
+    image: Option<String>,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
     workers: Isolation,
@@ -65,16 +69,17 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         let what = "standard input cannot be both the program and what the program reads";
         return Err(Failure::message(ExitCode::Input, what).hint("give one of the two as a file"));
     }
-    let limits = args.limits.overrides().apply(args.image.default_limits()?);
+    let image_name = image_name(&args);
+    let limits = args.limits.overrides().apply(image::find_spec(image_name)?.default_limits());
     // The option bounds what is read, so it is checked before that.
-    let opened = args.limits.memory_mib.map(|_| args.image.open()).transpose()?;
+    let opened = args.limits.memory_mib.map(|_| image::open(image_name)).transpose()?;
     opened.iter().try_for_each(|image| check_memory("--memory-mib", args.limits.memory_mib, image))?;
     let program = read_file(&args.file, limits.memory_bytes)?;
     let stdin = args.stdin.as_ref().map(|path| read_file(path, limits.memory_bytes)).transpose()?.unwrap_or_default();
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
     let (job, sandbox): (Job, Box<dyn Execute>) = if program.starts_with(MODULE) {
         if args.call.is_some() {
-            let what = "`--call` is for Python programs, and this is a WebAssembly module";
+            let what = "`--call` is for programs in Python and JavaScript, and this is a WebAssembly module";
             return Err(Failure::message(ExitCode::Input, what).hint("leave it out: the module's `_start` is run"));
         }
         (Job::module(program), Box::new(isolation::open_modules(options, args.workers)?))
@@ -82,7 +87,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         let program = String::from_utf8(program)
             .with_context(|| format!("`{}` is neither UTF-8 nor a WebAssembly module", args.file.display()))
             .or_fail(ExitCode::Input)?;
-        let image = opened.map_or_else(|| args.image.open(), Ok)?;
+        let image = opened.map_or_else(|| image::open(image_name), Ok)?;
         let job = Job { image: image.name().to_owned(), entry: entry(&args)?, ..Job::script(program) };
         (job, Box::new(isolation::open_sandbox(image, options, args.workers)?))
     };
@@ -117,6 +122,15 @@ fn read_file(path: &Path, memory_bytes: u64) -> Result<Vec<u8>, Failure> {
         let what = format!("{name} is larger than the guest's memory, {} MiB", memory_bytes >> 20);
         Failure::message(ExitCode::Input, what).hint("give a smaller file, or more memory by `--memory-mib`")
     })
+}
+
+/// The image that is named, else that of the language by which the file is called.
+fn image_name(args: &Arguments) -> &str {
+    let by_ending = match args.file.extension().and_then(OsStr::to_str) {
+        Some("js" | "cjs" | "mjs") => "javascript",
+        _ => Python.image(),
+    };
+    args.image.as_deref().unwrap_or(by_ending)
 }
 
 fn entry(args: &Arguments) -> Result<Entry, Failure> {
