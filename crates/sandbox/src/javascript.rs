@@ -291,3 +291,58 @@ fn has_object(value: &Value) -> bool {
         Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) | Value::Bytes(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::Channel;
+    use crate::wasi::{Wasi, WasiSetup, bare_tree};
+
+    const CAP: u64 = 4000;
+
+    fn host() -> Host {
+        let setup = WasiSetup { output_bytes: CAP, ..WasiSetup::default() };
+        let wasi = Wasi::new(&bare_tree().unwrap(), &setup).unwrap();
+        Host::new(wasi, Channel::new(b"request".to_vec(), 1, CAP), u64::MAX)
+    }
+
+    /// The refusal of the last of these frames, where it is refused.
+    fn refusal(frames: &[&[u8]]) -> Option<HostTrap> {
+        let mut host = host();
+        let (last, first) = frames.split_last().unwrap();
+        for frame in first {
+            assert!(receive(&mut host, frame).is_ok(), "{frame:?}");
+        }
+        receive(&mut host, last).err()
+    }
+
+    #[test]
+    fn a_frame_of_the_channel_is_refused_out_of_turn() {
+        assert_eq!(refusal(&[b"J", b"VN", b"D"]), None);
+        assert_eq!(refusal(&[b"J", b"1text", b"2text", b"VN"]), None);
+        let forged: [&[&[u8]]; 8] = [
+            &[b""],
+            &[b"VN"],
+            &[b"J", b"J"],
+            &[b"J", b"D"],
+            &[b"J", b"VN", b"VN"],
+            &[b"J", b"VN", b"D", b"VN"],
+            &[b"J", b"y"],
+            &[b"z1234567"],
+        ];
+        for frames in forged {
+            assert!(matches!(refusal(frames), Some(HostTrap::Protocol(_))), "{frames:?}");
+        }
+        let long = [b"V".as_slice(), &[b'N'; 5000]].concat();
+        assert!(matches!(refusal(&[b"J", &long]), Some(HostTrap::Exceeded { .. })));
+    }
+
+    #[test]
+    fn what_a_system_call_would_do_is_noted_as_one() {
+        for (frame, is_call) in [(&b"1x"[..], true), (b"fa", true), (b"u", false), (b"ex", false), (b"~", false)] {
+            let mut host = host();
+            assert!(receive(&mut host, frame).is_ok());
+            assert_eq!(host.called_system, is_call, "{frame:?}");
+        }
+    }
+}
