@@ -40,8 +40,8 @@ pub(super) struct Arguments {
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// The image that the program runs in: `python`, `python-numpy`, which has numpy imported already, `javascript` or one of your own [default:
-    /// `javascript` for a file that ends in `.js`, `.cjs` or `.mjs`, else `python`]
+    /// The image that the program runs in: `python`, `python-numpy`, which has numpy imported already, `javascript` or one of your own
+    /// [default: `javascript` for a file that ends in `.js`, `.cjs` or `.mjs`, else `python`]
     #[arg(long, value_name = "NAME", value_parser = image::parse_name)]
     image: Option<String>,
     /// Where guests run
