@@ -57,10 +57,8 @@ async fn call<P: WasmParams + Sync, R: WasmResults + Sync>(
 }
 
 /// `env.host_call(name, name length, this, argc, argv) -> value`: one frame to the host, one back.
-async fn host_call(
-    mut caller: Caller<'_, Host>,
-    (name, name_len, _, _, argv): (i32, i32, i32, i32, i32),
-) -> wasmtime::Result<i32> {
+async fn host_call(mut caller: Caller<'_, Host>, arguments: (i32, i32, i32, i32, i32)) -> wasmtime::Result<i32> {
+    let (name, name_len, _, _, argv) = arguments;
     if caller.data().channel.is_answering() {
         return Err(protocol("a frame inside a frame"));
     }
@@ -74,10 +72,8 @@ async fn host_call(
 }
 
 /// `env.host_promise_rejection(promise, reason, is handled)`: a promise is rejected that nothing handles, or is handled after that.
-async fn note_rejection(
-    mut caller: Caller<'_, Host>,
-    (promise, reason, is_handled): (i32, i32, i32),
-) -> wasmtime::Result<()> {
+async fn note_rejection(mut caller: Caller<'_, Host>, arguments: (i32, i32, i32)) -> wasmtime::Result<()> {
+    let (promise, reason, is_handled) = arguments;
     let guest = interpreter(caller.data())?;
     let memory = caller.data().memory()?;
     let identity = long_at(memory.data(&caller), promise)?;
@@ -96,7 +92,6 @@ async fn note_rejection(
 
 /// What is to be done for a frame.
 enum Reply {
-    /// Send these bytes back.
     Bytes(Vec<u8>),
     /// Send back what is behind the frame's tag, as a string.
     Text,
