@@ -38,7 +38,11 @@ impl GameExecutor {
         let error = match ImageSpec::find(name) {
             Ok(spec) if spec.is_python() => return Ok(()),
             Ok(_) => {
-                return Err(bad_value(key, &name, "an image of Python: the programs of games are in no other language"));
+                return Err(bad_value(
+                    key,
+                    &name,
+                    "an image of Python: the programs of games are in no other language",
+                ));
             }
             Err(error) => error,
         };

@@ -357,7 +357,9 @@ fn a_manifest_in_the_users_directory_is_an_image() {
     says(&named, &["warn  own images: `", "`preloads`"]);
     let missing = stdout(&ended(&mut with_images(nowhere, &["doctor"]), 11, &[]));
     says(&missing, &["FAIL  own images: `/non"]);
-    for (image, expected) in [("wrong", "`preloads`"), ("colors", "one of python, python-numpy, javascript, colours, wrong")] {
+    for (image, expected) in
+        [("wrong", "`preloads`"), ("colors", "one of python, python-numpy, javascript, colours, wrong")]
+    {
         let mut play = with_images(dir.path(), &["play", "--dry-run", "--set", &format!("gate.image={image}")]);
         ended(&mut play, 3, &[&format!("configuration key `gate.image` is `{image}`"), expected]);
     }
