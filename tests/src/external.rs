@@ -25,6 +25,15 @@ pub fn report_without_pip(reason: &str) {
     report_skipped(reason);
 }
 
+/// Reports a test that is skipped for want of npm.
+///
+/// # Panics
+/// `VERIPLAY_REQUIRE_NPM` is set, as in `.ci/run` where npm is installed.
+pub fn report_without_npm(reason: &str) {
+    assert!(std::env::var_os("VERIPLAY_REQUIRE_NPM").is_none(), "{reason}");
+    report_skipped(reason);
+}
+
 /// A published file of the folder `VERIPLAY_DATA`, or of `shared/data` beside the repository; where it is missing, that is reported.
 pub fn published_file(name: &str) -> Option<PathBuf> {
     let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();

@@ -27,11 +27,11 @@ pub fn store() -> Result<ImageStore, Failure> {
     ImageStore::open(&dir).map_err(failure)
 }
 
-/// The option for the image of a command's programs.
+/// The option for the image of a command's programs, which are in Python.
 #[derive(Debug, Args)]
 pub struct ImageArguments {
     /// The image that programs run in: `python`, `python-numpy`, which has numpy imported already, or one of your own
-    #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = parse_name)]
+    #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = parse_python_name)]
     image: String,
 }
 
@@ -55,8 +55,22 @@ impl ImageArguments {
 
 /// Reads the value of an option that names an image: there must be one of that name. The error says what to do, which clap has no place for.
 pub fn parse_name(name: &str) -> Result<String, String> {
+    find_named(name).map(|_| name.to_owned())
+}
+
+/// The same for a command whose programs are in Python.
+pub fn parse_python_name(name: &str) -> Result<String, String> {
+    match find_named(name)?.is_python() {
+        true => Ok(name.to_owned()),
+        false => {
+            Err("its programs are not in Python, and this command has no others; `veriplay run` takes it".to_owned())
+        }
+    }
+}
+
+fn find_named(name: &str) -> Result<ImageSpec, String> {
     let told = |error: ImageError| error.hint().map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"));
-    ImageSpec::find(name).map(|_| name.to_owned()).map_err(told)
+    ImageSpec::find(name).map_err(told)
 }
 
 /// The image of that name.

@@ -33,9 +33,19 @@ impl GameExecutor {
         Ok(Self::over(game_image, names.map(open).collect::<Result<_, Failure>>()?))
     }
 
-    /// Refuses the value of configuration key `key` where it names no image.
+    /// Refuses the value of configuration key `key` where it names no image of Python.
     pub fn check_image(key: &str, name: &str) -> Result<(), Failure> {
-        let Err(error) = ImageSpec::find(name) else { return Ok(()) };
+        let error = match ImageSpec::find(name) {
+            Ok(spec) if spec.is_python() => return Ok(()),
+            Ok(_) => {
+                return Err(bad_value(
+                    key,
+                    &name,
+                    "an image of Python: the programs of games are in no other language",
+                ));
+            }
+            Err(error) => error,
+        };
         let failure = match &error {
             ImageError::UnknownName { known, .. } => bad_value(key, &name, &format!("one of {}", known.join(", "))),
             error => Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{name}`: {error}")),

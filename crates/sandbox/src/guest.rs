@@ -27,7 +27,6 @@ use crate::image::Image;
 use crate::job_profile::{JobProfile, TurnCost, nanoseconds_since};
 use crate::kept_states::{GuestState, KeptStates, StateKey};
 use crate::memory::{InstalledBaseline, ResetMode, prefer_huge_pages};
-use crate::quickjs::Promises;
 use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
@@ -357,7 +356,7 @@ impl GuestInstance {
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;
-        host.promises = Promises::default();
+        host.promises.rejected.clear();
         Ok(())
     }
 

@@ -1,6 +1,5 @@
 //! The kinds of guests: how a host enters one, and how frames cross.
 
-/// A kind of guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GuestKind {
     /// CPython, or a module of a test: it exports `turn` and `host_alloc`, and imports `host.call`.

@@ -57,10 +57,8 @@ async fn call<P: WasmParams + Sync, R: WasmResults + Sync>(
 }
 
 /// `env.host_call(name, name length, this, argc, argv) -> value`: one frame to the host, one back.
-async fn host_call(
-    mut caller: Caller<'_, Host>,
-    (name, name_len, _, _, argv): (i32, i32, i32, i32, i32),
-) -> wasmtime::Result<i32> {
+async fn host_call(mut caller: Caller<'_, Host>, arguments: (i32, i32, i32, i32, i32)) -> wasmtime::Result<i32> {
+    let (name, name_len, _, _, argv) = arguments;
     if caller.data().channel.is_answering() {
         return Err(protocol("a frame inside a frame"));
     }
@@ -74,10 +72,8 @@ async fn host_call(
 }
 
 /// `env.host_promise_rejection(promise, reason, is handled)`: a promise is rejected that nothing handles, or is handled after that.
-async fn note_rejection(
-    mut caller: Caller<'_, Host>,
-    (promise, reason, is_handled): (i32, i32, i32),
-) -> wasmtime::Result<()> {
+async fn note_rejection(mut caller: Caller<'_, Host>, arguments: (i32, i32, i32)) -> wasmtime::Result<()> {
+    let (promise, reason, is_handled) = arguments;
     let guest = interpreter(caller.data())?;
     let memory = caller.data().memory()?;
     let identity = long_at(memory.data(&caller), promise)?;
@@ -96,7 +92,6 @@ async fn note_rejection(
 
 /// What is to be done for a frame.
 enum Reply {
-    /// Send these bytes back.
     Bytes(Vec<u8>),
     /// Send back what is behind the frame's tag, as a string.
     Text,
@@ -289,5 +284,60 @@ fn has_object(value: &Value) -> bool {
         }
         Value::Dict(pairs) => pairs.iter().any(|(key, value)| has_object(key) || has_object(value)),
         Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) | Value::Bytes(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::Channel;
+    use crate::wasi::{Wasi, WasiSetup, bare_tree};
+
+    const CAP: u64 = 4000;
+
+    fn host() -> Host {
+        let setup = WasiSetup { output_bytes: CAP, ..WasiSetup::default() };
+        let wasi = Wasi::new(&bare_tree().unwrap(), &setup).unwrap();
+        Host::new(wasi, Channel::new(b"request".to_vec(), 1, CAP), u64::MAX)
+    }
+
+    /// The refusal of the last of these frames, where it is refused.
+    fn refusal(frames: &[&[u8]]) -> Option<HostTrap> {
+        let mut host = host();
+        let (last, first) = frames.split_last().unwrap();
+        for frame in first {
+            assert!(receive(&mut host, frame).is_ok(), "{frame:?}");
+        }
+        receive(&mut host, last).err()
+    }
+
+    #[test]
+    fn a_frame_of_the_channel_is_refused_out_of_turn() {
+        assert_eq!(refusal(&[b"J", b"VN", b"D"]), None);
+        assert_eq!(refusal(&[b"J", b"1text", b"2text", b"VN"]), None);
+        let forged: [&[&[u8]]; 8] = [
+            &[b""],
+            &[b"VN"],
+            &[b"J", b"J"],
+            &[b"J", b"D"],
+            &[b"J", b"VN", b"VN"],
+            &[b"J", b"VN", b"D", b"VN"],
+            &[b"J", b"y"],
+            &[b"z1234567"],
+        ];
+        for frames in forged {
+            assert!(matches!(refusal(frames), Some(HostTrap::Protocol(_))), "{frames:?}");
+        }
+        let long = [b"V".as_slice(), &[b'N'; 5000]].concat();
+        assert!(matches!(refusal(&[b"J", &long]), Some(HostTrap::Exceeded { .. })));
+    }
+
+    #[test]
+    fn what_a_system_call_would_do_is_noted_as_one() {
+        for (frame, is_call) in [(&b"1x"[..], true), (b"fa", true), (b"u", false), (b"ex", false), (b"~", false)] {
+            let mut host = host();
+            assert!(receive(&mut host, frame).is_ok());
+            assert_eq!(host.called_system, is_call, "{frame:?}");
+        }
     }
 }

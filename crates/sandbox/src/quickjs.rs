@@ -19,7 +19,6 @@ pub(crate) struct QuickJs {
     pub(crate) get_bytes: TypedFunc<(i32, i32), i32>,
     /// `(address, length) -> value`, with a copy of the bytes.
     pub(crate) new_bytes: TypedFunc<(i32, i32), i32>,
-    /// `(address, length) -> value`
     pub(crate) new_text: TypedFunc<(i32, i32), i32>,
     pub(crate) copy_value: TypedFunc<i32, i32>,
     pub(crate) free_value: TypedFunc<i32, ()>,
@@ -28,7 +27,7 @@ pub(crate) struct QuickJs {
     pub(crate) run_job: TypedFunc<(), i32>,
     pub(crate) new_error: TypedFunc<(), i32>,
     pub(crate) context: TypedFunc<(), i32>,
-    /// `(context, the error itself)`
+    /// Of a context, and the bits of an error in it.
     pub(crate) make_uncatchable: TypedFunc<(i32, i64), ()>,
     pub(crate) throw: TypedFunc<i32, i32>,
 }
@@ -62,9 +61,8 @@ impl QuickJs {
 pub(crate) struct Fixtures {
     /// The function that is called for a turn.
     pub(crate) turn: i32,
-    /// The value `undefined`.
     pub(crate) nothing: i32,
-    /// Eight bytes for lengths.
+    /// Eight bytes that lengths are written to.
     pub(crate) scratch: i32,
 }
 

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::{Output, Stdio};
 
 use serde_json::Value;
+use veriplay_tests::external::report_without_npm;
 
 use super::commands::{ended, fails, holds};
 use super::verify::rows;
@@ -61,6 +62,23 @@ fn numpy_is_there_already_in_its_image_and_random_numbers_follow_the_seed() {
     let fuel = |report: &Value| report["fuel"].as_u64().expect("a count");
     assert!(fuel(&one) * 10 < fuel(&plain), "{one} {plain}");
     assert_ne!(one["stdout"], report(program, &["--image", "python-numpy", "--seed", "8"])["stdout"]);
+}
+
+#[test]
+fn a_file_of_javascript_is_known_by_its_ending() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("program.js");
+    std::fs::write(&path, "const f = n => [n, null]; console.log(2 ** 0.5)").expect("it is written");
+    let run = |options: &[&str]| veriplay().arg("run").args(options).arg(&path).output().expect("it starts");
+    let output = run(&["--workers", "process"]);
+    if output.status.code() == Some(4) && stderr(&output).contains("npm pack") {
+        return report_without_npm(&stderr(&output));
+    }
+    ended(&output, 0, &["returned; "]);
+    assert_eq!(stdout(&output), "1.4142135623730951\n");
+    assert_eq!(stdout(&run(&["--call", "f", "--arguments", "3"])), "1.4142135623730951\n[3, None]\n");
+    ended(&run(&["--image", "python"]), 10, &["SyntaxError"]);
+    fails(veriplay().args(["bench", "--image", "javascript"]), 2, &["its programs are not in Python"]);
 }
 
 #[test]

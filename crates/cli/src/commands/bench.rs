@@ -156,7 +156,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum)]
     workers: Option<Isolation>,
     /// The image that guests run in: `python`, `python-numpy` or one of your own [default: python]
-    #[arg(long, value_name = "NAME", value_parser = image::parse_name)]
+    #[arg(long, value_name = "NAME", value_parser = image::parse_python_name)]
     image: Option<String>,
     /// Print one JSON object instead of a table
     #[arg(long)]

@@ -1,5 +1,6 @@
-//! `veriplay run`: one program in the sandbox: a file of Python, C++ or C, or a WebAssembly module.
+//! `veriplay run`: one program in the sandbox: a file of Python, JavaScript, C++ or C, or a WebAssembly module.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -10,18 +11,20 @@ use clap::Args;
 use serde::Serialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::free_memory::mib;
-use veriplay_console::image::{self, ImageArguments};
+use veriplay_console::image;
 use veriplay_console::isolation::{self, Isolation};
 use veriplay_console::json_file::read_at_most;
 use veriplay_console::limits::{LimitArguments, check_memory};
 use veriplay_console::progress;
-use veriplay_core::{Entry, Execute, Job, LimitKind, Limits, RunReport, Value};
+use veriplay_core::{Entry, Execute, Job, Language, LimitKind, Limits, RunReport, Value};
+use veriplay_python::Python;
 use veriplay_sandbox::{SandboxOptions, Toolchain};
 
-/// Run one Python, C++ or C file, or one module for wasm32-wasip1, in the sandbox
+/// Run one file of Python, JavaScript, C++ or C, or one module for wasm32-wasip1, in the sandbox
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The program: C++ if it ends in `.cpp`, `.cc` or `.cxx`, C if in `.c`, or else Python or a WebAssembly module; `-` is standard input
+    /// The program: C++ if it ends in `.cpp`, `.cc` or `.cxx`, C if in `.c`, JavaScript if in `.js`, `.cjs` or `.mjs`, or else Python or a
+    /// WebAssembly module; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// A file that the program reads as its standard input; `-` is this command's
@@ -38,8 +41,10 @@ pub(super) struct Arguments {
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    #[command(flatten)]
-    image: ImageArguments,
+    /// The image that the program runs in: `python`, `python-numpy`, which has numpy imported already, `javascript` or one of your own
+    /// [default: that of the file's language]
+    #[arg(long, value_name = "NAME", value_parser = image::parse_name)]
+    image: Option<String>,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
     workers: Isolation,
@@ -50,6 +55,8 @@ pub(super) struct Arguments {
 
 /// The bytes that every WebAssembly module begins with.
 const MODULE: &[u8] = b"\0asm";
+/// The images whose programs are compiled.
+const COMPILED: [&str; 2] = ["cpp", "c"];
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -65,12 +72,14 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         let what = "standard input cannot be both the program and what the program reads";
         return Err(Failure::message(ExitCode::Input, what).hint("give one of the two as a file"));
     }
-    let compiled = compiled_image(&args.file);
-    let default = if compiled.is_some() { Toolchain::default_limits() } else { args.image.default_limits()? };
+    let image_name = image_name(&args);
+    let is_compiled = COMPILED.contains(&image_name);
+    let default =
+        if is_compiled { Toolchain::default_limits() } else { image::find_spec(image_name)?.default_limits() };
     let limits = args.limits.overrides().apply(default);
     // The option bounds what is read, so it is checked before that.
-    let bounds_image = args.limits.memory_mib.is_some() && compiled.is_none();
-    let opened = bounds_image.then(|| args.image.open()).transpose()?;
+    let bounds_image = args.limits.memory_mib.is_some() && !is_compiled;
+    let opened = bounds_image.then(|| image::open(image_name)).transpose()?;
     opened.iter().try_for_each(|image| check_memory("--memory-mib", args.limits.memory_mib, image))?;
     let program = read_file(&args.file, limits.memory_bytes)?;
     let stdin = args.stdin.as_ref().map(|path| read_file(path, limits.memory_bytes)).transpose()?.unwrap_or_default();
@@ -82,12 +91,12 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         let program = String::from_utf8(program)
             .with_context(|| format!("`{}` is neither UTF-8 nor a WebAssembly module", args.file.display()))
             .or_fail(ExitCode::Input)?;
-        if let Some(image) = compiled {
+        if is_compiled {
             refuse_call(&args, "one that is compiled", "leave it out: its `main` is run")?;
             let sandbox = isolation::open_compiled(image::open_toolchain()?, options, args.workers)?;
-            (Job { image: image.to_owned(), ..Job::script(program) }, Box::new(sandbox))
+            (Job { image: image_name.to_owned(), ..Job::script(program) }, Box::new(sandbox))
         } else {
-            let image = opened.map_or_else(|| args.image.open(), Ok)?;
+            let image = opened.map_or_else(|| image::open(image_name), Ok)?;
             let job = Job { image: image.name().to_owned(), entry: entry(&args)?, ..Job::script(program) };
             (job, Box::new(isolation::open_sandbox(image, options, args.workers)?))
         }
@@ -112,23 +121,6 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         .maybe_hint(report.limit.and_then(|limit| limit_hint(limit, &job.limits))))
 }
 
-/// The image of a program that is compiled, by the end of its file's name.
-fn compiled_image(file: &Path) -> Option<&'static str> {
-    match file.extension()?.to_str()? {
-        "cpp" | "cc" | "cxx" => Some("cpp"),
-        "c" => Some("c"),
-        _ => None,
-    }
-}
-
-fn refuse_call(args: &Arguments, kind: &str, hint: &'static str) -> Result<(), Failure> {
-    if args.call.is_none() {
-        return Ok(());
-    }
-    let what = format!("`--call` is for Python programs, and this is {kind}");
-    Err(Failure::message(ExitCode::Input, what).hint(hint))
-}
-
 /// Reads the program or its input: what is larger than the guest's memory would not fit there either.
 fn read_file(path: &Path, memory_bytes: u64) -> Result<Vec<u8>, Failure> {
     let (name, read) = match path == Path::new("-") {
@@ -140,6 +132,25 @@ fn read_file(path: &Path, memory_bytes: u64) -> Result<Vec<u8>, Failure> {
         let what = format!("{name} is larger than the guest's memory, {} MiB", memory_bytes >> 20);
         Failure::message(ExitCode::Input, what).hint("give a smaller file, or more memory by `--memory-mib`")
     })
+}
+
+/// The image that is named, else that of the language by which the file is called.
+fn image_name(args: &Arguments) -> &str {
+    let by_ending = match args.file.extension().and_then(OsStr::to_str) {
+        Some("js" | "cjs" | "mjs") => "javascript",
+        Some("cpp" | "cc" | "cxx") => "cpp",
+        Some("c") => "c",
+        _ => Python.image(),
+    };
+    args.image.as_deref().unwrap_or(by_ending)
+}
+
+fn refuse_call(args: &Arguments, kind: &str, hint: &'static str) -> Result<(), Failure> {
+    if args.call.is_none() {
+        return Ok(());
+    }
+    let what = format!("`--call` is for programs in Python and JavaScript, and this is {kind}");
+    Err(Failure::message(ExitCode::Input, what).hint(hint))
 }
 
 fn entry(args: &Arguments) -> Result<Entry, Failure> {

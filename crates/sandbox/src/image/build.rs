@@ -97,11 +97,7 @@ fn snapshot_python(
     engine: &Engine,
     code: &CompiledGuest,
 ) -> Result<GuestSnapshot, ImageError> {
-    let load = || -> Result<PreloadGuest, ImageError> {
-        let mut guest = PreloadGuest::start(spec, engine, code)?;
-        guest.load(&spec.common().harness, python, libraries)?;
-        Ok(guest)
-    };
+    let load = || PreloadGuest::start(spec, engine, code)?.load(&spec.common().harness, python, libraries);
     let mut guest = load()?;
     guest.run_text(&format!("_room = bytearray({})\ndel _room", spec.common().headroom_bytes))?;
     guest.run_text(snapshot::START)?;
@@ -298,7 +294,7 @@ impl PreloadGuest {
     }
 
     /// Loads everything that a job can use without loading it.
-    fn load(&mut self, harness: &str, python: &PythonSpec, libraries: &[LibraryModule]) -> Result<(), ImageError> {
+    fn load(mut self, harness: &str, python: &PythonSpec, libraries: &[LibraryModule]) -> Result<Self, ImageError> {
         // First, so that the preload finds them.
         self.run_text(&module_text(library::MODULE, LIBRARIES))?;
         for module in libraries {
@@ -314,7 +310,7 @@ impl PreloadGuest {
         for (name, source) in &python.modules {
             self.run_text(&module_text(name, source))?;
         }
-        Ok(())
+        Ok(self)
     }
 
     fn list_alive(mut self) -> Result<Vec<u8>, ImageError> {

@@ -43,15 +43,15 @@ pub enum ImageError {
     /// npm could not be started.
     #[error("cannot start `{command}`: {cause}")]
     NpmMissing {
-        /// The command.
+        /// The command that would have brought it.
         command: String,
-        /// Why it failed.
+        /// Why it could not be started.
         cause: std::io::Error,
     },
     /// npm ran and downloaded no package.
     #[error("`{command}` brought no package: {detail}")]
     NpmFailed {
-        /// The command.
+        /// The command that should have brought it.
         command: String,
         /// The end of its error output.
         detail: String,

@@ -6,7 +6,6 @@ use super::{WORK, Wasi};
 
 /// The most bytes of one read.
 const MOST_READ: usize = 64 << 10;
-/// The longest path.
 const MOST_PATH: usize = 4096;
 
 impl Wasi {

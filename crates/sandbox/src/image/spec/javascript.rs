@@ -26,7 +26,6 @@ pub(crate) struct JavaScriptSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PackageSpec {
-    /// Its name.
     pub(crate) npm: String,
     pub(crate) version: String,
     /// The digest that npm's registries state, for people who compare.

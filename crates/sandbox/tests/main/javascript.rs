@@ -1,0 +1,267 @@
+//! Jobs in JavaScript: the cases of the image, what ends a program, what such a job cannot have. Without npm and without its package the tests are
+//! skipped, unless `VERIPLAY_REQUIRE_NPM` is set.
+
+use std::io::Write as _;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value as Json;
+use veriplay_core::{
+    CallResult, Callee, Entry, Execute, ExecuteError, Exit, InteractionEnd, Interactor, Job, LimitKind, Limits,
+    Outcome, Preload, Value,
+};
+use veriplay_image_javascript::CASES;
+use veriplay_sandbox::{Image, ImageError, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, default_cache_dir};
+
+use crate::support::{calls, end_of, limits, run, script, text};
+use crate::workers::program as worker_program;
+
+/// The JavaScript image, built on first use; `None` where npm brings no package.
+fn image() -> Option<Arc<Image>> {
+    static IMAGE: OnceLock<Result<Arc<Image>, String>> = OnceLock::new();
+    IMAGE.get_or_init(open_image).clone().inspect_err(|reason| report_skipped(reason)).ok()
+}
+
+/// Opens it. The error says why there is no package.
+fn open_image() -> Result<Arc<Image>, String> {
+    let open = || ImageStore::open(&default_cache_dir()?)?.load_or_build(&ImageSpec::builtin("javascript")?, &|_| {});
+    open().map_err(|error| {
+        let is_missing = matches!(error, ImageError::NpmMissing { .. } | ImageError::NpmFailed { .. });
+        let may_skip = is_missing && std::env::var_os("VERIPLAY_REQUIRE_NPM").is_none();
+        assert!(may_skip, "{error}; hint: {:?}", error.hint());
+        error.to_string()
+    })
+}
+
+fn report_skipped(reason: &str) {
+    let thread = std::thread::current();
+    let line = format!("SKIPPED {}: {reason}\n", thread.name().unwrap_or("a test"));
+    let _ = std::io::stderr().write_all(line.as_bytes());
+    if let Some(path) = std::env::var_os("VERIPLAY_SKIPPED") {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    }
+}
+
+fn sandbox() -> Option<Sandbox> {
+    image().map(|image| Sandbox::new(image, SandboxOptions::fastest()))
+}
+
+fn in_javascript(job: Job) -> Job {
+    Job { image: "javascript".to_owned(), ..job }
+}
+
+/// A case of the image's files: its header, and its program.
+struct Case {
+    header: Json,
+    program: String,
+}
+
+impl Case {
+    fn all() -> Vec<Self> {
+        let mut cases: Vec<Self> = Vec::new();
+        for line in CASES.iter().flat_map(|(_, text)| text.split('\n')) {
+            if let Some(header) = line.strip_prefix("//! ") {
+                cases.push(Self { header: serde_json::from_str(header).unwrap(), program: String::new() });
+            } else if let Some(case) = cases.last_mut() {
+                case.program += line;
+                case.program.push('\n');
+            }
+        }
+        assert!(cases.len() > 100, "{} cases", cases.len());
+        cases
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        self.header.get(key).map(|text| text.as_str().unwrap())
+    }
+
+    fn job(&self) -> Job {
+        let number = |key: &str| self.header.get(key).map(|number| number.as_u64().unwrap());
+        let files = self.header.get("files").and_then(Json::as_object).into_iter().flatten();
+        let limits = Limits { fuel: 200_000_000_000, output_bytes: number("cap").unwrap_or(64 << 10), ..limits() };
+        let program =
+            self.text("program").map_or_else(|| self.program.trim_matches('\n').to_owned() + "\n", str::to_owned);
+        let entry = self.text("entry").map_or(Entry::Script, |function| {
+            let Value::List(lists) = literal(self.text("arguments").unwrap_or("[()]")) else { panic!("no list") };
+            let arguments = lists.into_iter().map(|list| match list {
+                Value::Tuple(list) => list,
+                other => vec![other],
+            });
+            Entry::Calls { function: function.to_owned(), arguments: arguments.collect() }
+        });
+        let job = Job {
+            entry,
+            limits,
+            seed: number("seed").unwrap_or(0),
+            stdin: self.text("stdin").unwrap_or_default().as_bytes().to_vec(),
+            files: files.map(|(path, text)| (path.clone(), text.as_str().unwrap().as_bytes().to_vec())).collect(),
+            ..script(&program)
+        };
+        in_javascript(job)
+    }
+
+    /// What is wrong with an outcome.
+    fn faults(&self, outcome: &Outcome) -> Vec<String> {
+        let mut faults = Vec::new();
+        let exit = exit_of(outcome);
+        if !fits(&exit, self.text("exit").unwrap_or("returned")) {
+            faults.push(format!("exit `{exit}`"));
+        }
+        if self.text("stdout").is_some_and(|wanted| wanted != text(&outcome.stdout)) {
+            faults.push(format!("stdout {:?}", text(&outcome.stdout)));
+        }
+        if self.text("stderr").is_some_and(|wanted| !text(&outcome.stderr).contains(wanted)) {
+            faults.push(format!("stderr {:?}", text(&outcome.stderr)));
+        }
+        let Some(results) = self.header.get("results").and_then(Json::as_array) else { return faults };
+        if results.len() != outcome.calls.len() {
+            faults.push(format!("{} results", outcome.calls.len()));
+        }
+        let pairs = results.iter().map(|wanted| wanted.as_str().unwrap()).zip(&outcome.calls);
+        faults.extend(pairs.filter(|(wanted, found)| !is_result(wanted, found)).map(|pair| format!("{pair:?}")));
+        faults
+    }
+}
+
+/// What a literal of Python stands for, the names `nan` and `inf` included.
+fn literal(text: &str) -> Value {
+    let program = "def f(text): return eval(text, {'nan': float('nan'), 'inf': float('inf')})";
+    run(&calls(program, vec![vec![Value::str(text)]])).value().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// Whether a text is the wanted one, or begins as it says before `…`.
+fn fits(found: &str, wanted: &str) -> bool {
+    wanted.strip_suffix('…').map_or(found == wanted, |start| found.starts_with(start))
+}
+
+fn is_result(wanted: &str, found: &CallResult) -> bool {
+    match (wanted.strip_prefix("raised "), wanted.strip_prefix("unencodable "), found) {
+        (Some(error), _, CallResult::Raised(found)) => fits(&found.to_string(), error),
+        (_, Some(what), CallResult::Unencodable(found)) => found == what,
+        (None, None, CallResult::Returned(bytes)) => *bytes == literal(wanted).encode(),
+        _ => false,
+    }
+}
+
+/// How a job ended, in the words of the cases.
+fn exit_of(outcome: &Outcome) -> String {
+    let error = outcome.error.as_ref().map(ToString::to_string).unwrap_or_default();
+    let message = outcome.error.as_ref().map(|error| error.message.clone()).unwrap_or_default();
+    match outcome.exit {
+        Exit::Returned => "returned".to_owned(),
+        Exit::Raised => format!("raised {error}"),
+        Exit::CompileError => format!("compile_error {message}"),
+        Exit::MissingEntry => format!("missing_entry {message}"),
+        Exit::Trapped => format!("trapped: {message}"),
+        Exit::Exceeded { limit: LimitKind::MemoryBytes, .. } => "exceeded memory_bytes".to_owned(),
+        Exit::Exceeded { limit: LimitKind::OutputBytes, .. } => "trapped: output exceeded".to_owned(),
+        Exit::Exceeded { limit, .. } => format!("exceeded {limit:?}"),
+    }
+}
+
+/// From the third time on a job starts behind the compilation of its program.
+#[test]
+fn every_case_of_the_image_has_its_results_each_time() {
+    let Some(sandbox) = sandbox() else { return };
+    let mut faults = Vec::new();
+    for case in Case::all() {
+        let job = case.job();
+        let outcomes: Vec<Outcome> = (0..3).map(|_| sandbox.execute(&job).unwrap()).collect();
+        let name = case.text("name").unwrap_or_default();
+        faults.extend(case.faults(&outcomes[0]).into_iter().map(|fault| format!("{name}: {fault}")));
+        let differs = outcomes.iter().any(|outcome| *outcome != outcomes[0]);
+        faults.extend(differs.then(|| format!("{name}: another outcome the second or third time: {outcomes:?}")));
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn a_job_has_the_same_outcome_in_a_process() {
+    let (Some(image), Some(sandbox)) = (image(), sandbox()) else { return };
+    let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
+    let processes = Sandbox::in_processes(image, options, worker_program()).unwrap();
+    for case in Case::all().iter().step_by(6) {
+        let job = case.job();
+        assert_eq!(processes.execute(&job).unwrap(), sandbox.execute(&job).unwrap(), "{}", job.program);
+    }
+}
+
+#[test]
+fn a_program_ends_at_each_limit_and_harms_nobody() {
+    let Some(sandbox) = sandbox() else { return };
+    let plain = in_javascript(script("console.log([1, 2].map(x => x * 2).join())"));
+    let expected = sandbox.execute(&plain).unwrap();
+    assert_eq!(text(&expected.stdout), "2,4\n");
+    let patient = Limits { fuel: 1 << 50, ..limits() };
+    let hurried = Limits { deadline_ns: 1, ..patient };
+    for (program, limits, end) in [
+        ("for (;;);", limits(), "Fuel"),
+        ("const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1))", patient, "MemoryBytes"),
+        ("for (;;) console.log('x'.repeat(1000))", patient, "OutputBytes"),
+        ("for (;;);", hurried, "DeadlineNs"),
+        ("const f = () => 1 + f(); f()", patient, "Raised RangeError"),
+        ("Promise.reject(new TypeError('late'))", limits(), "Raised TypeError"),
+        ("try { process.exit(3) } finally { for (;;); }", limits(), "Raised SystemExit"),
+        ("process.exit(0)", limits(), "Returned"),
+        ("import 'fs'", limits(), "CompileError CompileError"),
+    ] {
+        let outcome = sandbox.execute(&Job { limits, ..in_javascript(script(program)) }).unwrap();
+        assert_eq!(end_of(&outcome), end, "{program}: {outcome:?}");
+        assert_eq!(outcome.exit_code, program.contains("exit(3)").then_some(3), "{program}");
+        assert_eq!(sandbox.execute(&plain).unwrap(), expected, "after {program}");
+    }
+}
+
+#[test]
+fn standard_input_and_files_are_read() {
+    let Some(sandbox) = sandbox() else { return };
+    let program =
+        "const fs = require('fs'); console.log(fs.readFileSync(0, 'utf8').length, fs.readFileSync('a/b.txt', 'utf8'))";
+    let files = vec![("a/b.txt".to_owned(), "é".into())];
+    let job = in_javascript(Job { stdin: vec![b'x'; 200_000], files, ..script(program) });
+    assert_eq!(text(&sandbox.execute(&job).unwrap().stdout), "200000 é\n");
+}
+
+#[test]
+fn two_programs_read_what_the_other_one_writes() {
+    let Some(sandbox) = sandbox() else { return };
+    let lines = "const lines = require('readline').createInterface({ input: process.stdin });\n";
+    let program =
+        format!("{lines}console.log('3'); lines.on('line', line => {{ console.log('got ' + line); lines.close(); }});");
+    let interactor =
+        format!("{lines}lines.on('line', line => {{ if (line === '3') console.log(2 * line); else lines.close(); }});");
+    let interactor = Interactor { program: interactor, files: Vec::new(), limits: limits(), seed: 8 };
+    let job = in_javascript(Job { interactor: Some(interactor), ..script(&program) });
+    let outcome = sandbox.execute(&job).unwrap();
+    assert_eq!(text(&outcome.stdout), "3\ngot 6\n", "{outcome:?}");
+    let interaction = outcome.interaction.as_ref().unwrap();
+    assert_eq!((interaction.end, text(&interaction.interactor.stdout)), (InteractionEnd::Completed, "6\n".to_owned()));
+    assert_eq!(sandbox.execute(&job).unwrap(), outcome);
+}
+
+#[test]
+fn a_job_that_wants_what_javascript_does_not_have_is_refused() {
+    let Some(sandbox) = sandbox() else { return };
+    let plain = in_javascript(script(""));
+    let preload = Preload { program: String::new(), function: "f".to_owned(), arguments: Vec::new() };
+    let callee = Callee {
+        program: String::new(),
+        seed: 0,
+        shares_objects: false,
+        hidden: Vec::new(),
+        only: None,
+        files: Vec::new(),
+    };
+    let object = literal("__import__('fractions').Fraction(1, 2)");
+    let arguments = vec![vec![Value::List(vec![object])]];
+    for (job, word) in [
+        (Job { preload: Some(preload), ..plain.clone() }, "neither a preload nor a callee"),
+        (Job { callee: Some(callee), ..plain.clone() }, "neither a preload nor a callee"),
+        (in_javascript(calls("const f = x => x", arguments)), "arguments of plain values"),
+    ] {
+        let refused = sandbox.execute(&job);
+        assert!(matches!(&refused, Err(ExecuteError::BadJob(why)) if why.contains(word)), "{refused:?}");
+    }
+    let error = sandbox.image().warm_up("warm", &plain, &Layers::default()).unwrap_err();
+    assert!(error.to_string().contains("is no image of Python"), "{error}");
+}
