@@ -184,6 +184,7 @@ fn every_format_has_its_own_name() {
 fn a_row_of_our_own_is_a_problem_as_it_is_written() {
     let problem = Problem {
         task_id: "mine/1".into(),
+        language: None,
         prelude: "import math\n".into(),
         prompt: "def f(x):\n".into(),
         checks: Checks::Prediction(Prediction {
