@@ -159,17 +159,21 @@ fn image_of(named: &str) -> Option<&'static str> {
 /// Which image they run in.
 pub fn check_image(row: &ProblemRow, image: &str) -> Result<(), ProblemError> {
     let language = if let ProblemRow::Ready(problem) = row { problem.language.as_deref() } else { None };
-    let needed = language.and_then(image_of);
-    let fits =
-        needed.map_or_else(|| SCANNED.iter().all(|language| language.image() != image), |needed| needed == image);
-    if fits {
-        return Ok(());
+    check_image_of(row.task_id(), language, image)
+}
+
+fn check_image_of(task_id: &str, language: Option<&str>, image: &str) -> Result<(), ProblemError> {
+    let fits = match language.and_then(image_of) {
+        Some(needed) => needed == image,
+        None => SCANNED.iter().all(|language| language.image() != image),
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(ProblemError(format!(
+            "`{task_id}` is of language `{}`, whose programs do not run in the image `{image}`",
+            language.unwrap_or("python")
+        ))),
     }
-    Err(ProblemError(format!(
-        "`{}` is judged in the image `{}`, not in `{image}`",
-        row.task_id(),
-        needed.unwrap_or("python")
-    )))
 }
 
 /// Without checks it would accept any attempt.
@@ -249,6 +253,8 @@ fn dropped(error: ProblemError) -> Dropped {
 /// A host fault, a problem that [`check_problem`] refuses, or a checker that does not decide.
 pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Result<Verdict, Dropped> {
     check_problem(request.problem).map_err(dropped)?;
+    let Problem { task_id, language, .. } = request.problem;
+    check_image_of(task_id, language.as_deref(), request.image).map_err(dropped)?;
     let mut context = JudgeContext::new(execute, request.image, request.job_limits(), request.seed);
     let program = || match request.problem.language {
         None => with_prelude(request.problem, request.program, None),
