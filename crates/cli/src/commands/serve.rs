@@ -187,7 +187,7 @@ fn served_languages(args: &Arguments) -> Result<Vec<&'static dyn Language>, Fail
     Ok(served)
 }
 
-/// Opens the image of a language, and a sandbox on it.
+/// Opens the image of a language, and a sandbox on it, whose workers start when they are needed.
 fn open_language(
     language: &dyn Language,
     options: SandboxOptions,
@@ -196,7 +196,6 @@ fn open_language(
     let image = image::open(language.image())?;
     let memory_bytes = image.memory_bytes();
     let sandbox = isolation::open_sandbox(image, options, isolation)?;
-    sandbox.start_workers();
     let run: RunJob = Box::new(move |job, cancellation| sandbox.run_cancellable(job, cancellation));
     Ok(LanguageSandbox { image: language.image(), memory_bytes, run })
 }

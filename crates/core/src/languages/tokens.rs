@@ -1,8 +1,8 @@
 //! The tokens of a program with C's comments and strings. This is a scanner: of a text in another syntax, such as a raw string or a regular
 //! expression, it still gives tokens, which only identify that text.
 
-/// The tokens of a program: words, texts in quotation marks, other signs one by one, and ends of lines, of which several are one. Comments and other white space are
-/// left out.
+/// The tokens of a program: words, texts in quotation marks, other signs one by one, and ends of lines, of which several are one. Comments and
+/// other white space are left out.
 pub(super) fn read(program: &str) -> impl Iterator<Item = &str> {
     let (mut rest, mut is_line_begun) = (program, false);
     std::iter::from_fn(move || {

@@ -1,5 +1,5 @@
-//! `humaneval_x`: HumanEval-X (arXiv 2303.17568): `task_id, prompt, declaration, canonical_solution, test, example_test`. The task's name begins with the
-//! language. A completion is put behind the prompt, and the tests behind it.
+//! `humaneval_x`: HumanEval-X (arXiv 2303.17568): `task_id, prompt, declaration, canonical_solution, test, example_test`. The task's name begins
+//! with the language. A completion is put behind the prompt, and the tests behind it.
 
 use veriplay_core::{AppendedTests, Checks, Language, Problem, ProblemRow};
 

@@ -1,5 +1,5 @@
-//! `multipl_e`: MultiPL-E (arXiv 2208.08227), HumanEval and MBPP in other languages: `name, language, prompt, tests, stop_tokens`. A completion is put
-//! behind the prompt, up to the first stop token, and the tests behind it.
+//! `multipl_e`: MultiPL-E (arXiv 2208.08227), HumanEval and MBPP in other languages: `name, language, prompt, tests, stop_tokens`. A completion is
+//! put behind the prompt, up to the first stop token, and the tests behind it.
 
 use veriplay_core::{AppendedTests, Checks, Language, Problem, ProblemRow};
 

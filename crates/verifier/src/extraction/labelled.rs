@@ -1,5 +1,5 @@
-//! The search for an answer in a language that the host does not parse: labels and fences decide alone. The last block that is labelled as the language,
-//! else the last one without a label, else the answer as it is.
+//! The search for an answer in a language that the host does not parse: labels and fences decide alone. The last block that is labelled as the
+//! language, else the last one without a label, else the answer as it is.
 
 use veriplay_core::{AppendedTests, Language};
 
