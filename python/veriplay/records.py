@@ -59,8 +59,8 @@ class Task:
     """What attempts are judged by: a row of a public set as it is published, and the name of its format.
 
     Two tasks are equal when format and row are. Formats are those of ``veriplay verify --format``: ``humaneval``, ``mbpp``, ``evalplus``,
-    ``livecodebench``, ``cruxeval``, ``apps``, ``code_contests``, ``codeforces``, ``kodcode``, ``cat``, ``veriplay`` for our own, and ``auto``
-    for a row whose shape says what it is.
+    ``livecodebench``, ``cruxeval``, ``apps``, ``code_contests``, ``codeforces``, ``kodcode``, ``multipl_e``,
+    ``humaneval_x``, ``cat``, ``veriplay`` for our own, and ``auto`` for a row whose shape says what it is.
     """
 
     format: str

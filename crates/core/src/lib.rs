@@ -8,6 +8,7 @@
 mod comparison;
 mod hash;
 mod job;
+mod languages;
 mod layer;
 mod learn;
 mod limits;
@@ -27,6 +28,7 @@ mod verdict;
 pub use comparison::{Comparison, Tolerance};
 pub use hash::{Digest, DigestError, content_hash, mix_seed};
 pub use job::{Callee, Entry, Interactor, Job, Preload, WasmModule, is_under_any};
+pub use languages::{SCANNED, ScannedLanguage};
 pub use layer::{Layer, LayerError, LayerMount, LayerRoot, LayerStack};
 pub use learn::{LearnError, PreferenceBatch, PreferencePair, Reward, Sample, Snapshot, TrainBatch, Update};
 pub use limits::{LimitKind, LimitOverrides, Limits};
@@ -40,8 +42,8 @@ pub use policy::{
     Role, Rollout, RolloutId, SampledTurn, Sampling,
 };
 pub use problem::{
-    CallCase, CallChecks, Checks, CodeTask, Environment, EnvironmentChecks, ExpectedResult, Predicted, Prediction,
-    Problem, ProblemRow, StdioCase, StdioChecks, TestCode, TestStyle, ToolCall, Trust, UnexecutedProblem,
+    AppendedTests, CallCase, CallChecks, Checks, CodeTask, Environment, EnvironmentChecks, ExpectedResult, Predicted,
+    Prediction, Problem, ProblemRow, StdioCase, StdioChecks, TestCode, TestStyle, ToolCall, Trust, UnexecutedProblem,
     WrongValueCount,
 };
 pub use program::{count_statements, normalize_program, program_hash};

@@ -13,6 +13,9 @@ use crate::{Comparison, LimitOverrides, SqlChecks, Value};
 pub struct Problem {
     /// Its name in the set, such as `HumanEval/0`.
     pub task_id: String,
+    /// The language of attempts, by its own name, where it is not Python: see [`crate::ScannedLanguage`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// Source that precedes every program, such as LiveCodeBench's imports.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prelude: String,
@@ -46,7 +49,8 @@ impl Problem {
     /// A problem without a prelude or prompt: attempts are whole programs.
     pub fn new(task_id: impl Into<String>, checks: Checks) -> Self {
         let limits = LimitOverrides::default();
-        Self { task_id: task_id.into(), prelude: String::new(), prompt: String::new(), checks, limits }
+        let (prelude, prompt) = (String::new(), String::new());
+        Self { task_id: task_id.into(), language: None, prelude, prompt, checks, limits }
     }
 }
 
@@ -66,6 +70,22 @@ pub enum Checks {
     Environment(EnvironmentChecks),
     /// Runs the attempt, which is a query, on databases, and compares the rows that it gives.
     Sql(SqlChecks),
+    /// Runs the program with test code behind it, in a language whose tests cannot run apart from the program.
+    Appended(AppendedTests),
+}
+
+/// Test code that stands behind the program in one script, which passes if it ends with status 0. As with [`Trust::Shared`] the program can forge it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppendedTests {
+    /// Source text. It may begin with the brace that closes the program's last function.
+    pub source: String,
+    /// Texts that end what continues the prompt, such as MultiPL-E's `stop_tokens`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stop: Vec<String>,
+    /// Whether a script that writes to standard error fails, as HumanEval-X has it: `console.assert` does not end one.
+    #[serde(default)]
+    pub silent: bool,
 }
 
 /// Calls of one function and what they must return.
@@ -406,7 +426,11 @@ impl ProblemRow {
             ProblemRow::Ready(problem) => match &mut problem.checks {
                 Checks::Calls(checks) => Some(&mut checks.comparison),
                 Checks::Stdio(checks) => Some(&mut checks.comparison),
-                Checks::Tests(_) | Checks::Prediction(_) | Checks::Environment(_) | Checks::Sql(_) => None,
+                Checks::Tests(_)
+                | Checks::Prediction(_)
+                | Checks::Environment(_)
+                | Checks::Sql(_)
+                | Checks::Appended(_) => None,
             },
         }
     }

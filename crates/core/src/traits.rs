@@ -1,12 +1,13 @@
 //! The traits behind which an executor, a policy, a learner or a language can be swapped.
 
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{
-    Digest, Job, LearnError, Outcome, PolicyError, PreferenceBatch, Prompt, Rollout, Sampling, Snapshot, TrainBatch,
-    Update,
+    Digest, Job, LearnError, Limits, Outcome, PolicyError, PreferenceBatch, Prompt, Rollout, Sampling, Snapshot,
+    TrainBatch, Update,
 };
 
 /// Runs one untrusted [`Job`]. Blocking, and callable from many threads.
@@ -143,9 +144,22 @@ pub trait Trainable: Policy + Learn {}
 impl<T: Policy + Learn> Trainable for T {}
 
 /// What the host must know of a language to read, run and compare its programs.
-pub trait Language: Sync {
+pub trait Language: fmt::Debug + Sync {
+    /// What requests call it, in SandboxFusion's spelling too. The first is its own.
+    fn names(&self) -> &'static [&'static str];
+
     /// The image that its programs run in where nobody names another one.
     fn image(&self) -> &'static str;
+
+    /// Whether a compiler reads a program before it runs, and reports what is wrong with it apart from the run.
+    fn is_compiled(&self) -> bool {
+        false
+    }
+
+    /// The wasm fuel that its programs get for a native second.
+    fn fuel_per_second(&self) -> u64 {
+        Limits::FUEL_PER_SECOND
+    }
 
     /// Whether a word behind the fence of a block, in lower case, says that the block is of this language.
     fn is_label(&self, word: &str) -> bool;

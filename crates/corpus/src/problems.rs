@@ -15,10 +15,12 @@ mod databases;
 mod evalplus;
 mod fields;
 mod humaneval;
+mod humaneval_x;
 mod kodcode;
 mod livecodebench;
 mod mbpp;
 mod mbpp_plus;
+mod multipl_e;
 mod pickle;
 mod pyjson;
 mod row_options;
@@ -55,6 +57,8 @@ pub const PROBLEM_FORMATS: &[ProblemFormat] = &[
     code_contests::FORMAT,
     codeforces::FORMAT,
     kodcode::FORMAT,
+    multipl_e::FORMAT,
+    humaneval_x::FORMAT,
     spider::FORMAT,
     bird::FORMAT,
     cat::FORMAT,
@@ -80,6 +84,9 @@ impl ProblemFormat {
         if let Some(Ok(fields)) = input.fields.get() {
             if let Some(judge) = row_options::named_judge(fields)? {
                 row_options::choose(&mut row, &judge)?;
+            }
+            if let Some(language) = row_options::named_language(fields) {
+                row_options::write_in(&mut row, language)?;
             }
             row.state_limits(row_options::stated_limits(fields)?);
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress::counted;
 use veriplay_corpus::{InvalidRow, ProblemFormat, ReadOptions, RowFault, matching_formats, read_problems};
-use veriplay_verifier::{LoadedTask, TaskOverrides, UselessOverride};
+use veriplay_verifier::{LoadedTask, TaskOverrides, UselessOverride, check_image};
 
 use super::faults::RowFaults;
 
@@ -100,6 +100,15 @@ impl TaskSet {
         }
         tracing::info!(tasks = set.tasks.len(), bad_rows = set.bad, "tasks read");
         Ok(set)
+    }
+
+    /// Refuses a file with a task whose programs do not run in the image of this name.
+    pub fn check_image(&self, image: &str) -> Result<(), Failure> {
+        let wrong = self.tasks.iter().find_map(|task| check_image(task.row(), image).err());
+        wrong.map_or(Ok(()), |error| {
+            let hint = "judge the tasks of each language by themselves, by `veriplay verify --image` with its image";
+            Err(Failure::message(ExitCode::Input, error).hint(hint))
+        })
     }
 
     fn report_bad_row(&mut self, bad: &InvalidRow) {

@@ -16,6 +16,10 @@ const IMPLEMENTATIONS: [&str; 5] = ["python", "ipython", "cpython", "pypy", "py"
 pub struct Python;
 
 impl Language for Python {
+    fn names(&self) -> &'static [&'static str] {
+        &["python"]
+    }
+
     fn image(&self) -> &'static str {
         "python"
     }

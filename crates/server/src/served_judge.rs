@@ -11,7 +11,7 @@ use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, parse_problem, problem_forma
 use veriplay_eval::verdict_cache::VerdictCache;
 use veriplay_eval::{AttemptJudge, JudgedAttempt, PendingAttempt};
 use veriplay_sandbox::{Image, Sandbox};
-use veriplay_verifier::{ChosenJudge, JudgeConditions, LoadedTask, TaskContext, TaskOverrides, check_row};
+use veriplay_verifier::{ChosenJudge, JudgeConditions, LoadedTask, TaskContext, TaskOverrides, check_image, check_row};
 
 use crate::judge::{Judge, JudgeFacts, JudgeOptions, OpenTask, TaskError, TaskSource};
 use crate::task_store::TaskStore;
@@ -33,12 +33,27 @@ const HEAVY_BYTES: u64 = 24 << 20;
 /// The most bytes of files that a client may ask for.
 const MOST_FILE_BYTES: u64 = 256 << 20;
 
+/// Runs a job unless it is cancelled.
+pub type RunJob = Box<dyn Fn(&Job, &CancellationToken) -> Result<Outcome, ExecuteError> + Send + Sync>;
+
+/// What runs the jobs of a language other than Python.
+pub struct LanguageSandbox {
+    /// The image that jobs name.
+    pub image: &'static str,
+    /// Bytes of memory that the image itself needs.
+    pub memory_bytes: u64,
+    /// Runs them.
+    pub run: RunJob,
+}
+
 /// What runs the jobs of a service.
 pub struct ServiceSandbox {
     /// The image that jobs start from.
     pub image: Arc<Image>,
     /// The sandbox that the jobs run in.
     pub sandbox: Sandbox,
+    /// The sandboxes of other languages.
+    pub others: Vec<LanguageSandbox>,
     /// Verdicts that were made before.
     pub cache: VerdictCache,
     /// The most memory that a job may have.
@@ -88,6 +103,7 @@ impl ServedJudge {
             limits: default,
             most,
             formats: PROBLEM_FORMATS.iter().map(|format| format.name).collect(),
+            other_images: parts.others.iter().map(|other| (other.image, other.memory_bytes)).collect(),
         };
         let (rows, tasks) =
             (Mutex::new(TaskStore::new(parts.kept_bytes)), Mutex::new(TaskStore::new(parts.kept_bytes)));
@@ -177,6 +193,10 @@ impl Judge for ServedJudge {
     fn open_task(self: Arc<Self>, source: &TaskSource, options: &JudgeOptions) -> Result<Arc<dyn OpenTask>, TaskError> {
         self.check_options(options)?;
         let kept = self.find_row(source)?;
+        check_image(&kept.row, &self.facts.image).map_err(|error| TaskError::Invalid {
+            field: "language".to_owned(),
+            reason: format!("{error}; `veriplay verify` judges it by `--image`"),
+        })?;
         if let Err((limit, reason)) = self.facts.check_limits(&kept.row.limits().apply(self.facts.limits)) {
             return Err(TaskError::Invalid {
                 field: String::new(),
@@ -210,7 +230,10 @@ impl Judge for ServedJudge {
     }
 
     fn run(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
-        self.parts.sandbox.run_cancellable(job, cancellation)
+        match self.parts.others.iter().find(|other| other.image == job.image) {
+            Some(other) => (other.run)(job, cancellation),
+            None => self.parts.sandbox.run_cancellable(job, cancellation),
+        }
     }
 
     fn flush(&self) {

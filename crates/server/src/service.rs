@@ -12,8 +12,11 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
-use veriplay_core::{AttemptText, CancellationToken, ExecuteError, Job, NoVerdict, Outcome, RowStatus, exit_word};
+use veriplay_core::{
+    AttemptText, CancellationToken, ExecuteError, Job, Language, NoVerdict, Outcome, RowStatus, exit_word,
+};
 use veriplay_eval::JudgedAttempt;
+use veriplay_verifier::languages::{is_python, languages};
 
 use crate::body_room::BodyRoom;
 use crate::client::{ClientKey, Tokens};
@@ -67,6 +70,20 @@ pub struct Settings {
     pub drain: Duration,
     /// The time without a request after which the service stops by itself; `None` never.
     pub idle: Option<Duration>,
+    /// The languages of programs that `/run_code` and `/submit` take. The first is Python, which the judge's image is for.
+    pub languages: Vec<&'static dyn Language>,
+}
+
+impl Settings {
+    /// The names of its languages, as requests spell them.
+    pub(crate) fn language_names(&self) -> Vec<&'static str> {
+        self.languages.iter().flat_map(|language| language.names()).copied().collect()
+    }
+
+    /// The language that a request calls by this name, if it is served.
+    pub(crate) fn language(&self, name: &str) -> Option<&'static dyn Language> {
+        self.languages.iter().copied().find(|language| language.names().contains(&name))
+    }
 }
 
 impl Default for Settings {
@@ -88,6 +105,7 @@ impl Default for Settings {
             tokens: None,
             drain: Duration::from_secs(25),
             idle: None,
+            languages: languages().filter(|language| is_python(*language)).collect(),
         }
     }
 }

@@ -20,8 +20,9 @@
 //! A block that needs the blocks before it gets them before it, as a cell of a notebook has them, and functions that stand in later ones alone behind it. It may
 //! lack what the prompt defines beside the function: the prompt's other definitions and imports then stand before it.
 //!
-//! # The query
-//! Of a task on databases the last block that is labelled as SQL, else the last without a label, else the answer as it is.
+//! # The query, and programs in other languages
+//! Of a task on databases the last block that is labelled as SQL, else the last without a label, else the answer as it is. The same holds for programs in
+//! languages that the host does not parse; where tests stand behind the program, an answer without blocks continues the prompt.
 //!
 //! # Invariants
 //! No rule looks at what the task expects, and none tries a second place where the first is wrong: what is taken depends on the response, the
@@ -31,24 +32,25 @@ mod bare;
 mod blocks;
 mod candidates;
 mod frame;
+mod labelled;
 mod labels;
 mod parsing;
 mod patches;
 mod predictions;
 mod program;
 mod query;
-mod sql_query;
 mod text;
 
 use veriplay_core::{
-    AttemptText, Checks, EXTRACTION_RULE, Evidence, Extraction, Predicted, ProblemRow, Status, TestCode, Verdict,
+    AppendedTests, AttemptText, Checks, EXTRACTION_RULE, Evidence, Extraction, Language, Predicted, ProblemRow, Status,
+    TestCode, Verdict,
 };
 
+pub use labelled::{extract_in, extract_query};
 pub use patches::extract_patch;
 pub use predictions::{BegunPrediction, begun_arguments};
 pub use program::{extract_program, program_of_code};
 pub use query::{response_of_query, with_opened_frame};
-pub use sql_query::extract_query;
 
 pub(crate) use blocks::{FENCE, labelled_blocks};
 pub(crate) use labels::is_python_label;
@@ -56,9 +58,11 @@ pub(crate) use parsing::complete_body;
 pub(crate) use text::strip_end_tokens;
 
 use crate::judges::finds_methods;
+use crate::languages::language_named;
 use crate::runner::Decision;
 use blocks::open_block;
 use frame::{Part, find_answer, opens_thought};
+use labelled::extract_tested;
 
 /// What a program must define.
 #[derive(Debug, Clone, Copy)]
@@ -115,6 +119,8 @@ pub struct Wanted<'a> {
 /// What an attempt at a task is.
 enum Sought<'a> {
     Program(Wanted<'a>),
+    /// In a language that the host does not parse.
+    Scanned(&'static dyn Language, &'a str, Option<&'a AppendedTests>),
     Prediction(Predicted),
     Query,
 }
@@ -124,11 +130,15 @@ fn sought(row: &ProblemRow) -> Sought<'_> {
     let (prompt, entry) = match row {
         ProblemRow::Unexecuted(unexecuted) => (&unexecuted.prompt, Entry::Function(&unexecuted.checks.function)),
         ProblemRow::Ready(problem) => {
+            let tests = if let Checks::Appended(tests) = &problem.checks { Some(tests) } else { None };
+            if let Some(language) = problem.language.as_deref().and_then(language_named) {
+                return Sought::Scanned(language, &problem.prompt, tests);
+            }
             let entry = match &problem.checks {
                 Checks::Calls(checks) if finds_methods(&checks.comparison) => Entry::FunctionOrMethod(&checks.function),
                 Checks::Calls(checks) => Entry::Function(&checks.function),
                 Checks::Tests(code) => Entry::Tests(code),
-                Checks::Stdio(_) | Checks::Environment(_) => Entry::Script,
+                Checks::Stdio(_) | Checks::Environment(_) | Checks::Appended(_) => Entry::Script,
                 Checks::Prediction(prediction) => return Sought::Prediction(prediction.wanted),
                 Checks::Sql(_) => return Sought::Query,
             };
@@ -163,6 +173,11 @@ impl Answer {
         };
         let ExtractedProgram { text, extraction } = match sought(row) {
             Sought::Program(wanted) => extract_program(&wanted, &completion)?,
+            Sought::Scanned(language, prompt, Some(tests)) => extract_tested(language, prompt, tests, &completion)?,
+            Sought::Scanned(language, prompt, None) => {
+                let wanted = Wanted { prompt, entry: Entry::Script, continues: Continues::Prose };
+                extract_in(language, &wanted, &completion)?
+            }
             Sought::Query => extract_query(&completion)?,
             Sought::Prediction(predicted) => {
                 return BegunPrediction::default().extract(&completion, predicted).map(Self::whole);

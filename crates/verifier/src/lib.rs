@@ -16,6 +16,7 @@ pub mod environments;
 pub mod extraction;
 pub mod formats;
 pub mod judges;
+pub mod languages;
 mod plain;
 mod prelude;
 mod probes;
@@ -32,7 +33,9 @@ mod verifier;
 pub use formats::{FORMATS, Format, ProposalShape, format_by_name};
 pub use judges::{JUDGES, Judge, judge_by_name};
 pub use probes::probes;
-pub use problems::{ProblemError, ProblemRequest, check_prediction, check_problem, judge_program, judge_programs};
+pub use problems::{
+    ProblemError, ProblemRequest, check_image, check_prediction, check_problem, judge_program, judge_programs,
+};
 pub use runner::{on_all_cores, run_distinct, truncate_output};
 pub use signature::{SignatureRequest, signatures};
 pub use tasks::{ChosenJudge, JudgeConditions, LoadedTask, TaskContext, TaskOverrides, UselessOverride, check_row};

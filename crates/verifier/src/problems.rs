@@ -4,6 +4,7 @@
 //! Invariants: expected values enter only jobs of checkers and of test code; a case without a result of its own is not passed, and Accepted
 //! means that every case is; a host fault is [`Dropped`].
 
+mod appended;
 mod assertions;
 mod cases;
 mod interaction;
@@ -16,7 +17,8 @@ mod test_code;
 mod test_results;
 
 use veriplay_core::{
-    Checks, Comparison, Dropped, Execute, Limits, Problem, StdioCase, TestCode, TestStyle, Verdict, is_plain_relative,
+    Checks, Comparison, Dropped, Execute, Language, Limits, Problem, ProblemRow, SCANNED, StdioCase, TestCode,
+    TestStyle, Verdict, is_plain_relative,
 };
 
 use assertions::asserts_something;
@@ -78,6 +80,7 @@ const MOST_FUNCTIONS: usize = 1000;
 /// Why it cannot.
 pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
     let task_id = &problem.task_id;
+    check_language(problem)?;
     match &problem.checks {
         Checks::Calls(checks) => {
             let alternatives = checks.cases.iter().map(|case| case.alternatives.len());
@@ -114,6 +117,62 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
         Checks::Prediction(prediction) => check_named(task_id, &prediction.program, "program to run"),
         Checks::Environment(checks) => check_named(task_id, &checks.verify, "function verifies the state"),
         Checks::Sql(checks) => sql_queries::check_queries(problem, checks),
+        Checks::Appended(tests) => check_some(task_id, !tests.source.trim().is_empty()),
+    }
+}
+
+/// Checks that the checks of a problem are there for its language.
+fn check_language(problem: &Problem) -> Result<(), ProblemError> {
+    let (task_id, is_appended) = (&problem.task_id, matches!(problem.checks, Checks::Appended(_)));
+    let Some(named) = &problem.language else {
+        let why = "has `appended` tests and no `language`; name it, or give Python's test code as `tests`";
+        return if is_appended { Err(ProblemError(format!("`{task_id}` {why}"))) } else { Ok(()) };
+    };
+    if image_of(named).is_none() {
+        let known: Vec<String> = SCANNED.iter().map(|language| format!("`{}`", language.names()[0])).collect();
+        let known = known.join(", ");
+        return Err(ProblemError(format!(
+            "`{task_id}` is of language `{named}`; known are {known}, and Python without one"
+        )));
+    }
+    let is_script = match &problem.checks {
+        Checks::Stdio(checks) => checks.interactor.is_none() && checks.comparison.checker_script.is_none(),
+        _ => is_appended,
+    };
+    match is_script && problem.prelude.is_empty() {
+        true => Ok(()),
+        false => Err(ProblemError(format!(
+            "`{task_id}` is of language `{named}`, whose programs are judged by `stdio` cases or `appended` tests, without an interactor, a checker and a \
+             prelude, which are Python's; leave these out"
+        ))),
+    }
+}
+
+/// The image of a language by its own name.
+fn image_of(named: &str) -> Option<&'static str> {
+    SCANNED.iter().find(|language| language.names()[0] == named).map(|language| language.image())
+}
+
+/// Checks that programs of the row's language run in the image of this name. Images of one's own are Python's.
+///
+/// # Errors
+/// Which image they run in.
+pub fn check_image(row: &ProblemRow, image: &str) -> Result<(), ProblemError> {
+    let language = if let ProblemRow::Ready(problem) = row { problem.language.as_deref() } else { None };
+    check_image_of(row.task_id(), language, image)
+}
+
+fn check_image_of(task_id: &str, language: Option<&str>, image: &str) -> Result<(), ProblemError> {
+    let fits = match language.and_then(image_of) {
+        Some(needed) => needed == image,
+        None => SCANNED.iter().all(|language| language.image() != image),
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(ProblemError(format!(
+            "`{task_id}` is of language `{}`, whose programs do not run in the image `{image}`",
+            language.unwrap_or("python")
+        ))),
     }
 }
 
@@ -194,8 +253,14 @@ fn dropped(error: ProblemError) -> Dropped {
 /// A host fault, a problem that [`check_problem`] refuses, or a checker that does not decide.
 pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Result<Verdict, Dropped> {
     check_problem(request.problem).map_err(dropped)?;
+    let Problem { task_id, language, .. } = request.problem;
+    check_image_of(task_id, language.as_deref(), request.image).map_err(dropped)?;
     let mut context = JudgeContext::new(execute, request.image, request.job_limits(), request.seed);
-    let program = || with_prelude(request.problem, request.program, None);
+    let program = || match request.problem.language {
+        None => with_prelude(request.problem, request.program, None),
+        // It has no prelude.
+        Some(_) => request.program.to_owned(),
+    };
     let decision = match &request.problem.checks {
         Checks::Calls(checks) => cases::judge_calls(&mut context, checks, request)?,
         Checks::Stdio(checks) => cases::judge_stdio(&mut context, checks, &program(), request)?,
@@ -208,6 +273,7 @@ pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Res
             environments::judge_code(&mut context.runner, checks, &code)?
         }
         Checks::Sql(checks) => sql_queries::judge(&mut context, checks, request)?,
+        Checks::Appended(tests) => appended::judge(&mut context, tests, &program())?,
     };
     Ok(decision.into_verdict(context.runner.evidence))
 }

@@ -7,6 +7,10 @@ use veriplay_core::{Digest, Language};
 pub struct Sql;
 
 impl Language for Sql {
+    fn names(&self) -> &'static [&'static str] {
+        &["sql"]
+    }
+
     /// `sqlite3` is a module of this image.
     fn image(&self) -> &'static str {
         "python"

@@ -38,7 +38,7 @@ fn one_script(problem: &Problem, attempt: &str) -> Option<String> {
             Predicted::Output => format!("{}\nassert {} == {}", asked.program, asked.input, attempt.trim()),
             Predicted::Input => format!("{}\nassert {} == {}", asked.program, asked.output, attempt.trim()),
         },
-        Checks::Stdio(_) | Checks::Environment(_) | Checks::Sql(_) => return None,
+        Checks::Stdio(_) | Checks::Environment(_) | Checks::Sql(_) | Checks::Appended(_) => return None,
     };
     // Such a script has no module of that name to import the program from.
     (!text.contains("solution")).then_some(text)

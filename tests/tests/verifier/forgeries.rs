@@ -48,7 +48,7 @@ fn settings(target: &ForgeryTarget, judging: JudgingMode) -> Vec<Setting> {
         }
         Checks::Prediction(_) => vec![Setting { word: "cruxeval", problem: target.problem.clone() }],
         // Cheats in environments have a corpus of their own.
-        Checks::Environment(_) | Checks::Sql(_) => Vec::new(),
+        Checks::Environment(_) | Checks::Sql(_) | Checks::Appended(_) => Vec::new(),
     }
 }
 

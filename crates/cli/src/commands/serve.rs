@@ -9,17 +9,18 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use veriplay_console::exit::{ExitCode, Failure};
-use veriplay_console::image::ImageArguments;
+use veriplay_console::image::{self, ImageArguments, find_spec};
 use veriplay_console::isolation::{self, Isolation};
 use veriplay_console::json_file::read_text;
 use veriplay_console::limits::{at_least_one, check_memory, mib_to_bytes, parse_fuel, parse_mib};
 use veriplay_console::progress;
-use veriplay_core::Limits;
+use veriplay_core::{Language, Limits};
 use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_server::{
-    Address, FirstSlices, ListenError, MemoryPlan, ServeError, ServedJudge, ServiceSandbox, Settings, Tokens,
-    raise_descriptor_limit,
+    Address, FirstSlices, LanguageSandbox, ListenError, MemoryPlan, RunJob, ServeError, ServedJudge, ServiceSandbox,
+    Settings, Tokens, raise_descriptor_limit,
 };
+use veriplay_verifier::languages::{is_python, languages};
 
 use super::cache_arguments::CacheArguments;
 
@@ -42,6 +43,9 @@ pub(super) struct Arguments {
     workers: Option<NonZeroU16>,
     #[command(flatten)]
     image: ImageArguments,
+    /// Languages that `/run_code` and `/submit` take beside Python, such as `javascript,cpp`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_language)]
+    languages: Vec<&'static dyn Language>,
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
     isolation: Isolation,
@@ -83,6 +87,16 @@ pub(super) struct Arguments {
 fn parse_workers(text: &str) -> Result<NonZeroU16, String> {
     let place = Isolation::from_str(text, true).map(|_| format!("; `--isolation {text}` says where guests run"));
     text.parse().map_err(|_| format!("give a whole number from 1 to {}{}", u16::MAX, place.unwrap_or_default()))
+}
+
+/// A language that is not the image's own.
+fn parse_language(name: &str) -> Result<&'static dyn Language, String> {
+    let known = || languages().filter(|language| !is_python(*language));
+    let found = known().find(|language| language.names().contains(&name));
+    found.ok_or_else(|| {
+        let names: Vec<&str> = known().map(|language| language.names()[0]).collect();
+        format!("known are {}; Python is always served", names.join(", "))
+    })
 }
 
 /// The address that `HOST:PORT` stands for.
@@ -159,9 +173,31 @@ fn settings(args: &Arguments, memory: MemoryPlan) -> Result<Settings, Failure> {
         most_memory_bytes: mib_to_bytes(args.max_memory_mib),
         most_output_bytes: mib_to_bytes(args.max_output_mib),
         idle: args.idle_exit.map(duration),
+        languages: served_languages(args)?,
         tokens: args.token_file.as_deref().map(read_tokens).transpose()?,
         ..Settings::default()
     })
+}
+
+/// Python, and each language that is asked for, once. There must be an image of it.
+fn served_languages(args: &Arguments) -> Result<Vec<&'static dyn Language>, Failure> {
+    let asked = |language: &&dyn Language| args.languages.iter().any(|asked| asked.names() == language.names());
+    let served: Vec<_> = languages().filter(|language| is_python(*language) || asked(language)).collect();
+    served.iter().filter(|language| !is_python(**language)).try_for_each(|other| find_spec(other.image()).map(drop))?;
+    Ok(served)
+}
+
+/// Opens the image of a language, and a sandbox on it, whose workers start when they are needed.
+fn open_language(
+    language: &dyn Language,
+    options: SandboxOptions,
+    isolation: Isolation,
+) -> Result<LanguageSandbox, Failure> {
+    let image = image::open(language.image())?;
+    let memory_bytes = image.memory_bytes();
+    let sandbox = isolation::open_sandbox(image, options, isolation)?;
+    let run: RunJob = Box::new(move |job, cancellation| sandbox.run_cancellable(job, cancellation));
+    Ok(LanguageSandbox { image: language.image(), memory_bytes, run })
 }
 
 fn read_tokens(path: &Path) -> Result<Tokens, Failure> {
@@ -179,12 +215,15 @@ fn open_judge(args: &Arguments, settings: &Settings, kept_bytes: u64) -> Result<
     let options = SandboxOptions { max_parallel: places, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(Arc::clone(&image), options, args.isolation)?;
     sandbox.start_workers();
+    let others = settings.languages.iter().filter(|language| !is_python(**language));
+    let others = others.map(|language| open_language(*language, options, args.isolation)).collect::<Result<_, _>>()?;
     let cache = args.cache.open()?;
     let Settings { most_memory_bytes, most_output_bytes, most_seconds, .. } = *settings;
     let most_fuel = ((most_seconds * Limits::FUEL_PER_SECOND as f64) as u64).min(*Limits::FUEL.end());
     Ok(ServedJudge::new(ServiceSandbox {
         image,
         sandbox,
+        others,
         cache,
         most_memory_bytes,
         most_output_bytes,
@@ -209,7 +248,17 @@ fn failure(error: ServeError<Failure>) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::resolve;
+    use super::{parse_language, resolve};
+
+    #[test]
+    fn a_language_is_named_as_requests_name_it() {
+        for name in ["javascript", "nodejs", "cpp", "c"] {
+            assert!(parse_language(name).is_ok(), "{name}");
+        }
+        for name in ["python", "java", ""] {
+            assert_eq!(parse_language(name).unwrap_err(), "known are cpp, c, javascript; Python is always served");
+        }
+    }
 
     #[test]
     fn an_address_is_taken_as_it_is_and_a_name_is_resolved() {

@@ -134,6 +134,7 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
     let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, None)?;
     let image = args.image.open()?;
+    tasks.check_image(image.name())?;
     let limits = overrides.limits.apply(image.default_limits());
     check_memory("--memory-mib", args.limits.memory_mib, &image)?;
     let (scaled, early_stop) = (overrides.limits.fuel.is_none(), args.early_stop);

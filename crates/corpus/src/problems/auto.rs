@@ -4,7 +4,7 @@
 //!
 //! Invariants: the shape alone decides, never the name of a set; an error names the field by its path in the row as it was sent.
 
-use veriplay_core::{Checks, Problem, ProblemRow, Value};
+use veriplay_core::{Checks, Language, Problem, ProblemRow, SCANNED, ScannedLanguage, Value};
 
 use super::fields::{Fields, RowFault, shown};
 use super::row_tests::{SetJudges, has_in_outs, in_out_checks, is_test_code, test_code};
@@ -71,7 +71,11 @@ impl Finder<'_> {
     fn find_in_object(&self, row: RowInput<'_>, levels: usize) -> Result<ProblemRow, RowFault> {
         let fields = row.fields()?;
         let (judge, limits) = (row_options::named_judge(fields)?, row_options::stated_limits(fields)?);
+        let language = row_options::named_language(fields);
         let mut found = self.find_in_fields(row, levels)?;
+        if let Some(language) = language {
+            row_options::write_in(&mut found, language)?;
+        }
         if let Some(judge) = judge {
             row_options::choose(&mut found, &judge)?;
         }
@@ -203,12 +207,16 @@ impl Finder<'_> {
 /// Languages of programs, beside Python, that rows of SYNTHETIC's shape name. `language` may be that of the task's text, too.
 const OTHER_LANGUAGES: &str = "javascript js typescript ts java c c++ cpp c# csharp go golang rust ruby php kotlin swift scala haskell perl lua r julia bash sql";
 
-/// Checks that tests are for programs in Python, where the name of a language lies beside them.
+/// Checks that tests are for programs in a language that is judged, where the name of a language lies beside them.
 fn check_language(fields: &Fields) -> Result<(), RowFault> {
     let is_other = |language: &str| OTHER_LANGUAGES.split(' ').any(|other| other.eq_ignore_ascii_case(language.trim()));
     match fields.get("language") {
-        Some(Value::Str(language)) if is_other(language) && fields.has("test_cases") => {
-            Err(fields.fault("language", format!("is `{language}`; programs in Python are judged")))
+        Some(Value::Str(language))
+            if is_other(language) && ScannedLanguage::find(language).is_none() && fields.has("test_cases") =>
+        {
+            let known: Vec<&str> = SCANNED.iter().map(|known| known.names()[0]).collect();
+            let reason = format!("is `{language}`; programs in Python are judged, and in {}", known.join(", "));
+            Err(fields.fault("language", reason))
         }
         _ => Ok(()),
     }

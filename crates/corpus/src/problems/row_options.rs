@@ -3,7 +3,9 @@
 //! are. `docs/verifying.md` has the table of limits.
 
 use serde_json::{Map, Number, Value as Json};
-use veriplay_core::{Comparison, LimitOverrides, Limits, ProblemRow, Value};
+use veriplay_core::{
+    Checks, Comparison, Language, LimitOverrides, Limits, ProblemRow, SCANNED, ScannedLanguage, Value,
+};
 
 use super::fields::{Fields, RowFault, shown};
 
@@ -31,6 +33,43 @@ pub(super) fn choose(row: &mut ProblemRow, named: &Comparison) -> Result<(), Row
     own.choose(named);
     own.is_default = false;
     Ok(())
+}
+
+const LANGUAGE: &str = "language";
+
+/// The language other than Python that the row names, if there is one of that name. The field may name that of the task's text, too.
+pub(super) fn named_language(fields: &Fields) -> Option<&'static ScannedLanguage> {
+    if let Some(Value::Str(word)) = fields.get(LANGUAGE) { ScannedLanguage::find(word) } else { None }
+}
+
+/// Takes over the language of programs that read standard input. They do not get Python's imports.
+pub(super) fn write_in(row: &mut ProblemRow, language: &ScannedLanguage) -> Result<(), RowFault> {
+    match row {
+        ProblemRow::Ready(problem) if problem.language.is_some() => {}
+        ProblemRow::Ready(problem) if matches!(problem.checks, Checks::Stdio(_)) => {
+            problem.language = Some(language.names()[0].to_owned());
+            problem.prelude.clear();
+        }
+        _ => {
+            let named = language.names()[0];
+            let reason =
+                format!("is `{named}`, and tests that are more than inputs and outputs of scripts are Python's");
+            return Err(RowFault::new(LANGUAGE, reason));
+        }
+    }
+    Ok(())
+}
+
+/// The language that `field` calls by `word`.
+pub(super) fn required_language(
+    fields: &Fields,
+    field: &str,
+    word: &str,
+) -> Result<&'static ScannedLanguage, RowFault> {
+    ScannedLanguage::find(word).ok_or_else(|| {
+        let known: Vec<&str> = SCANNED.iter().map(|language| language.names()[0]).collect();
+        fields.fault(field, format!("names the language `{word}`; known are {}", known.join(", ")))
+    })
 }
 
 fn json(value: &Value) -> Option<Json> {

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::json;
 use veriplay_core::{
-    CallChecks, Checks, ExpectedResult, LimitOverrides, Limits, Predicted, Prediction, Problem, ProblemRow, Tolerance,
-    UnexecutedProblem, Value,
+    AppendedTests, CallChecks, Checks, ExpectedResult, LimitOverrides, Limits, Predicted, Prediction, Problem,
+    ProblemRow, Tolerance, UnexecutedProblem, Value,
 };
 use veriplay_corpus::{InvalidRow, PROBLEM_FORMATS, ProblemFile, ReadOptions, problem_format, read_problems};
 
@@ -173,7 +173,7 @@ fn every_format_has_its_own_name() {
     let names: Vec<&str> = PROBLEM_FORMATS.iter().map(|format| format.name).collect();
     let sets = [
         "humaneval", "mbpp", "evalplus", "livecodebench", "cruxeval", "apps", "code_contests", "codeforces", "kodcode",
-        "spider", "bird",
+        "multipl_e", "humaneval_x", "spider", "bird",
     ];
     assert_eq!(names, [["veriplay"].as_slice(), &sets, &["cat", "auto"]].concat());
     let error = problem_format("human-eval").expect_err("there is no such format").to_string();
@@ -181,9 +181,47 @@ fn every_format_has_its_own_name() {
 }
 
 #[test]
+fn a_row_names_the_language_of_its_programs() {
+    let scripts = r#""public_tests": {"input": ["1"], "output": ["2"]}"#;
+    for (row, language) in [
+        (format!(r#"{{"name": "n", {scripts}}}"#), None),
+        (format!(r#"{{"name": "n", "language": "en", {scripts}}}"#), None),
+        (format!(r#"{{"name": "n", "language": "C++", {scripts}}}"#), Some("cpp")),
+        (
+            r#"{"language": "js", "reward_model": {"ground_truth": {"inputs": ["1"], "outputs": ["2"]}}}"#.to_owned(),
+            Some("javascript"),
+        ),
+    ] {
+        let problem = ready("auto", &row);
+        assert_eq!(problem.language.as_deref(), language, "{row}");
+        assert_eq!(problem.prelude.is_empty(), language.is_some(), "{row}");
+    }
+}
+
+#[test]
+fn tests_in_other_languages_stand_behind_the_program() {
+    let (prompt, tests) = ("function add(a, b){\n", "test();");
+    let row = json!({"name": "HumanEval_0_add", "language": "js", "prompt": prompt, "tests": tests, "stop_tokens": ["\nfunction "]});
+    let problem = ready("auto", &row.to_string());
+    let appended = AppendedTests { source: tests.to_owned(), stop: vec!["\nfunction ".to_owned()], silent: false };
+    assert_eq!((problem.task_id.as_str(), problem.language.as_deref()), ("HumanEval_0_add", Some("javascript")));
+    assert_eq!((problem.prompt.as_str(), problem.checks), (prompt, Checks::Appended(appended)));
+    for (task_id, test, silent, prompt) in [
+        ("CPP/0", "int main(){}", false, "#include <bits/stdc++.h>\nint add(){"),
+        ("JavaScript/0", "console.assert(add() === 1)", true, "int add(){"),
+    ] {
+        let row = json!({"task_id": task_id, "prompt": "int add(){", "declaration": "", "canonical_solution": "", "test": test});
+        let problem = ready("auto", &row.to_string());
+        let appended = AppendedTests { source: test.to_owned(), stop: Vec::new(), silent };
+        assert_eq!((problem.prompt.as_str(), problem.checks), (prompt, Checks::Appended(appended)));
+    }
+}
+
+#[test]
 fn a_row_of_our_own_is_a_problem_as_it_is_written() {
     let problem = Problem {
         task_id: "mine/1".into(),
+        language: None,
         prelude: "import math\n".into(),
         prompt: "def f(x):\n".into(),
         checks: Checks::Prediction(Prediction {

@@ -73,6 +73,7 @@ impl Workload {
     pub fn read(files: WorkloadFiles<'_>, sandbox: &Sandbox) -> Result<(Self, WorkloadReport), Failure> {
         let options = ReadOptions::default();
         let tasks = TaskSet::read(files.tasks, files.format, &options, &TaskOverrides::default(), None)?;
+        tasks.check_image(sandbox.image().name())?;
         let (image, limits) = (sandbox.image().digest().clone(), sandbox.image().default_limits());
         let conditions = JudgeConditions { image, limits, scaled: true, seed: JUDGE_SEED, early_stop: false };
         let mut source = AttemptSource::open(files.attempts, options.max_row_bytes, &tasks, &conditions)?;

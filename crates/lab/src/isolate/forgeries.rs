@@ -103,7 +103,9 @@ fn is_right_by_rule(problem: &Problem, expected: &ExpectedEnding) -> bool {
     let own = match &problem.checks {
         Checks::Calls(checks) => &checks.comparison.judge,
         Checks::Stdio(checks) => &checks.comparison.judge,
-        Checks::Tests(_) | Checks::Prediction(_) | Checks::Environment(_) | Checks::Sql(_) => return false,
+        Checks::Tests(_) | Checks::Prediction(_) | Checks::Environment(_) | Checks::Sql(_) | Checks::Appended(_) => {
+            return false;
+        }
     };
     expected.by_rule.contains(own)
 }

@@ -97,7 +97,8 @@ struct Info {
     /// Formats of task rows.
     formats: Vec<&'static str>,
     judges: Vec<&'static str>,
-    languages: [&'static str; 1],
+    /// Languages of `/run_code` and `/submit`.
+    languages: Vec<&'static str>,
     uptime_seconds: f64,
 }
 
@@ -127,7 +128,7 @@ async fn info(State(service): State<Arc<Service>>) -> Response {
         limits: facts.limits,
         formats: facts.formats.clone(),
         judges: JUDGES.iter().map(|judge| judge.name()).collect(),
-        languages: ["python"],
+        languages: settings.language_names(),
         uptime_seconds: service.started.elapsed().as_secs_f64(),
     };
     json_response(StatusCode::OK, &info)

@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
-use veriplay_core::{CancellationToken, ExecuteError, Exit, Job, LimitKind, Limits, Outcome, check_path};
+use veriplay_core::{CancellationToken, ExecuteError, Exit, Job, Language, LimitKind, Limits, Outcome, check_path};
 use veriplay_verifier::extraction::program_of_code;
+use veriplay_verifier::languages::is_python;
 
 use super::Routes;
 use crate::answer::{OUTPUT_ROOM, cut_text, json_response};
@@ -53,11 +54,11 @@ pub(crate) fn routes() -> Routes {
 struct RunCodeRequest {
     /// The program.
     code: String,
-    /// `python`.
+    /// One of the served languages, such as `python`.
     language: String,
     /// What it reads from standard input.
     stdin: Option<String>,
-    /// Seconds; programs are not compiled here, and the client waits this much longer.
+    /// Seconds that the client waits longer; compilers have limits of their own.
     compile_timeout: Option<f64>,
     /// Seconds, which become fuel.
     run_timeout: Option<f64>,
@@ -77,10 +78,10 @@ pub(super) struct RunCodeResponse {
     /// `Success` where the program ended with code 0, else `Failed`.
     status: &'static str,
     message: &'static str,
-    /// Always `null`: programs are not compiled here.
-    #[schema(value_type = Option<Object>)]
-    compile_result: (),
-    run_result: RunResult,
+    /// `null` for languages without a compiler.
+    compile_result: Option<RunResult>,
+    /// `null` where the program does not compile.
+    run_result: Option<RunResult>,
     #[schema(value_type = Option<String>)]
     executor_pod_name: (),
     /// The fetched files: path and content in base64.
@@ -94,7 +95,7 @@ pub(super) struct RunCodeResponse {
     truncated: bool,
 }
 
-/// How the program ended.
+/// How the program ended, or its compiler.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 struct RunResult {
     /// `Finished` or `TimeLimitExceeded`.
@@ -126,12 +127,12 @@ async fn run_code(
     let request = read_request(&service, &headers, body, default, read).await?;
     let deadline = Some(client_deadline(arrived, request.compile_seconds, request.run_seconds));
     until_serving(&service, deadline).await?;
-    let fuel_per_second = request.fuel_per_second(&service.settings);
+    let (fuel_per_second, language) = (request.fuel_per_second(&service.settings), request.language);
     let run = move |service: &Service, cancellation: &CancellationToken| {
         finished(service.run_job(&request.job(service), cancellation))
     };
     let ran = service.run_one(caller.client, Admission::Always, deadline, run).await.map_err(Rejection::too_late)?;
-    let mut answer = RunCodeResponse::from_run(ran, fuel_per_second, caller.request_id)?;
+    let mut answer = RunCodeResponse::from_run(ran, language, fuel_per_second, caller.request_id)?;
     let mut room = OUTPUT_ROOM;
     answer.cut(&mut room);
     Ok(json_response(StatusCode::OK, &answer))
@@ -145,6 +146,7 @@ async fn ping() -> Response {
 
 /// A request whose fields are right.
 pub(super) struct RunRequest {
+    pub(super) language: &'static dyn Language,
     pub(super) code: String,
     pub(super) stdin: String,
     pub(super) compile_seconds: f64,
@@ -160,23 +162,24 @@ impl RunRequest {
         let run_seconds = fields.seconds("run_timeout", DEFAULT_SECONDS, settings.most_seconds);
         let code = fields.text("code");
         let stdin = fields.optional_text("stdin").unwrap_or_default();
-        fields.word("language", &["python"]);
+        let name = fields.word("language", &settings.language_names());
+        let language = name.and_then(|name| settings.language(name)).unwrap_or(settings.languages[0]);
         let memory_mib = fields.integer("memory_limit_MB", -1);
         let files = read_files(fields);
         let fetch = read_fetch(fields);
-        Self { code, stdin, compile_seconds, run_seconds, memory_mib, files, fetch }
+        Self { language, code, stdin, compile_seconds, run_seconds, memory_mib, files, fetch }
     }
 
     /// The fuel of a second of `run_timeout`: that of a native second, and at most what one core burns while the client waits.
     pub(super) fn fuel_per_second(&self, settings: &Settings) -> f64 {
         let until_answer = (self.compile_seconds + self.run_seconds) * settings.fuel_per_second as f64;
-        (until_answer / self.run_seconds).min(Limits::FUEL_PER_SECOND as f64)
+        (until_answer / self.run_seconds).min(self.language.fuel_per_second() as f64)
     }
 
     pub(super) fn job(&self, service: &Service) -> Job {
         let (image, least) = service.judge().map_or_else(Default::default, |judge| {
-            let facts = judge.facts();
-            (facts.image.clone(), facts.image_memory_bytes + LEAST_MEMORY)
+            let (image, memory_bytes) = judge.facts().image_of(self.language);
+            (image.to_owned(), memory_bytes + LEAST_MEMORY)
         });
         let settings = &service.settings;
         let asked = u64::try_from(self.memory_mib).ok().filter(|mib| *mib > 0);
@@ -191,7 +194,8 @@ impl RunRequest {
         };
         let stdin = self.stdin.clone().into_bytes();
         let (files, fetch, sleep_fuel) = (self.files.clone(), self.fetch.clone(), fuel_per_second as u64);
-        Job { image, stdin, files, fetch, limits, sleep_fuel, ..Job::script(program_of_code(&self.code)) }
+        let program = if is_python(self.language) { program_of_code(&self.code) } else { self.code.clone() };
+        Job { image, stdin, files, fetch, limits, sleep_fuel, ..Job::script(program) }
     }
 }
 
@@ -231,28 +235,30 @@ pub(super) fn decode_base64(text: &str) -> Option<Vec<u8>> {
 
 impl RunCodeResponse {
     pub(super) fn succeeded(&self) -> bool {
-        self.run_result.return_code == Some(0)
+        self.run_result.as_ref().is_some_and(|run| run.return_code == Some(0))
     }
 
     pub(super) fn stdout(&self) -> &str {
-        &self.run_result.stdout
+        self.run_result.as_ref().map_or("", |run| run.stdout.as_str())
     }
 
     /// Cuts what it printed to what fits into `room`, which loses as much.
     pub(super) fn cut(&mut self, room: &mut usize) {
-        let RunResult { stdout, stderr, .. } = &mut self.run_result;
-        // Both: the second has what the first leaves.
-        self.truncated |= cut_text(stdout, room) | cut_text(stderr, room);
+        for RunResult { stdout, stderr, .. } in self.compile_result.iter_mut().chain(&mut self.run_result) {
+            // Both: the second has what the first leaves.
+            self.truncated |= cut_text(stdout, room) | cut_text(stderr, room);
+        }
     }
 
     /// The answer to a job that ran, or the rejection of one that did not.
     pub(super) fn from_run(
         ran: Result<Outcome, ExecuteError>,
+        language: &dyn Language,
         fuel_per_second: f64,
         request_id: String,
     ) -> Result<Self, Rejection> {
         match ran {
-            Ok(outcome) => Ok(Self::new(outcome, fuel_per_second, request_id)),
+            Ok(outcome) => Ok(Self::new(outcome, language, fuel_per_second, request_id)),
             Err(ExecuteError::BadJob(why)) => Err(Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, why)),
             // One that is cancelled has no answer.
             Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_) | ExecuteError::Cancelled) => {
@@ -261,31 +267,44 @@ impl RunCodeResponse {
         }
     }
 
-    fn new(outcome: Outcome, fuel_per_second: f64, request_id: String) -> Self {
+    fn new(outcome: Outcome, language: &dyn Language, fuel_per_second: f64, request_id: String) -> Self {
         let (status, return_code) = ending(&outcome);
         let met_memory = matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::MemoryBytes, .. });
-        let Outcome { stdout, stderr, fetched, fuel, truncated, .. } = outcome;
+        let is_refused = language.is_compiled() && outcome.exit == Exit::CompileError;
+        let Outcome { stdout, stderr, fetched, fuel, truncated, error, .. } = outcome;
         let mut stderr = decode_text(stderr);
         if met_memory {
-            stderr += "MemoryError\n";
+            stderr += if is_python(language) { "MemoryError\n" } else { "out of memory\n" };
         }
+        // A compiler that met its limits has told nothing itself.
+        if let (true, true, Some(error)) = (is_refused, stderr.is_empty(), error) {
+            stderr = error.message;
+        }
+        let execution_time = fuel as f64 / fuel_per_second;
+        let ended = RunResult { status, execution_time, return_code, stdout: decode_text(stdout), stderr };
+        let (compile_result, run_result) = match (is_refused, language.is_compiled()) {
+            (true, _) => (Some(ended), None),
+            (false, compiled) => (compiled.then(RunResult::compiled), Some(ended)),
+        };
         Self {
             status: if return_code == Some(0) { "Success" } else { "Failed" },
             message: "",
-            compile_result: (),
-            run_result: RunResult {
-                status,
-                execution_time: fuel as f64 / fuel_per_second,
-                return_code,
-                stdout: decode_text(stdout),
-                stderr,
-            },
+            compile_result,
+            run_result,
             executor_pod_name: (),
             files: fetched.into_iter().map(|(path, content)| (path, BASE64.encode(content).into())).collect(),
             request_id,
             fuel,
             truncated,
         }
+    }
+}
+
+impl RunResult {
+    /// A compiler that had nothing to say. Its time is not the job's.
+    fn compiled() -> Self {
+        let (stdout, stderr) = (String::new(), String::new());
+        Self { status: "Finished", execution_time: 0.0, return_code: Some(0), stdout, stderr }
     }
 }
 

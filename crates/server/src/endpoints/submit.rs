@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
-use veriplay_core::{CancellationToken, Comparison, Execute, ExecuteError, Job, Limits, Outcome};
-use veriplay_verifier::extraction::{Continues, Entry, NoAnswer, Wanted, extract_program};
+use veriplay_core::{CancellationToken, Comparison, Execute, ExecuteError, Job, Language, Limits, Outcome};
+use veriplay_verifier::extraction::{Continues, Entry, NoAnswer, Wanted, extract_in};
 use veriplay_verifier::judge_by_name;
 use veriplay_verifier::judges::{JudgeContext, JudgeFinding, OutputKind, ScriptRun};
+use veriplay_verifier::languages::is_python;
 
 use super::Routes;
 use super::run_code::{RunCodeResponse, RunRequest, decode_base64};
@@ -107,7 +108,7 @@ async fn submit(
     let default = client_deadline(arrived, COMPILE_SECONDS, RUN_SECONDS);
     let read = move |fields: &mut Fields<'_>| Submission::read(fields, &settings);
     let request = read_request(&service, &headers, body, default, read).await?;
-    let problem = Problem::read(&request)?;
+    let problem = Problem::read(&request, &service.settings)?;
     let runs = problem.cases.len().max(1) as f64;
     let run_seconds = (request.run_seconds * runs).min(service.settings.most_seconds);
     let deadline = Some(client_deadline(arrived, request.compile_seconds, run_seconds));
@@ -172,9 +173,15 @@ impl Submission {
         self.config.get("extra").and_then(|extra| extra.get(name)).is_some_and(is_true)
     }
 
-    fn run(&self, code: String, stdin: String, files: Vec<(String, Vec<u8>)>) -> RunRequest {
+    fn run(
+        &self,
+        language: &'static dyn Language,
+        code: String,
+        stdin: String,
+        files: Vec<(String, Vec<u8>)>,
+    ) -> RunRequest {
         let (compile_seconds, run_seconds) = (self.compile_seconds, self.run_seconds);
-        RunRequest { code, stdin, compile_seconds, run_seconds, memory_mib: -1, files, fetch: Vec::new() }
+        RunRequest { language, code, stdin, compile_seconds, run_seconds, memory_mib: -1, files, fetch: Vec::new() }
     }
 }
 
@@ -201,6 +208,7 @@ struct Case {
 }
 
 struct Problem {
+    language: &'static dyn Language,
     /// Of `CommonOJDataset`. Empty for a problem with test code.
     cases: Vec<Case>,
     comparison: Comparison,
@@ -214,25 +222,23 @@ struct TestCode {
 }
 
 impl Problem {
-    fn read(request: &Submission) -> Result<Self, Rejection> {
+    fn read(request: &Submission, settings: &Settings) -> Result<Self, Rejection> {
         let Some(class) = request.config_text("dataset_type") else {
             return Err(refuse(format!("no eval class found for dataset {}", request.dataset)));
         };
         if class == "CommonOJDataset" {
-            return Self::common_oj(request);
+            return Self::common_oj(request, settings);
         }
         match AUTO_EVAL.contains(&class) {
-            true => Self::auto_eval(request),
+            true => Self::auto_eval(request, settings),
             false => Err(refuse(format!("eval class {class} not found"))),
         }
     }
 
-    fn common_oj(request: &Submission) -> Result<Self, Rejection> {
-        match request.config_text("language") {
-            None => return Err(refuse("config.language field must exist for CommonOJDataset, got None")),
-            Some("python") => {}
-            Some(other) => return Err(refuse(format!("language {other} is not supported, only python"))),
-        }
+    fn common_oj(request: &Submission, settings: &Settings) -> Result<Self, Rejection> {
+        let named = request.config_text("language");
+        let named = named.ok_or_else(|| refuse("config.language field must exist for CommonOJDataset, got None"))?;
+        let language = served_language(settings, "language", named)?;
         if request.config.get("custom_extract_logic").is_some_and(|logic| !logic.is_null()) {
             return Err(refuse("custom_extract_logic is not supported: it would run in the service"));
         }
@@ -254,16 +260,20 @@ impl Problem {
         if cases.is_empty() {
             return Err(refuse("provided_data.test has no case, so that every program would be accepted"));
         }
-        Ok(Self { cases, comparison, tests: None })
+        Ok(Self { language, cases, comparison, tests: None })
     }
 
-    fn auto_eval(request: &Submission) -> Result<Self, Rejection> {
+    fn auto_eval(request: &Submission, settings: &Settings) -> Result<Self, Rejection> {
         let labels = provided(request, "labels")?.unwrap_or_default();
-        let language = labels["programming_language"].as_str();
-        let execution = labels["execution_language"].as_str().or(language);
-        if (language, execution) != (Some("python"), Some("python")) {
-            let named = language.unwrap_or("None");
-            return Err(refuse(format!("labels.programming_language {named} is not supported, only python")));
+        let named = labels["programming_language"].as_str().unwrap_or("None");
+        let language = served_language(settings, "labels.programming_language", named)?;
+        if let Some(other) = labels["execution_language"].as_str().filter(|other| !language.names().contains(other)) {
+            return Err(refuse(format!("labels.execution_language {other} is not {named}")));
+        }
+        let of_python =
+            ["append_flag", "repr_code"].into_iter().find(|name| request.flag(name) && !is_python(language));
+        if let Some(name) = of_python {
+            return Err(refuse(format!("config.extra.{name} writes Python, and the language is {named}")));
         }
         let test = provided(request, "test")?.unwrap_or_default();
         let Some(code) = test["code"].as_str() else {
@@ -284,6 +294,7 @@ impl Problem {
         };
         let files = files.into_iter().map(decode).collect::<Result<_, _>>()?;
         Ok(Self {
+            language,
             cases: Vec::new(),
             comparison: Comparison::by(JUDGE),
             tests: Some(TestCode { code: code.to_owned(), files }),
@@ -293,7 +304,7 @@ impl Problem {
     fn judge(&self, runner: &ProgramRunner<'_>, request: &Submission) -> Result<SubmitResponse, Rejection> {
         let entry = self.tests.as_ref().map_or(Entry::Script, |tests| Entry::Source(&tests.code));
         let wanted = Wanted { prompt: "", entry, continues: Continues::Prose };
-        let found = match extract_program(&wanted, &request.completion) {
+        let found = match extract_in(self.language, &wanted, &request.completion) {
             Ok(found) => found,
             // No case is run.
             Err(NoAnswer { reason, .. }) => {
@@ -306,7 +317,7 @@ impl Problem {
         let code = found.text.strip_suffix('\n').unwrap_or(&found.text).to_owned();
         let response = match &self.tests {
             None => self.judge_cases(runner, request, code),
-            Some(tests) => tests.judge(runner, request, code),
+            Some(tests) => tests.judge(runner, self.language, request, code),
         }?;
         Ok(SubmitResponse { id: request.id.clone(), extraction, ..response })
     }
@@ -320,7 +331,8 @@ impl Problem {
         let (run_all, in_full) = (request.flag("run_all_cases"), request.flag("return_full_case"));
         let (mut tests, mut room) = (Vec::new(), OUTPUT_ROOM);
         for case in &self.cases {
-            let mut exec_info = runner.run(&request.run(code.clone(), case.stdin.clone(), Vec::new()))?;
+            let mut exec_info =
+                runner.run(&request.run(self.language, code.clone(), case.stdin.clone(), Vec::new()))?;
             let passed = exec_info.succeeded() && same_output(&self.comparison, &case.stdout, exec_info.stdout());
             exec_info.cut(&mut room);
             let info = if passed && !in_full { shortened(&case.info) } else { case.info.clone() };
@@ -338,16 +350,17 @@ impl TestCode {
     fn judge(
         &self,
         runner: &ProgramRunner<'_>,
+        language: &'static dyn Language,
         request: &Submission,
         code: String,
     ) -> Result<SubmitResponse, Rejection> {
-        let code = without_entry_point(&code);
+        let code = if is_python(language) { without_entry_point(&code) } else { code };
         let mut full_code = append_test(&code, &self.code, request.flag("repr_code"));
         let flag = request.flag("append_flag").then(|| completion_flag(runner.service));
         if let Some(flag) = &flag {
             full_code += &format!("\n\nprint(\"{flag}\")");
         }
-        let job = request.run(full_code.clone(), String::new(), self.files.clone());
+        let job = request.run(language, full_code.clone(), String::new(), self.files.clone());
         let mut exec_info = runner.run(&job)?;
         let complete = flag.is_none_or(|flag| exec_info.stdout().contains(&flag));
         let accepted = exec_info.succeeded() && complete;
@@ -357,6 +370,14 @@ impl TestCode {
         let (full_code, extra) = (Some(full_code), Some(json!({})));
         Ok(SubmitResponse { accepted, extracted_code: code, full_code, tests, extra, ..SubmitResponse::default() })
     }
+}
+
+/// The language that `field` calls by `named`.
+fn served_language(settings: &Settings, field: &str, named: &str) -> Result<&'static dyn Language, Rejection> {
+    settings.language(named).ok_or_else(|| {
+        let served = settings.language_names().join(", ");
+        refuse(format!("{field} {named} is not supported, only {served}"))
+    })
 }
 
 /// A member of the data in the request, which may be its JSON text.
@@ -383,7 +404,7 @@ impl ProgramRunner<'_> {
     fn run(&self, request: &RunRequest) -> Result<RunCodeResponse, Rejection> {
         let ran = self.service.run_job(&request.job(self.service), self.cancellation);
         let fuel_per_second = request.fuel_per_second(&self.service.settings);
-        RunCodeResponse::from_run(ran, fuel_per_second, self.request_id.to_owned())
+        RunCodeResponse::from_run(ran, request.language, fuel_per_second, self.request_id.to_owned())
     }
 }
 

@@ -6,6 +6,8 @@ use axum::body::Body;
 use axum::http::{HeaderName, Request};
 use serde::Deserialize;
 use serde_json::Value;
+use veriplay_core::Language;
+use veriplay_verifier::languages::{is_python, languages};
 
 use super::{Bench, post};
 use crate::client::Tokens;
@@ -45,6 +47,8 @@ struct CaseSettings {
     body_bytes: Option<u64>,
     most_memory_bytes: Option<u64>,
     token: Option<String>,
+    /// Beside Python.
+    languages: Vec<String>,
 }
 
 const fn success() -> u16 {
@@ -59,9 +63,14 @@ impl CaseSettings {
             queue: self.queue.unwrap_or(default.queue),
             body_bytes: self.body_bytes.unwrap_or(default.body_bytes),
             most_memory_bytes: self.most_memory_bytes.unwrap_or(default.most_memory_bytes),
+            languages: languages().filter(|language| self.serves(*language)).collect(),
             tokens: self.token.as_deref().map(|token| Tokens::parse(token).expect("a token")),
             ..default
         }
+    }
+
+    fn serves(&self, language: &dyn Language) -> bool {
+        is_python(language) || self.languages.iter().any(|name| language.names().contains(&name.as_str()))
     }
 }
 

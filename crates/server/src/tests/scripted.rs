@@ -13,7 +13,7 @@ use veriplay_verifier::extraction::{self, Continues, Wanted, extract_program};
 use crate::judge::{AUTO_FORMAT, Judge, JudgeFacts, JudgeOptions, OpenTask, TaskError, TaskSource};
 
 /// Follows these words of a program: `wait` until [`ScriptedJudge::release`], `endless` until it is cancelled, `fault`, `fault once`, `panic`, `bad job`, `unjudgeable`, `no reference`, `half`,
-/// which passes one of two cases, and the exits below.
+/// which passes one of two cases, `image`, and the exits below.
 /// Any other program prints itself, and is accepted if it is `right`.
 #[derive(Default)]
 pub(super) struct ScriptedJudge {
@@ -110,6 +110,7 @@ impl Judge for ScriptedJudge {
                 ..Limits::large()
             },
             formats: vec!["plain"],
+            other_images: vec![("cpp", 1 << 20), ("javascript", 32 << 20)],
         });
         &FACTS
     }
@@ -162,6 +163,12 @@ impl Judge for ScriptedJudge {
             (_, Entry::Calls { arguments, .. }) => {
                 let value = Value::List(arguments.concat());
                 Outcome { calls: vec![CallResult::Returned(value.encode())], ..outcome(Exit::Returned, b"") }
+            }
+            ("image", _) => outcome(Exit::Returned, job.image.as_bytes()),
+            ("a syntax error", _) => Outcome { stderr: b"1:1: error\n".to_vec(), ..outcome(Exit::CompileError, b"") },
+            ("a template bomb", _) => {
+                let error = GuestError { kind: "compiler_limit".to_owned(), message: "too much".to_owned() };
+                Outcome { error: Some(error), ..outcome(Exit::CompileError, b"") }
             }
             ("raise", _) => outcome(Exit::Raised, b"before\n"),
             ("exit 3", _) => Outcome { exit_code: Some(3), ..outcome(Exit::Raised, b"") },

@@ -93,7 +93,9 @@ fn overridable_fields(row: &mut ProblemRow) -> (&mut LimitOverrides, Option<Comp
             Checks::Calls(calls) => (&mut problem.limits, Some((OutputKind::Values, &mut calls.comparison)), None),
             Checks::Stdio(stdio) => (&mut problem.limits, Some((OutputKind::Texts, &mut stdio.comparison)), None),
             Checks::Tests(code) => (&mut problem.limits, None, Some(&mut code.trust)),
-            Checks::Prediction(_) | Checks::Environment(_) | Checks::Sql(_) => (&mut problem.limits, None, None),
+            Checks::Prediction(_) | Checks::Environment(_) | Checks::Sql(_) | Checks::Appended(_) => {
+                (&mut problem.limits, None, None)
+            }
         },
     }
 }

@@ -13,6 +13,7 @@ mod judges;
 mod judges_checker;
 mod judges_texts;
 mod judges_values;
+mod languages;
 mod probes;
 mod problems;
 mod problems_calls;

@@ -1,0 +1,110 @@
+//! The languages whose programs the host runs and does not parse: each is a file here, and a line in [`SCANNED`].
+
+mod c;
+mod cpp;
+mod javascript;
+mod tokens;
+
+use crate::{Digest, Language};
+
+/// All of them. What else there is has a parser of its own.
+pub const SCANNED: [&ScannedLanguage; 3] = [&cpp::CPP, &c::C, &javascript::JAVASCRIPT];
+
+/// A language with the comments and strings of C.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ScannedLanguage {
+    names: &'static [&'static str],
+    image: &'static str,
+    /// Words behind the fences of its blocks, in lower case, beside its names.
+    labels: &'static [&'static str],
+    /// The ends of its files' names, with the dot: models write such a name behind a fence, too.
+    extensions: &'static [&'static str],
+    is_compiled: bool,
+}
+
+impl ScannedLanguage {
+    /// The language that a row calls by this word, in any case.
+    #[must_use]
+    pub fn find(word: &str) -> Option<&'static Self> {
+        let word = word.trim().to_ascii_lowercase();
+        SCANNED.into_iter().find(|language| language.is_label(&word))
+    }
+
+    /// How many braces a program opens more than it closes, outside of strings and comments.
+    #[must_use]
+    pub fn open_braces(program: &str) -> i64 {
+        tokens::read(program).fold(0, |open, token| match token {
+            "{" => open + 1,
+            "}" => open - 1,
+            _ => open,
+        })
+    }
+}
+
+impl Language for ScannedLanguage {
+    fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
+
+    fn image(&self) -> &'static str {
+        self.image
+    }
+
+    fn is_compiled(&self) -> bool {
+        self.is_compiled
+    }
+
+    fn is_label(&self, word: &str) -> bool {
+        let is_file = |end: &&str| word.len() > end.len() && word.ends_with(*end);
+        self.names.contains(&word) || self.labels.contains(&word) || self.extensions.iter().any(is_file)
+    }
+
+    /// Names it by its tokens: without comments and blanks. Lines count, and so do names of its own.
+    fn fingerprint(&self, program: &str) -> Digest {
+        let said: Vec<&str> = tokens::read(program).collect();
+        Digest::of(said.join("\0").trim_end_matches(['\0', '\n']).as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_calls_a_language_by_a_name_or_a_label_in_any_case() {
+        for (word, name) in
+            [("C++", "cpp"), ("CPP", "cpp"), ("js", "javascript"), ("Node.js", "javascript"), ("c", "c")]
+        {
+            assert_eq!(ScannedLanguage::find(word).map(|language| language.names()[0]), Some(name), "{word}");
+        }
+        for word in ["python", "java", "typescript", "en", "", ".cpp"] {
+            assert_eq!(ScannedLanguage::find(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn no_two_languages_share_a_name_or_a_label() {
+        for word in SCANNED.iter().flat_map(|language| language.names.iter().chain(language.labels)) {
+            assert_eq!(SCANNED.iter().filter(|language| language.is_label(word)).count(), 1, "{word}");
+        }
+    }
+
+    #[test]
+    fn programs_that_differ_in_layout_and_comments_are_the_same() {
+        let [cpp, ..] = SCANNED;
+        let same = |one: &str, other: &str| cpp.fingerprint(one) == cpp.fingerprint(other);
+        assert!(same("int a = 1; // one\nint b;", "int a=1;\n\n  int b; /* two\n */"));
+        for (one, other) in
+            [("a = \"x y\"", "a = \"xy\""), ("int a", "inta"), ("#define A\nB", "#define A B"), ("a", "b")]
+        {
+            assert!(!same(one, other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn braces_in_strings_and_comments_are_none() {
+        for (program, open) in [("f() {", 1), ("f() { g('{'); }", 0), ("// {\n/* { */ \"\\\"{\" `\n{`", 0), ("}", -1)] {
+            assert_eq!(ScannedLanguage::open_braces(program), open, "{program}");
+        }
+    }
+}

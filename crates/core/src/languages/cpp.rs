@@ -1,0 +1,11 @@
+//! C++20, which is compiled in the sandbox.
+
+use super::ScannedLanguage;
+
+pub(super) const CPP: ScannedLanguage = ScannedLanguage {
+    names: &["cpp"],
+    image: "cpp",
+    labels: &["c++", "cc", "cxx", "cplusplus", "c++11", "c++14", "c++17", "c++20", "cpp17", "cpp20"],
+    extensions: &[".cpp", ".cc", ".cxx"],
+    is_compiled: true,
+};

@@ -1,0 +1,35 @@
+//! The languages that programs may be written in, for the doors: Python, which the host reads, and those that it only scans.
+
+use veriplay_core::{Language, SCANNED};
+use veriplay_python::Python;
+
+/// All languages. Which of them are judged is a matter of the images that are open.
+pub fn languages() -> impl Iterator<Item = &'static dyn Language> {
+    let scanned = SCANNED.into_iter().map(|language| language as &dyn Language);
+    std::iter::once(&Python as &dyn Language).chain(scanned)
+}
+
+/// The language of that name, as requests spell it.
+pub fn language_named(name: &str) -> Option<&'static dyn Language> {
+    languages().find(|language| language.names().contains(&name))
+}
+
+/// Whether the host reads programs in the language, and does not only scan them.
+#[must_use]
+pub fn is_python(language: &dyn Language) -> bool {
+    language.names() == Python.names()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_are_found_by_each_of_their_names() {
+        for (name, own) in [("python", "python"), ("nodejs", "javascript"), ("cpp", "cpp"), ("c", "c")] {
+            assert_eq!(language_named(name).map(|language| language.names()[0]), Some(own));
+        }
+        assert!(language_named("C++").is_none() && language_named("cobol").is_none());
+        assert_eq!(languages().filter(|language| is_python(*language)).count(), 1);
+    }
+}
