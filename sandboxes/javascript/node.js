@@ -611,8 +611,9 @@
       let waiting = 0;
       for (let i = 0; i < timers.length && waiting === 0; i++) if (!isCleared(timers[i]) && keepsAlive(timers[i])) waiting = 1;
       const time = timers.length > 0 ? now() : 0;
-      // Virtual time hardly passes while code runs. Node takes about a millisecond to get here, so a timeout of 0 precedes `setImmediate`.
-      if (timers.length > 0 && (timers[0].due <= time + 1 || isCleared(timers[0]))) {
+      // Virtual time hardly passes while code runs. Node takes about a millisecond to get here, so a timeout of 0 or 1 precedes `setImmediate`;
+      // a longer one is never early.
+      if (timers.length > 0 && (timers[0].due <= time + (timers[0].delay > 1 ? 0 : 1) || isCleared(timers[0]))) {
         fire();
         continue;
       }

@@ -54,8 +54,8 @@ fn every_rust_file_says_what_it_is_for() {
 #[test]
 fn every_folder_of_data_has_a_readme() {
     for folder in [
-        "sandboxes", "sandboxes/cpp", "sandboxes/javascript", "sandboxes/python", "sandboxes/python-numpy", "sandboxes/cpython",
-        "task-corpus", "configs", "models/tiny",
+        "sandboxes", "sandboxes/cpp", "sandboxes/javascript", "sandboxes/python", "sandboxes/python-numpy",
+        "sandboxes/cpython", "task-corpus", "configs", "models/tiny",
     ] {
         assert!(root().join(folder).join("README.md").is_file(), "`{folder}` has no README.md");
     }

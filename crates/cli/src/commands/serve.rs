@@ -183,21 +183,39 @@ fn settings(args: &Arguments, memory: MemoryPlan) -> Result<Settings, Failure> {
 fn served_languages(args: &Arguments) -> Result<Vec<&'static dyn Language>, Failure> {
     let asked = |language: &&dyn Language| args.languages.iter().any(|asked| asked.names() == language.names());
     let served: Vec<_> = languages().filter(|language| is_python(*language) || asked(language)).collect();
-    served.iter().filter(|language| !is_python(**language)).try_for_each(|other| find_spec(other.image()).map(drop))?;
+    let of_images = served.iter().filter(|language| !is_python(**language) && !language.is_compiled());
+    of_images.map(|language| find_spec(language.image())).collect::<Result<Vec<_>, _>>()?;
     Ok(served)
 }
 
-/// Opens the image of a language, and a sandbox on it, whose workers start when they are needed.
-fn open_language(
-    language: &dyn Language,
+/// Memory of a compiled program at its start: a stack of 64 MiB, and its data.
+const COMPILED_BYTES: u64 = 80 << 20;
+
+/// Opens sandboxes of languages, whose workers start when they are needed. Those that are compiled share one.
+fn open_languages(
+    languages: &[&'static dyn Language],
     options: SandboxOptions,
     isolation: Isolation,
-) -> Result<LanguageSandbox, Failure> {
-    let image = image::open(language.image())?;
-    let memory_bytes = image.memory_bytes();
-    let sandbox = isolation::open_sandbox(image, options, isolation)?;
-    let run: RunJob = Box::new(move |job, cancellation| sandbox.run_cancellable(job, cancellation));
-    Ok(LanguageSandbox { image: language.image(), memory_bytes, run })
+) -> Result<Vec<LanguageSandbox>, Failure> {
+    let mut compiled = None;
+    let mut opened = Vec::new();
+    for language in languages.iter().filter(|language| !is_python(**language)) {
+        let (memory_bytes, run): (u64, RunJob) = if language.is_compiled() {
+            let shared = match &compiled {
+                Some(shared) => Arc::clone(shared),
+                None => Arc::new(isolation::open_compiled(image::open_toolchain()?, options, isolation)?),
+            };
+            compiled = Some(Arc::clone(&shared));
+            (COMPILED_BYTES, Box::new(move |job, cancellation| shared.run_cancellable(job, cancellation)))
+        } else {
+            let image = image::open(language.image())?;
+            let memory_bytes = image.memory_bytes();
+            let sandbox = isolation::open_sandbox(image, options, isolation)?;
+            (memory_bytes, Box::new(move |job, cancellation| sandbox.run_cancellable(job, cancellation)))
+        };
+        opened.push(LanguageSandbox { image: language.image(), memory_bytes, run });
+    }
+    Ok(opened)
 }
 
 fn read_tokens(path: &Path) -> Result<Tokens, Failure> {
@@ -215,8 +233,7 @@ fn open_judge(args: &Arguments, settings: &Settings, kept_bytes: u64) -> Result<
     let options = SandboxOptions { max_parallel: places, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(Arc::clone(&image), options, args.isolation)?;
     sandbox.start_workers();
-    let others = settings.languages.iter().filter(|language| !is_python(**language));
-    let others = others.map(|language| open_language(*language, options, args.isolation)).collect::<Result<_, _>>()?;
+    let others = open_languages(&settings.languages, options, args.isolation)?;
     let cache = args.cache.open()?;
     let Settings { most_memory_bytes, most_output_bytes, most_seconds, .. } = *settings;
     let most_fuel = ((most_seconds * Limits::FUEL_PER_SECOND as f64) as u64).min(*Limits::FUEL.end());
