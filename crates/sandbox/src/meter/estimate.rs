@@ -57,6 +57,9 @@ pub(super) struct Cost {
 }
 
 impl Cost {
+    /// What entering a function costs, whatever it does.
+    pub(super) const CALLED: Self = Self { sum: 1.0, accesses: 0.0, far: 0.0 };
+
     /// Of each number the larger one.
     pub(super) fn max(self, other: Self) -> Self {
         Self { sum: self.sum.max(other.sum), accesses: self.accesses.max(other.accesses), far: self.far.max(other.far) }

@@ -39,7 +39,7 @@ pub(super) struct LongestPath {
 
 impl LongestPath {
     pub(super) fn new() -> Self {
-        let begun = Some(Cost::default());
+        let begun = Some(Cost::CALLED);
         let whole = OpenBlock { kind: BlockKind::Block, stretch: 0, entered: begun, branched: None };
         let stretches = vec![Stretch::default()];
         Self { blocks: vec![whole], stretches, to_loop: vec![None], stretch: 0, path: begun }
