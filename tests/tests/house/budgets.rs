@@ -30,7 +30,7 @@ const LINES: &[(&str, usize)] = &[
     ("crates/report", 3_767),
     ("crates/repository", 2_014),
     ("crates/run", 9_227),
-    ("crates/sandbox", 18_992),
+    ("crates/sandbox", 18_998),
     ("crates/selfplay", 12_658),
     ("crates/server", 8_732),
     ("crates/verifier", 21_195),

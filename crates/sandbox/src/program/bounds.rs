@@ -27,7 +27,9 @@ const FUNCTION_BYTES: usize = 2 << 20;
 /// quarters of what one may.
 const KEPT_PAIRS: u64 = 256;
 /// What an instruction takes that the meter replaces by a call, or puts one before.
-const METERED_CALL: u64 = 16;
+const METERED_CALL: u64 = 64;
+/// What a variable takes at the head of a loop, where it may have changed in every turn, beside what it takes at any place where paths meet.
+const LOOP_VARIABLE: u64 = 16;
 /// What is made for a segment of data, for an entry of a segment of functions, and for a global, in the one function that makes an instance.
 const DATA_SEGMENT: u64 = 256;
 const ELEMENT: u64 = 32;
@@ -240,7 +242,7 @@ fn function_work(
     validator.read_locals(&mut body.get_binary_reader())?;
     let locals = u64::from(validator.len_locals());
     // The meter charges at the function's head.
-    let (mut joins, mut accesses, mut carried, mut loops) = (2_u64, 0_u64, 0_u64, 0_u64);
+    let (mut joins, mut accesses, mut carried, mut loops, mut heads) = (2_u64, 0_u64, 0_u64, 0_u64, 0_u64);
     let mut instructions = 0_u64;
     for operator in body.get_operators_reader()?.into_iter_with_offsets() {
         let (operator, offset) = operator?;
@@ -257,7 +259,7 @@ fn function_work(
             Operator::Block { .. } | Operator::If { .. } | Operator::Else => (1, 0),
             // A charge of the meter, too.
             Operator::Loop { .. } => {
-                loops += 1;
+                (loops, heads) = (loops + 1, heads + 1);
                 (3, 0)
             }
             Operator::Call { .. } | Operator::ReturnCall { .. } => {
@@ -285,7 +287,7 @@ fn function_work(
         let around = (u64::from(validator.operand_stack_height()) + loops).saturating_mul(here);
         carried = carried.saturating_add(around).saturating_add(values);
     }
-    let variables = joins.saturating_mul(locals.min(accesses));
+    let variables = (joins + LOOP_VARIABLE * heads).saturating_mul(locals.min(accesses));
     let kept = joins.saturating_mul(instructions) / KEPT_PAIRS;
     let bytes = body.range().len() as u64;
     Ok([locals, carried, variables, kept].into_iter().fold(bytes, u64::saturating_add))

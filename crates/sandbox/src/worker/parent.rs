@@ -303,7 +303,9 @@ impl WorkerProcess {
     /// Its reply to the setup. `None`: the job was cancelled first.
     fn wait_until_ready(&mut self, cancellation: &CancellationToken) -> Result<Option<WorkerReply>, RunError> {
         let pipe = TimedPipe { pipe: &mut self.pipe, deadline: self.ready_by, cancellation };
-        let received = match pipe.wait_for(libc::POLLIN) {
+        // Two replies may have come at once.
+        let has_begun = !pipe.pipe.buffer().is_empty();
+        let received = match if has_begun { Ok(()) } else { pipe.wait_for(libc::POLLIN) } {
             Err(_) if cancellation.is_cancelled() => return Ok(None),
             Err(error) => Err(error),
             Ok(()) => {

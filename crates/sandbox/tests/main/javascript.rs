@@ -93,6 +93,8 @@ impl Case {
             entry,
             limits,
             seed: number("seed").unwrap_or(0),
+            // One of them sleeps for days.
+            sleep_fuel: 0,
             stdin: self.text("stdin").unwrap_or_default().as_bytes().to_vec(),
             files: files.map(|(path, text)| (path.clone(), text.as_str().unwrap().as_bytes().to_vec())).collect(),
             ..script(&program)
