@@ -20,6 +20,7 @@
 
 mod estimate;
 mod longest;
+mod stretches;
 mod subnormal;
 #[cfg(test)]
 mod tests;
@@ -37,7 +38,8 @@ use wasmparser::{
     BinaryReaderError, ElementItems, ExternalKind, FunctionBody, Operator, Parser, Payload, TableInit, TypeRef,
 };
 
-use estimate::{Charges, Estimates};
+use estimate::Estimates;
+use stretches::Charges;
 use unmetered::UnmeteredFunctions;
 
 /// Version of the prices, and of what the host finds in a metered module. It is part of every image's digest.

@@ -247,6 +247,14 @@ fn dropped(error: ProblemError) -> Dropped {
     Dropped { why: error.0 }
 }
 
+/// What is run of an attempt. Other languages than Python have no prelude.
+fn whole_program(request: &ProblemRequest<'_>) -> String {
+    match request.problem.language {
+        None => with_prelude(request.problem, request.program, None),
+        Some(_) => request.program.to_owned(),
+    }
+}
+
 /// Judges one attempt. A pure function of the request and the image.
 ///
 /// # Errors
@@ -256,11 +264,7 @@ pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Res
     let Problem { task_id, language, .. } = request.problem;
     check_image_of(task_id, language.as_deref(), request.image).map_err(dropped)?;
     let mut context = JudgeContext::new(execute, request.image, request.job_limits(), request.seed);
-    let program = || match request.problem.language {
-        None => with_prelude(request.problem, request.program, None),
-        // It has no prelude.
-        Some(_) => request.program.to_owned(),
-    };
+    let program = || whole_program(request);
     let decision = match &request.problem.checks {
         Checks::Calls(checks) => cases::judge_calls(&mut context, checks, request)?,
         Checks::Stdio(checks) => cases::judge_stdio(&mut context, checks, &program(), request)?,

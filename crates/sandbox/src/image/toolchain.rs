@@ -239,8 +239,11 @@ fn unreadable(error: std::io::Error) -> ImageError {
     ImageError::Build { phase: "reading the sysroot", detail: error.to_string() }
 }
 
+/// The path of a file, and its content.
+type Member = (String, Arc<Vec<u8>>);
+
 /// The files of a tar file, by path.
-fn read_tar(bytes: &[u8]) -> Result<Vec<(String, Arc<Vec<u8>>)>, ImageError> {
+fn read_tar(bytes: &[u8]) -> Result<Vec<Member>, ImageError> {
     let mut found = Vec::new();
     for entry in tar::Archive::new(bytes).entries().map_err(unreadable)? {
         let mut entry = entry.map_err(unreadable)?;

@@ -11,8 +11,9 @@ use wasmparser::{BinaryReaderError, FunctionBody, Operator};
 
 use super::Pricing;
 use super::longest::LongestPath;
+use super::stretches::{Charges, Cost, Stretch, Stretches, Walk};
 use super::unmetered::UnmeteredFunctions;
-use super::waits::{Addresses, is_load, is_store};
+use super::waits::{is_load, is_store};
 
 /// How probable it is that a conditional forward branch is taken: a power of two, so that sums are exact.
 const TAKEN: f64 = 0.25;
@@ -22,13 +23,6 @@ const DIVISION: f64 = 8.0;
 const PRODUCT: f64 = 3.0;
 /// What a vector's product costs, whose numbers are not looked at: they may all be subnormal.
 const VECTOR_PRODUCT: f64 = 64.0;
-/// What a load or a store costs in a tight loop, one of fewer instructions than [`TIGHT`]: where it is near the last one, and where it
-/// [may be anywhere](Addresses). Such a loop has a handful of instructions for each cache line or page that it may have to wait for, and
-/// next to nothing that a processor could do meanwhile. The interpreter's own loop is far longer, though each turn of it goes one short
-/// way.
-const NEAR: f64 = 4.0;
-const FAR: f64 = 40.0;
-const TIGHT: usize = 256;
 /// What copying or filling costs in addition to the bytes: a call.
 const BULK: f64 = 24.0;
 /// What a call costs whose target is not known before it is made, on top of what that charges.
@@ -47,50 +41,6 @@ pub(super) struct Estimates {
     caller_costs: Vec<Option<Cost>>,
 }
 
-/// A number of executed instructions, with its loads and stores.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Cost {
-    sum: f64,
-    accesses: f64,
-    /// The accesses that may have to wait for memory.
-    far: f64,
-}
-
-impl Cost {
-    /// What entering a function costs, whatever it does.
-    pub(super) const CALLED: Self = Self { sum: 1.0, accesses: 0.0, far: 0.0 };
-
-    /// Of each number the larger one.
-    pub(super) fn max(self, other: Self) -> Self {
-        Self { sum: self.sum.max(other.sum), accesses: self.accesses.max(other.accesses), far: self.far.max(other.far) }
-    }
-
-    pub(super) fn add(&mut self, other: Self, times: f64) {
-        self.sum += other.sum * times;
-        self.accesses += other.accesses * times;
-        self.far += other.far * times;
-    }
-
-    /// The units of one execution: at least one, so that nothing is free.
-    fn entry_units(self) -> u32 {
-        (self.sum.ceil() as u32).max(1)
-    }
-
-    /// The units of a turn of a loop of `length` instructions.
-    fn turn_units(self, length: usize) -> u32 {
-        let near = (self.accesses - self.far).max(0.0);
-        let waits = if length < TIGHT { (NEAR - 1.0) * near + (FAR - 1.0) * self.far } else { 0.0 };
-        Self { sum: self.sum + waits, ..self }.entry_units()
-    }
-}
-
-pub(super) struct Charges {
-    /// The function's own charge, 0 where its callers are charged.
-    pub(super) entry: u32,
-    /// The charges of its loops, in the order they begin.
-    pub(super) loops: Vec<u32>,
-}
-
 impl Estimates {
     pub(super) fn compute(
         bodies: &[FunctionBody<'_>],
@@ -101,7 +51,7 @@ impl Estimates {
         let mut estimates = Self { pricing, imported, caller_costs: vec![None; bodies.len()] };
         for &index in unmetered.callees_first() {
             let cost = estimates.stretches(&bodies[index])?.function_cost();
-            estimates.caller_costs[index] = Some(Cost { sum: f64::from(cost.entry_units()), ..cost });
+            estimates.caller_costs[index] = Some(cost.rounded());
         }
         Ok(estimates)
     }
@@ -128,7 +78,7 @@ impl Estimates {
             let operator = operator?;
             let mut cost = self.cost(&operator);
             if moves > 0.0 && is_parting_or_meeting(&operator) {
-                cost.sum += moves;
+                cost.add(Cost::new(moves, 0.0), 1.0);
             }
             walk.step(&operator, cost);
         }
@@ -140,7 +90,7 @@ impl Estimates {
         let accesses = if is_load(operator) || is_store(operator) { 1.0 } else { 0.0 };
         let engine_call = self.pricing == Pricing::UpperBound && is_engine_call(operator);
         let sum = instruction_price(operator) + if engine_call { ENGINE_CALL } else { 0.0 };
-        let mut cost = Cost { sum, accesses, far: 0.0 };
+        let mut cost = Cost::new(sum, accesses);
         if let Operator::Call { function_index } = operator {
             cost.add(self.caller_cost(*function_index), 1.0);
         }
@@ -234,39 +184,6 @@ const fn is_engine_call(operator: &Operator<'_>) -> bool {
             | Operator::ElemDrop { .. }
             | Operator::RefFunc { .. }
     )
-}
-
-/// Goes over the instructions of a function, in their order.
-pub(super) trait Walk {
-    /// One instruction, and what it costs executed once.
-    fn step(&mut self, operator: &Operator<'_>, cost: Cost);
-
-    fn finish(self) -> Stretches;
-}
-
-/// A stretch of code: what it costs, how many instructions it has, and which memory it names.
-#[derive(Debug, Default)]
-pub(super) struct Stretch {
-    pub(super) cost: Cost,
-    pub(super) length: usize,
-    pub(super) addresses: Addresses,
-}
-
-/// The stretches of a function. The first is the function's own, the others those of its loops, in the order they begin.
-pub(super) struct Stretches(pub(super) Vec<Stretch>);
-
-impl Stretches {
-    /// Of the function outside its loops.
-    fn function_cost(&self) -> Cost {
-        self.0[0].cost
-    }
-
-    fn charges(self) -> Charges {
-        let turn = |Stretch { cost, length, addresses }: &Stretch| {
-            Cost { far: cost.far + addresses.far(), ..*cost }.turn_units(*length)
-        };
-        Charges { entry: self.function_cost().entry_units(), loops: self.0.iter().skip(1).map(turn).collect() }
-    }
 }
 
 struct BlockFrame {

@@ -6,7 +6,7 @@
 
 use wasmparser::{Catch, Operator};
 
-use super::estimate::{Cost, Stretch, Stretches, Walk};
+use super::stretches::{Cost, Stretch, Stretches, Walk};
 
 struct OpenBlock {
     kind: BlockKind,
@@ -104,13 +104,7 @@ impl Walk for LongestPath {
         match operator {
             Operator::Block { .. } => self.open(BlockKind::Block),
             Operator::TryTable { try_table } => {
-                let depth = |catch: &Catch| match catch {
-                    Catch::One { label, .. }
-                    | Catch::OneRef { label, .. }
-                    | Catch::All { label }
-                    | Catch::AllRef { label } => *label,
-                };
-                self.open(BlockKind::Try(try_table.catches.iter().map(depth).collect()));
+                self.open(BlockKind::Try(try_table.catches.iter().map(target).collect()));
             }
             Operator::Loop { .. } => self.open_loop(),
             Operator::If { .. } => self.open(BlockKind::If),
@@ -150,5 +144,14 @@ fn longer(a: Option<Cost>, b: Option<Cost>) -> Option<Cost> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.max(b)),
         (a, b) => a.or(b),
+    }
+}
+
+/// The depth that an exception goes to.
+const fn target(catch: &Catch) -> u32 {
+    match catch {
+        Catch::One { label, .. } | Catch::OneRef { label, .. } | Catch::All { label } | Catch::AllRef { label } => {
+            *label
+        }
     }
 }
