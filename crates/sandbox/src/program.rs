@@ -26,7 +26,7 @@ pub(crate) struct Program {
     engine: Engine,
     ready: InstancePre<Host>,
     base: Tree,
-    /// Fuel of an instance.
+    /// The fuel that making an instance of it costs.
     start: u64,
     /// Bytes of its native code.
     code_bytes: u64,

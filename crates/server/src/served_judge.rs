@@ -42,7 +42,7 @@ pub struct LanguageSandbox {
     pub image: &'static str,
     /// Bytes of memory that the image itself needs.
     pub memory_bytes: u64,
-    /// Runs them.
+    /// Runs its jobs, each unless it is cancelled.
     pub run: RunJob,
 }
 

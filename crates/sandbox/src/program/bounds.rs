@@ -39,7 +39,7 @@ const GLOBAL: u64 = 32;
 const GLUE: u64 = 200;
 const GLUE_VALUE: u64 = 8;
 const FUNCTIONS: u32 = 100_000;
-/// WASI has 46 functions.
+/// Far more than the 46 functions of WASI.
 const IMPORTS: u32 = 1_000;
 const TYPES: u32 = 100_000;
 const PARAMETERS: usize = 255;
@@ -103,11 +103,11 @@ pub(super) fn check(wasm: &[u8]) -> Result<u64, OutOfBounds> {
 
 #[derive(Default)]
 struct Checked {
-    /// What compiling it takes.
+    /// What compiling it takes, in units of about a byte of code.
     work: u64,
     /// What compiling the function that makes an instance takes.
     making: u64,
-    /// Fuel of an instance.
+    /// The fuel that making an instance of it costs.
     start: u64,
     /// Of each type, what its glue takes.
     glue: Vec<u64>,

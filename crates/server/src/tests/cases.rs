@@ -47,7 +47,7 @@ struct CaseSettings {
     body_bytes: Option<u64>,
     most_memory_bytes: Option<u64>,
     token: Option<String>,
-    /// Beside Python.
+    /// The languages that are served beside Python.
     languages: Vec<String>,
 }
 
