@@ -8,17 +8,18 @@ use anyhow::Context;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_console::image::ImageArguments;
+use veriplay_console::image;
 use veriplay_console::interrupt;
 use veriplay_console::isolation::{self, Isolation};
 use veriplay_console::limits::{LimitArguments, check_memory};
 use veriplay_console::processors::attempts_at_once;
 use veriplay_console::progress::{self, Progress};
-use veriplay_core::{Comparison, Predicted, Trust};
+use veriplay_core::{Comparison, Language, Predicted, Trust};
 use veriplay_corpus::{DatabaseFolder, PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
 use veriplay_eval::{
     AttemptJudge, AttemptSource, JUDGE_SEED, StandardInput, TaskSet, VerdictOutput, VerifySummary, bugs,
 };
+use veriplay_python::Python;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::judges::{judge_names, parse_judge};
 use veriplay_verifier::{ChosenJudge, JudgeConditions, TaskContext, TaskOverrides};
@@ -80,8 +81,9 @@ pub(super) struct Arguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     cache: CacheArguments,
-    #[command(flatten)]
-    image: ImageArguments,
+    /// The image that programs run in: `python`, `python-numpy`, which has numpy imported already, `javascript` or one of your own
+    #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_name)]
+    image: String,
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
     workers: Isolation,
@@ -133,7 +135,7 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let overrides = TaskOverrides { judge, trust: args.trust, limits: args.limits.overrides() };
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
     let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, None)?;
-    let image = args.image.open()?;
+    let image = image::open(&args.image)?;
     tasks.check_image(image.name())?;
     let limits = overrides.limits.apply(image.default_limits());
     check_memory("--memory-mib", args.limits.memory_mib, &image)?;

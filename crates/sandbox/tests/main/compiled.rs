@@ -60,7 +60,12 @@ fn every_case_ends_as_it_says_and_the_same_in_processes() {
             let outcome = threads.execute(&job).unwrap();
             check(&outcome, &case);
             assert_eq!(threads.execute(&job).unwrap(), outcome, "{}", case.title);
-            assert_eq!(processes.execute(&job).unwrap(), outcome, "{}", case.title);
+            let mut in_process = processes.execute(&job).unwrap();
+            if outcome.error.as_ref().is_some_and(|error| error.kind == "stack_overflow") {
+                // The workers are another executable, which takes some bytes more or less of the native stack before the program's first call.
+                in_process.fuel = outcome.fuel;
+            }
+            assert_eq!(in_process, outcome, "{}", case.title);
         }
     }
 }
