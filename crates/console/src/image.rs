@@ -63,7 +63,7 @@ pub fn parse_python_name(name: &str) -> Result<String, String> {
     match find_named(name)?.is_python() {
         true => Ok(name.to_owned()),
         false => {
-            Err("its programs are not in Python, and this command has no others; `veriplay run` takes it".to_owned())
+            Err("its programs are not in Python, and this command has no others; `run`, `verify` and `serve --languages` take it".to_owned())
         }
     }
 }

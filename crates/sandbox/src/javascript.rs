@@ -270,21 +270,10 @@ pub(crate) fn check_job(job: &Job) -> Result<(), ExecuteError> {
         return refuse("has neither a preload nor a callee: programs in JavaScript have no harness for these");
     }
     let Entry::Calls { arguments, .. } = &job.entry else { return Ok(()) };
-    if arguments.iter().flatten().any(has_object) {
+    if arguments.iter().flatten().any(Value::has_object) {
         return refuse("has arguments of plain values: JavaScript has no objects of Python's classes");
     }
     Ok(())
-}
-
-fn has_object(value: &Value) -> bool {
-    match value {
-        Value::Object(_) => true,
-        Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => {
-            items.iter().any(has_object)
-        }
-        Value::Dict(pairs) => pairs.iter().any(|(key, value)| has_object(key) || has_object(value)),
-        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) | Value::Bytes(_) => false,
-    }
 }
 
 #[cfg(test)]

@@ -372,6 +372,11 @@ fn trap_if(function: &mut Function) {
         .instruction(&Instruction::End);
 }
 
+/// Whether the metered module has a call in its place, or before it.
+pub(crate) const fn adds_call(operator: &Operator<'_>) -> bool {
+    moves_bytes(operator) || subnormal::function_of(operator).is_some()
+}
+
 /// Whether the top of the stack is the number of bytes or items that the instruction moves.
 const fn moves_bytes(operator: &Operator<'_>) -> bool {
     matches!(

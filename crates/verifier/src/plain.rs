@@ -48,7 +48,7 @@ impl UnexpectedObject {
 /// # Errors
 /// Any other object in it.
 pub(crate) fn plain(value: &Value) -> Result<Cow<'_, Value>, UnexpectedObject> {
-    if has_object(value) { NOWHERE.plain(value).map(Cow::Owned) } else { Ok(Cow::Borrowed(value)) }
+    if value.has_object() { NOWHERE.plain(value).map(Cow::Owned) } else { Ok(Cow::Borrowed(value)) }
 }
 
 /// The expected and the actual value as code that compares them may see them.
@@ -59,24 +59,12 @@ pub(crate) fn plain_pair<'a>(
     expected: &'a Value,
     actual: &'a Value,
 ) -> Result<(Cow<'a, Value>, Cow<'a, Value>), UnexpectedObject> {
-    if !has_object(expected) {
+    if !expected.has_object() {
         return Ok((Cow::Borrowed(expected), plain(actual)?));
     }
     let mut place = Place::default();
     place.add(expected);
     Ok((Cow::Owned(place.plain(expected)?), Cow::Owned(place.plain(actual)?)))
-}
-
-/// Whether there is anything in it that is of no literal type.
-pub(crate) fn has_object(value: &Value) -> bool {
-    match value {
-        Value::Object(_) => true,
-        Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => {
-            items.iter().any(has_object)
-        }
-        Value::Dict(pairs) => pairs.iter().any(|(key, value)| has_object(key) || has_object(value)),
-        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) | Value::Bytes(_) => false,
-    }
 }
 
 /// A place where no object is expected.

@@ -245,6 +245,19 @@ impl PartialEq for Object {
 impl Eq for Object {}
 
 impl Value {
+    /// Whether there is anything in it that is of no literal type.
+    #[must_use]
+    pub fn has_object(&self) -> bool {
+        match self {
+            Value::Object(_) => true,
+            Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => {
+                items.iter().any(Self::has_object)
+            }
+            Value::Dict(pairs) => pairs.iter().any(|(key, value)| key.has_object() || value.has_object()),
+            Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) | Value::Bytes(_) => false,
+        }
+    }
+
     /// The object of that class and state, as [`Object::new`] makes it.
     pub fn object(class: PythonClass, state: Value) -> Result<Self, &'static str> {
         Object::new(class, state).map(|object| Value::Object(Box::new(object)))

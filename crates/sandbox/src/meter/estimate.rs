@@ -11,7 +11,7 @@ use wasmparser::{BinaryReaderError, FunctionBody, Operator};
 
 use super::Pricing;
 use super::longest::LongestPath;
-use super::stretches::{Charges, Cost, Stretch, Stretches, Walk};
+use super::stretches::{Charges, Cost, Stretch, Stretches, Walk, leaves_function};
 use super::unmetered::UnmeteredFunctions;
 use super::waits::{is_load, is_store};
 
@@ -289,13 +289,7 @@ impl Walk for FunctionWalk {
                 depths.for_each(|depth| self.branch(depth, each));
                 self.times = 0.0;
             }
-            Operator::Return
-            | Operator::Unreachable
-            | Operator::Throw { .. }
-            | Operator::ThrowRef
-            | Operator::ReturnCall { .. }
-            | Operator::ReturnCallIndirect { .. }
-            | Operator::ReturnCallRef { .. } => self.times = 0.0,
+            other if leaves_function(other) => self.times = 0.0,
             _ => {}
         }
     }

@@ -6,7 +6,7 @@
 
 use wasmparser::{Catch, Operator};
 
-use super::stretches::{Cost, Stretch, Stretches, Walk};
+use super::stretches::{Cost, Stretch, Stretches, Walk, leaves_function};
 
 struct OpenBlock {
     kind: BlockKind,
@@ -124,13 +124,7 @@ impl Walk for LongestPath {
                 depths.for_each(|depth| self.branch(depth, self.path));
                 self.path = None;
             }
-            Operator::Return
-            | Operator::Unreachable
-            | Operator::Throw { .. }
-            | Operator::ThrowRef
-            | Operator::ReturnCall { .. }
-            | Operator::ReturnCallIndirect { .. }
-            | Operator::ReturnCallRef { .. } => self.path = None,
+            other if leaves_function(other) => self.path = None,
             _ => {}
         }
     }

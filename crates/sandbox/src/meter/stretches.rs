@@ -98,3 +98,17 @@ impl Stretches {
         Charges { entry: self.function_cost().entry_units(), loops: self.0.iter().skip(1).map(turn).collect() }
     }
 }
+
+/// Whether what stands behind it is not executed, whatever is around it but a handler of exceptions.
+pub(super) const fn leaves_function(operator: &Operator<'_>) -> bool {
+    matches!(
+        operator,
+        Operator::Return
+            | Operator::Unreachable
+            | Operator::Throw { .. }
+            | Operator::ThrowRef
+            | Operator::ReturnCall { .. }
+            | Operator::ReturnCallIndirect { .. }
+            | Operator::ReturnCallRef { .. }
+    )
+}

@@ -12,6 +12,8 @@ use wasmparser::{
     WasmFeatures,
 };
 
+use crate::meter;
+
 /// What a module may use: WebAssembly 2.0 without references to objects of a host, and tail calls.
 const FEATURES: WasmFeatures = WasmFeatures::WASM2.union(WasmFeatures::TAIL_CALL).difference(WasmFeatures::GC_TYPES);
 /// The most bytes of a module.
@@ -272,7 +274,7 @@ fn function_work(
                 (3, call_values(&validator.visitor(offset), &operator))
             }
             Operator::TableGet { .. } | Operator::TableSet { .. } => (3, METERED_CALL),
-            _ if is_metered_call(&operator) => (0, METERED_CALL),
+            _ if meter::adds_call(&operator) => (0, METERED_CALL),
             Operator::Br { relative_depth } => (0, loops + label_values(&validator.visitor(offset), *relative_depth)),
             Operator::BrIf { relative_depth } => (1, label_values(&validator.visitor(offset), *relative_depth)),
             Operator::BrTable { targets } => {
@@ -293,28 +295,6 @@ fn function_work(
     let kept = joins.saturating_mul(instructions) / KEPT_PAIRS;
     let bytes = body.range().len() as u64;
     Ok([locals, carried, variables, kept].into_iter().fold(bytes, u64::saturating_add))
-}
-
-/// Whether the meter makes it a call, or puts one before.
-const fn is_metered_call(operator: &Operator<'_>) -> bool {
-    matches!(
-        operator,
-        Operator::F64Mul
-            | Operator::F64Div
-            | Operator::F64Sqrt
-            | Operator::F32Mul
-            | Operator::F32Div
-            | Operator::F32Sqrt
-            | Operator::F32DemoteF64
-            | Operator::F64PromoteF32
-            | Operator::MemoryCopy { .. }
-            | Operator::MemoryFill { .. }
-            | Operator::MemoryInit { .. }
-            | Operator::TableCopy { .. }
-            | Operator::TableFill { .. }
-            | Operator::TableInit { .. }
-            | Operator::TableGrow { .. }
-    )
 }
 
 /// How many values a call takes and gives.

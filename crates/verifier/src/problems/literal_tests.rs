@@ -23,7 +23,6 @@ use veriplay_python::large::LargePermit;
 use super::ProblemRequest;
 use super::plain_program::{self, is_listed};
 use super::test_results::{TestCodeRecord, TestCodeResult, TestsReport};
-use crate::plain::has_object;
 use crate::runner::{Runner, configure_job, decode_call, encoded_bytes, job_failure};
 
 /// Exceptions that say no more of themselves than their name and message. A test that meets one has an error.
@@ -267,7 +266,7 @@ impl Assertion {
             return is_plain.then(|| (TestCodeResult::Error, error_text(kind, message)));
         }
         let _permit = LargePermit::wait(encoded_bytes(call));
-        let found = decode_call(call, &request.job_limits()).ok().filter(|value| !has_object(value))?;
+        let found = decode_call(call, &request.job_limits()).ok().filter(|value| !value.has_object())?;
         if self.holds(&found)? {
             return Some((TestCodeResult::Passed, String::new()));
         }
