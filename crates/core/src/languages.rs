@@ -5,10 +5,12 @@ mod cpp;
 mod javascript;
 mod tokens;
 
-use crate::{Digest, Language};
+use crate::{Digest, Language, Literals};
+pub use javascript::JAVASCRIPT;
+use javascript::JavaScriptLiterals;
 
 /// All of them. What else there is has a parser of its own.
-pub const SCANNED: [&ScannedLanguage; 3] = [&cpp::CPP, &c::C, &javascript::JAVASCRIPT];
+pub const SCANNED: [&ScannedLanguage; 3] = [&cpp::CPP, &c::C, &JAVASCRIPT];
 
 /// A language with the comments and strings of C.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,6 +22,9 @@ pub struct ScannedLanguage {
     /// The ends of its files' names, with the dot: models write such a name behind a fence, too.
     extensions: &'static [&'static str],
     is_compiled: bool,
+    /// Whether programs that differ in ends of lines may differ in what they do.
+    has_lines: bool,
+    literals: Option<&'static JavaScriptLiterals>,
 }
 
 impl ScannedLanguage {
@@ -28,6 +33,12 @@ impl ScannedLanguage {
     pub fn find(word: &str) -> Option<&'static Self> {
         let word = word.trim().to_ascii_lowercase();
         SCANNED.into_iter().find(|language| language.is_label(&word))
+    }
+
+    /// The tokens of a program: words, texts in quotation marks, other signs one by one, and ends of lines. A regular expression is read as other
+    /// signs are, so that one with `//` or a quotation mark in it hides what follows.
+    pub fn tokens(program: &str) -> impl Iterator<Item = &str> {
+        tokens::read(program)
     }
 
     /// How many braces a program opens more than it closes, outside of strings and comments.
@@ -59,10 +70,14 @@ impl Language for ScannedLanguage {
         self.names.contains(&word) || self.labels.contains(&word) || self.extensions.iter().any(is_file)
     }
 
-    /// Names it by its tokens: without comments and blanks. Lines count, and so do names of its own.
+    /// Names it by its tokens: without comments and blanks. Names of its own count, and lines in languages that have them.
     fn fingerprint(&self, program: &str) -> Digest {
-        let said: Vec<&str> = tokens::read(program).collect();
+        let said: Vec<&str> = tokens::read(program).filter(|token| self.has_lines || *token != "\n").collect();
         Digest::of(said.join("\0").trim_end_matches(['\0', '\n']).as_bytes())
+    }
+
+    fn literals(&self) -> Option<&'static dyn Literals> {
+        self.literals.map(|literals| literals as &dyn Literals)
     }
 }
 
@@ -99,6 +114,9 @@ mod tests {
         {
             assert!(!same(one, other), "{one} {other}");
         }
+        let same = |one: &str, other: &str| JAVASCRIPT.fingerprint(one) == JAVASCRIPT.fingerprint(other);
+        assert!(same("function f(x) {\n  return x // it\n}\n", "function f(x) { return x }"));
+        assert!(!same("function f(x) { return x }", "function f(y) { return y }"));
     }
 
     #[test]

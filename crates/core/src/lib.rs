@@ -28,7 +28,7 @@ mod verdict;
 pub use comparison::{Comparison, Tolerance};
 pub use hash::{Digest, DigestError, content_hash, mix_seed};
 pub use job::{Callee, Entry, Interactor, Job, Preload, WasmModule, is_under_any};
-pub use languages::{SCANNED, ScannedLanguage};
+pub use languages::{JAVASCRIPT, SCANNED, ScannedLanguage};
 pub use layer::{Layer, LayerError, LayerMount, LayerRoot, LayerStack};
 pub use learn::{LearnError, PreferenceBatch, PreferencePair, Reward, Sample, Snapshot, TrainBatch, Update};
 pub use limits::{LimitKind, LimitOverrides, Limits};
@@ -50,7 +50,7 @@ pub use program::{count_statements, normalize_program, program_hash};
 pub use scripted::{ScriptedPolicy, ScriptedRequest};
 pub use sql::{ColumnOrder, RowOrder, SqlCase, SqlChecks, SqlDatabase, SqlFile};
 pub use task::{Attempt, AttemptText, IoPair, Proposal, Provenance, Question, Task, TaskType};
-pub use traits::{CancellationToken, Execute, ExecuteError, Language, Learn, Policy, Trainable};
+pub use traits::{CancellationToken, Execute, ExecuteError, Language, Learn, Literals, Policy, Trainable};
 pub use value::{
     DecodeError, EncodeCaps, LiteralError, MAX_LITERAL_BYTES, NumpyType, Object, PythonClass, Value, most_text_weight,
     record_weight, text_weight,

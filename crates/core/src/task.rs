@@ -126,6 +126,9 @@ pub enum Provenance {
 pub struct Task {
     /// Its family, such as `tiny/two` or `proposed`.
     pub family: String,
+    /// The language of its program, as [`crate::Problem`] names it; `None` is Python.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// The question.
     pub question: Question,
     /// Limits of every job that judges it.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{
     Digest, Job, LearnError, Limits, Outcome, PolicyError, PreferenceBatch, Prompt, Rollout, Sampling, Snapshot,
-    TrainBatch, Update,
+    TrainBatch, Update, Value,
 };
 
 /// Runs one untrusted [`Job`]. Blocking, and callable from many threads.
@@ -166,6 +166,47 @@ pub trait Language: fmt::Debug + Sync {
 
     /// Names a program by what it says: equal for programs that differ at most in layout, comments and the names of their own variables.
     fn fingerprint(&self, program: &str) -> Digest;
+
+    /// How it writes the arguments and results of calls; `None` where its programs read and write streams alone.
+    fn literals(&self) -> Option<&'static dyn Literals> {
+        None
+    }
+}
+
+/// How a language writes the arguments and results of calls, and which of them are the same.
+pub trait Literals: fmt::Debug + Sync {
+    /// Reads a result. Nothing is evaluated.
+    ///
+    /// # Errors
+    /// Why the text is no literal.
+    fn read(&self, text: &str) -> Result<Value, String>;
+
+    /// Reads arguments, which commas part. Each must reach the program as the text says it.
+    ///
+    /// # Errors
+    /// Why the text is no list of literals, or which of them does not reach a program as it is.
+    fn read_arguments(&self, text: &str) -> Result<Vec<Value>, String>;
+
+    /// Writes a value as [`Literals::read`] reads it, where it has a literal.
+    fn write(&self, value: &Value) -> String;
+
+    /// Writes arguments as in a call, without its brackets.
+    fn write_arguments(&self, arguments: &[Value]) -> String {
+        let texts: Vec<String> = arguments.iter().map(|argument| self.write(argument)).collect();
+        texts.join(", ")
+    }
+
+    /// Whether programs cannot tell two results apart by what they are.
+    fn are_equal(&self, one: &Value, other: &Value) -> bool;
+
+    /// The beginning of what [`Literals::write`] gives, for people.
+    fn excerpt(&self, value: &Value, chars: usize) -> String {
+        let text = self.write(value);
+        match text.char_indices().nth(chars) {
+            Some((at, _)) => format!("{}…", &text[..at]),
+            None => text,
+        }
+    }
 }
 
 #[cfg(test)]

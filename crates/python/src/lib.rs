@@ -6,7 +6,7 @@ pub mod names;
 pub mod prelude;
 pub mod syntax;
 
-use veriplay_core::{Digest, Language};
+use veriplay_core::{Digest, Language, Literals, Value};
 
 /// The names of Python's implementations, which a version may follow.
 const IMPLEMENTATIONS: [&str; 5] = ["python", "ipython", "cpython", "pypy", "py"];
@@ -32,6 +32,40 @@ impl Language for Python {
 
     fn fingerprint(&self, program: &str) -> Digest {
         fingerprint::program_fingerprint(program)
+    }
+
+    fn literals(&self) -> Option<&'static dyn Literals> {
+        Some(&Python)
+    }
+}
+
+impl Literals for Python {
+    /// As `repr` writes it, for `inf` and `nan` are results, too; `1, 2` is a tuple.
+    fn read(&self, text: &str) -> Result<Value, String> {
+        match Value::parse_arguments(text) {
+            Ok(items) if items.len() > 1 => Ok(Value::Tuple(items)),
+            _ => Value::parse_repr(text).map_err(|error| error.to_string()),
+        }
+    }
+
+    fn read_arguments(&self, text: &str) -> Result<Vec<Value>, String> {
+        Value::parse_arguments(text).map_err(|error| error.to_string())
+    }
+
+    fn write(&self, value: &Value) -> String {
+        value.to_string()
+    }
+
+    fn write_arguments(&self, arguments: &[Value]) -> String {
+        Value::arguments_text(arguments)
+    }
+
+    fn are_equal(&self, one: &Value, other: &Value) -> bool {
+        one.python_eq(other)
+    }
+
+    fn excerpt(&self, value: &Value, chars: usize) -> String {
+        value.excerpt(chars)
     }
 }
 

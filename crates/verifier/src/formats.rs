@@ -7,7 +7,11 @@ pub mod compact;
 pub mod direct;
 pub mod think;
 
-use veriplay_core::{Attempt, Proposal, TaskType, Value};
+use veriplay_core::{Attempt, JAVASCRIPT, Language, Literals, Proposal, TaskType, Value};
+use veriplay_python::Python;
+
+use crate::languages::is_python;
+use think::Think;
 
 /// The proposal that a prompt asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +40,22 @@ pub trait Format: Sync {
 }
 
 /// All formats.
-pub const FORMATS: &[&dyn Format] = &[&compact::Compact, &direct::Direct, &think::Think];
+pub const FORMATS: &[&dyn Format] = &[&compact::Compact, &direct::Direct, &Think::PYTHON];
 
 /// The format of that name.
 #[must_use]
 pub fn format_by_name(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)
+}
+
+/// The format of that name for programs in a language. JavaScript has `think` alone, and other languages but Python none.
+#[must_use]
+pub fn format_in(language: &dyn Language, name: &str) -> Option<&'static dyn Format> {
+    if is_python(language) {
+        return format_by_name(name);
+    }
+    let format: &'static dyn Format = &Think::JAVASCRIPT;
+    (language.names() == JAVASCRIPT.names() && format.name() == name).then_some(format)
 }
 
 /// A parsed part of a response, or why it cannot be parsed.
@@ -57,10 +71,14 @@ fn parse_program(text: &str) -> Parsed<String> {
 
 /// Parses an argument list of at least one argument.
 fn parse_inputs(text: &str) -> Parsed<Vec<Value>> {
+    parse_inputs_in(&Python, text)
+}
+
+fn parse_inputs_in(literals: &dyn Literals, text: &str) -> Parsed<Vec<Value>> {
     if text.trim().is_empty() {
         return Err("the input is empty".to_owned());
     }
-    Value::parse_arguments(text).map_err(|error| format!("the input is no list of literals: {error}"))
+    literals.read_arguments(text).map_err(|error| format!("the input is no list of literals: {error}"))
 }
 
 /// Parses an output as `repr` writes it. `inf` and `nan` are outputs, although they are not literals.
@@ -70,10 +88,11 @@ fn parse_output(text: &str) -> Parsed<Value> {
 
 /// Parses a literal; `1, 2` is a tuple, as in Python.
 fn parse_output_or_tuple(text: &str) -> Parsed<Value> {
-    match Value::parse_arguments(text) {
-        Ok(items) if items.len() > 1 => Ok(Value::Tuple(items)),
-        _ => parse_output(text),
-    }
+    parse_output_in(&Python, text)
+}
+
+fn parse_output_in(literals: &dyn Literals, text: &str) -> Parsed<Value> {
+    literals.read(text).map_err(|error| format!("the output is no literal: {error}"))
 }
 
 /// Parses the name of an exception's type.
@@ -87,7 +106,16 @@ fn parse_exception(text: &str) -> Parsed<String> {
 }
 
 fn parse_triplet(task_type: TaskType, program_text: &str, input_text: &str) -> Parsed<Attempt> {
-    let (program, input) = (parse_program(program_text)?, parse_inputs(input_text)?);
+    parse_triplet_in(&Python, task_type, program_text, input_text)
+}
+
+fn parse_triplet_in(
+    literals: &dyn Literals,
+    task_type: TaskType,
+    program_text: &str,
+    input_text: &str,
+) -> Parsed<Attempt> {
+    let (program, input) = (parse_program(program_text)?, parse_inputs_in(literals, input_text)?);
     Ok(Attempt::Proposal(Proposal::Triplet { task_type, program, input }))
 }
 

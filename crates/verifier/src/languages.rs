@@ -1,6 +1,6 @@
 //! The languages that programs may be written in, for the doors: Python, which the host reads, and those that it only scans.
 
-use veriplay_core::{Language, SCANNED};
+use veriplay_core::{Language, Literals, SCANNED, Task};
 use veriplay_python::Python;
 
 /// All languages. Which of them are judged is a matter of the images that are open.
@@ -20,6 +20,30 @@ pub fn is_python(language: &dyn Language) -> bool {
     language.names() == Python.names()
 }
 
+/// The language of the programs that run in an image of this name: Python in one of your own.
+#[must_use]
+pub fn language_in_image(image: &str) -> &'static dyn Language {
+    languages().find(|language| language.image() == image).unwrap_or(&Python)
+}
+
+/// The language of a task's program.
+#[must_use]
+pub fn language_of(task: &Task) -> &'static dyn Language {
+    task.language.as_deref().and_then(language_named).unwrap_or(&Python)
+}
+
+/// What [`Task::language`] is for a language.
+#[must_use]
+pub fn task_language(language: &dyn Language) -> Option<String> {
+    (!is_python(language)).then(|| language.names()[0].to_owned())
+}
+
+/// How a language writes values: as Python, where it has no way of its own.
+#[must_use]
+pub fn literals_of(language: &dyn Language) -> &'static dyn Literals {
+    language.literals().unwrap_or(&Python)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,5 +55,18 @@ mod tests {
         }
         assert!(language_named("C++").is_none() && language_named("cobol").is_none());
         assert_eq!(languages().filter(|language| is_python(*language)).count(), 1);
+    }
+
+    #[test]
+    fn an_image_has_programs_of_one_language() {
+        for (image, own, of_task) in [
+            ("python", "python", None),
+            ("python-numpy", "python", None),
+            ("mine", "python", None),
+            ("javascript", "javascript", Some("javascript")),
+        ] {
+            let language = language_in_image(image);
+            assert_eq!((language.names()[0], task_language(language).as_deref()), (own, of_task), "{image}");
+        }
     }
 }

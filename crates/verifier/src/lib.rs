@@ -30,7 +30,7 @@ pub mod tasks;
 pub mod triplets;
 mod verifier;
 
-pub use formats::{FORMATS, Format, ProposalShape, format_by_name};
+pub use formats::{FORMATS, Format, ProposalShape, format_by_name, format_in};
 pub use judges::{JUDGES, Judge, judge_by_name};
 pub use probes::probes;
 pub use problems::{

@@ -17,6 +17,7 @@ mod error;
 mod gate;
 mod induction;
 pub mod rules;
+mod scan;
 mod triplet;
 
 use veriplay_core::{
@@ -24,6 +25,7 @@ use veriplay_core::{
     Task, TaskType, Value, Verdict,
 };
 
+use crate::languages::{language_of, literals_of, task_language};
 use crate::runner::{
     Decision, EXCERPT_CHARS, NoValue, Runner, decode_call, describe_mismatch, entry_job, job_failure, on_all_cores,
     saturating_u32,
@@ -96,7 +98,8 @@ pub fn judge_proposal(
         Err(ProposalError::Dropped(dropped)) => return Err(dropped),
     };
     let provenance = request.provenance.clone();
-    let task = Task { family: "proposed".to_owned(), question, limits: gate.limits, provenance };
+    let (family, language) = ("proposed".to_owned(), task_language(gate.language()));
+    let task = Task { family, language, question, limits: gate.limits, provenance };
     let verdict = Verdict { status: Status::Valid, passed: 1, total: 1, evidence: runner.evidence };
     Ok(ProposalVerdict { verdict, task: Some(task), guess_rate })
 }
@@ -144,7 +147,7 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
     let task = request.task;
     let decision = match (&task.question, request.attempt) {
         (_, Attempt::Malformed { reason }) => Decision::on_one(Status::Malformed, reason),
-        (Question::Deduction { pair, .. }, Attempt::Value(value)) => compare_values(value, &pair.output).into(),
+        (Question::Deduction { pair, .. }, Attempt::Value(value)) => compare_values(task, value, &pair.output).into(),
         (Question::Abduction { program, pair }, Attempt::Arguments(arguments)) => {
             judge_abduction(&mut runner, request, program, pair, arguments)?
         }
@@ -183,18 +186,20 @@ fn judge_abduction(
 /// Compares the result of a call with the expected value.
 fn compare_output(call: &CallResult, wanted: &Value, request: &AnswerRequest<'_>) -> (Status, String) {
     match decode_call(call, &request.task.limits) {
-        Ok(output) => compare_values(&output, wanted),
+        Ok(output) => compare_values(request.task, &output, wanted),
         Err(NoValue::Raised(detail)) => (Status::RuntimeError, detail),
         // The call returned an object that equals no plain value.
         Err(NoValue::NoPlainValue(detail)) => (Status::WrongAnswer, detail),
     }
 }
 
-fn compare_values(actual: &Value, expected: &Value) -> (Status, String) {
-    if actual.python_eq(expected) {
+/// Compares as the language of the task does.
+fn compare_values(task: &Task, actual: &Value, expected: &Value) -> (Status, String) {
+    let literals = literals_of(language_of(task));
+    if literals.are_equal(actual, expected) {
         return (Status::Accepted, String::new());
     }
-    let [actual, expected] = [actual, expected].map(|value| value.excerpt(EXCERPT_CHARS));
+    let [actual, expected] = [actual, expected].map(|value| literals.excerpt(value, EXCERPT_CHARS));
     (Status::WrongAnswer, describe_mismatch(&actual, &expected))
 }
 

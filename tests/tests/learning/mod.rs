@@ -59,7 +59,7 @@ fn task(question: &str) -> Task {
     let limits = Limits { fuel: 100_000_000, memory_bytes: 128 << 20, ..Limits::small() };
     let (message, reference) = (String::new(), String::new());
     let question = Question::Induction { visible: Vec::new(), hidden, message, reference };
-    Task { family: "learning".to_owned(), question, limits, provenance: Provenance::Seed }
+    Task { family: "learning".to_owned(), language: None, question, limits, provenance: Provenance::Seed }
 }
 
 fn accepted(question: &str) -> impl Iterator<Item = &'static str> {

@@ -63,7 +63,7 @@ fn propose(gate: &ProposalGate, program: &str, input: &str) -> ProposalVerdict {
 }
 
 fn task(question: Question) -> Task {
-    Task { family: "test".to_owned(), question, limits: LIMITS, provenance: Provenance::Seed }
+    Task { family: "test".to_owned(), language: None, question, limits: LIMITS, provenance: Provenance::Seed }
 }
 
 fn answer(task: &Task, attempt: &Attempt) -> Verdict {

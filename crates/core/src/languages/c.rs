@@ -8,4 +8,6 @@ pub(super) const C: ScannedLanguage = ScannedLanguage {
     labels: &["c11", "c17", "c99"],
     extensions: &[".c"],
     is_compiled: true,
+    has_lines: true,
+    literals: None,
 };

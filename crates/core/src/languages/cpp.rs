@@ -8,4 +8,6 @@ pub(super) const CPP: ScannedLanguage = ScannedLanguage {
     labels: &["c++", "cc", "cxx", "cplusplus", "c++11", "c++14", "c++17", "c++20", "cpp17", "cpp20"],
     extensions: &[".cpp", ".cc", ".cxx"],
     is_compiled: true,
+    has_lines: true,
+    literals: None,
 };

@@ -1,11 +1,17 @@
 //! JavaScript, with a part of Node.js's interface. SandboxFusion calls it `nodejs`.
 
-use super::ScannedLanguage;
+mod literals;
 
-pub(super) const JAVASCRIPT: ScannedLanguage = ScannedLanguage {
+use super::ScannedLanguage;
+pub(super) use literals::JavaScriptLiterals;
+
+/// JavaScript, whose calls take and return plain values.
+pub const JAVASCRIPT: ScannedLanguage = ScannedLanguage {
     names: &["javascript", "nodejs", "js"],
     image: "javascript",
     labels: &["node", "node.js", "ecmascript", "mjs"],
     extensions: &[".js", ".mjs"],
     is_compiled: false,
+    has_lines: false,
+    literals: Some(&JavaScriptLiterals),
 };

@@ -100,7 +100,7 @@ mod tests {
 
     fn task(question: Question) -> Task {
         let provenance = Provenance::Proposed { step: 3, index: 7 };
-        Task { family: "test".to_owned(), question, limits: Limits::small(), provenance }
+        Task { family: "test".to_owned(), language: None, question, limits: Limits::small(), provenance }
     }
 
     fn triplet(program: &str, text: &str) -> Proposal {

@@ -267,7 +267,7 @@ mod tests {
         let pair = IoPair { input: vec![Value::int(1)], output: Value::int(2) };
         let question = Question::Deduction { program: program.to_owned(), pair };
         let (family, limits, provenance) = ("test".to_owned(), Limits::small(), Provenance::Seed);
-        TripletTask(Task { family, question, limits, provenance })
+        TripletTask(Task { family, language: None, question, limits, provenance })
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! # Layout
 //! The prompt has opened the think tag: `…</think> <answer>…</answer>`, white space between the two. The answer is the last
 //! `<answer>` up to its `</answer>`. In it the last block fenced as `python`, `input`, `output` or `message` counts; an
-//! induction proposal's inputs are its last `inputs` blocks fenced as `input`. Fences are those of [`crate::extraction`].
+//! induction proposal's inputs are its last `inputs` blocks fenced as `input`. Fences are those of [`crate::extraction`]. Programs in
+//! JavaScript are fenced as `javascript`, `js` or `nodejs`, and values are its literals.
 //!
 //! # Why
 //! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
@@ -16,22 +17,41 @@
 //! # Example
 //! A deduction answer: `…</think>⏎<answer>⏎`, a block fenced as `output` that holds `3`, `</answer>`.
 
-use veriplay_core::{Attempt, TaskType};
+use veriplay_core::{Attempt, JAVASCRIPT, Language, Literals, TaskType};
+use veriplay_python::Python;
 
 use super::{
-    Format, Parsed, ProposalShape, into_attempt, parse_exception, parse_input_list, parse_inputs,
-    parse_output_or_tuple, parse_program, parse_triplet,
+    Format, Parsed, ProposalShape, into_attempt, parse_exception, parse_input_list, parse_inputs_in, parse_output_in,
+    parse_program, parse_triplet_in,
 };
 use crate::extraction::{labelled_blocks, strip_end_tokens};
+use crate::languages::literals_of;
 
 const THINK: &str = "<think>";
 const THINK_END: &str = "</think>";
 const ANSWER: &str = "<answer>";
 const ANSWER_END: &str = "</answer>";
 
-/// The format.
+/// The format, for programs in one language.
 #[derive(Debug, Clone, Copy)]
-pub struct Think;
+pub struct Think(&'static dyn Language);
+
+impl Think {
+    /// For programs in Python.
+    pub const PYTHON: Self = Self(&Python);
+    /// For programs in JavaScript, of deduction and abduction tasks.
+    pub const JAVASCRIPT: Self = Self(&JAVASCRIPT);
+
+    fn literals(self) -> &'static dyn Literals {
+        literals_of(self.0)
+    }
+
+    fn last_program(self, answer: &str) -> Parsed<String> {
+        let names = self.0.names();
+        let found = labelled_blocks(answer).into_iter().rfind(|(label, _)| names.contains(&label.as_str()));
+        found.map(|(_, program)| program).ok_or_else(|| format!("no block fenced as `{}`", names[0]))
+    }
+}
 
 impl Format for Think {
     fn name(&self) -> &'static str {
@@ -41,15 +61,20 @@ impl Format for Think {
     fn extract_proposal(&self, shape: &ProposalShape<'_>, text: &str) -> Attempt {
         into_attempt(parse_answer(text).and_then(|answer| match shape.task_type {
             TaskType::Induction => induction_inputs(shape, answer),
-            task_type => parse_triplet(task_type, &last_block(answer, "python")?, &last_block(answer, "input")?),
+            task_type => {
+                let (program, input) = (self.last_program(answer)?, last_block(answer, "input")?);
+                parse_triplet_in(self.literals(), task_type, &program, &input)
+            }
         }))
     }
 
     fn extract_answer(&self, task_type: TaskType, text: &str) -> Attempt {
         into_attempt(parse_answer(text).and_then(|answer| match task_type {
-            TaskType::Deduction => parse_output_or_tuple(&last_block(answer, "output")?).map(Attempt::Value),
-            TaskType::Abduction => parse_inputs(&last_block(answer, "input")?).map(Attempt::Arguments),
-            TaskType::Induction => parse_program(&last_block(answer, "python")?).map(Attempt::Program),
+            TaskType::Deduction => parse_output_in(self.literals(), &last_block(answer, "output")?).map(Attempt::Value),
+            TaskType::Abduction => {
+                parse_inputs_in(self.literals(), &last_block(answer, "input")?).map(Attempt::Arguments)
+            }
+            TaskType::Induction => parse_program(&self.last_program(answer)?).map(Attempt::Program),
             TaskType::Error => parse_exception(&last_block(answer, "output")?).map(Attempt::Exception),
         }))
     }

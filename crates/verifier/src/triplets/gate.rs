@@ -3,10 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CallResult, Exit, Job, Limits, Outcome, Preload, Value, count_statements};
+use veriplay_core::{CallResult, Exit, Job, Language, Limits, Outcome, Preload, Value, count_statements};
 use veriplay_image_python::programs::triplets::OTHER_ADDRESSES;
 
 use super::rules::{self, ProposalError};
+use super::scan;
+use crate::languages::{is_python, language_in_image, literals_of};
 use crate::runner::{EXCERPT_CHARS, NoValue, decode_call, encoded_bytes, entry_job, job_failure};
 
 /// Fuel for what the second job runs before the program, more than twice what it takes. Addresses of objects are a function of the image, so that
@@ -83,6 +85,13 @@ impl ProposalGate {
         if one == other {
             return Err(ProposalGateError(format!("`seeds` are both `{one}`: they must differ")));
         }
+        for (key, count) in [("min_statements", self.min_statements), ("max_statements", self.max_statements)] {
+            if let Some(count) = count.filter(|_| !is_python(self.language())) {
+                let what =
+                    "leave it out, as statements are counted in Python alone; `max_program_bytes` bounds programs";
+                return Err(ProposalGateError(format!("`{key}` is `{count}`: {what}")));
+            }
+        }
         let InductionRules { visible, hidden, min_distinct_outputs } = self.induction;
         within("probes.min_succeeded", self.probes.min_succeeded, 0, self.probes.count)?;
         within("probes.min_distinct_outputs", self.probes.min_distinct_outputs, 1, self.probes.count + 1)?;
@@ -93,12 +102,22 @@ impl ProposalGate {
         within("min_statements", self.min_statements.unwrap_or(0), 0, most)
     }
 
+    /// The language of programs, which is that of the image.
+    #[must_use]
+    pub fn language(&self) -> &'static dyn Language {
+        language_in_image(&self.image)
+    }
+
     pub(super) fn second_image(&self) -> &str {
         self.second_image.as_deref().unwrap_or(&self.image)
     }
 
     /// The second job, which calls the program where its addresses, seed and clock are others, and its hash seed too where there is a second image.
+    /// JavaScript shows no addresses, and its seed and clock alone are others.
     pub(super) fn repeat_job(&self, program: &str, inputs: Vec<Vec<Value>>) -> Job {
+        if !is_python(self.language()) {
+            return entry_job(self.second_image(), program, inputs, self.limits, self.seeds[1]);
+        }
         let (source, function) = (OTHER_ADDRESSES.to_owned(), "change".to_owned());
         let preload = Some(Preload { program: source, function, arguments: Vec::new() });
         let limits = Limits { fuel: self.limits.fuel.saturating_add(OTHER_ADDRESSES_FUEL), ..self.limits };
@@ -110,6 +129,9 @@ impl ProposalGate {
         if bytes > self.max_program_bytes {
             let detail = format!("{bytes} bytes, {} allowed", self.max_program_bytes);
             return Err(ProposalError::refused(rules::PROGRAM_LENGTH, detail));
+        }
+        if !is_python(self.language()) {
+            return scan::check(program);
         }
         if self.min_statements.is_none() && self.max_statements.is_none() {
             return Ok(());
@@ -134,6 +156,12 @@ impl ProposalGate {
             let detail = format!("the output's `repr` is longer than {} bytes", self.max_output_bytes);
             return Err(ProposalError::refused(rules::OUTPUT_LENGTH, detail));
         }
+        if !is_python(self.language()) && !self.has_literal(&output) {
+            return Err(ProposalError::refused(
+                rules::UNENCODABLE,
+                "the output has no literal that an answer could be",
+            ));
+        }
         Ok(output)
     }
 
@@ -141,7 +169,12 @@ impl ProposalGate {
     /// long outputs without writing them; a large int is slow to write in decimal.
     fn is_short(&self, call: &CallResult, output: &Value) -> bool {
         encoded_bytes(call) <= self.max_output_bytes.saturating_mul(8)
-            && output.to_string().len() <= self.max_output_bytes
+            && literals_of(self.language()).write(output).len() <= self.max_output_bytes
+    }
+
+    fn has_literal(&self, output: &Value) -> bool {
+        let literals = literals_of(self.language());
+        literals.read(&literals.write(output)).is_ok_and(|read| literals.are_equal(&read, output))
     }
 }
 

@@ -10,6 +10,8 @@ pub const PROGRAM_LENGTH: &str = "program_length";
 pub const STATEMENTS: &str = "statements";
 /// The program does not compile.
 pub const COMPILES: &str = "compiles";
+/// A program in JavaScript names what leads to the clock, to chance or out of it.
+pub const FORBIDDEN: &str = "forbidden";
 /// The program defines no callable `f`.
 pub const ENTRY: &str = "entry";
 /// The program, or its call on the proposed input, raises.
@@ -47,10 +49,10 @@ pub const OWN_EXCEPTION: &str = "own_exception";
 pub const REACHES: &str = "reaches";
 
 /// All rules.
-pub const RULES: [&str; 21] = [
-    DUPLICATE, PROGRAM_LENGTH, STATEMENTS, COMPILES, ENTRY, RAISES, TRAPPED, LIMITS, UNENCODABLE, NONE, OUTPUT_LENGTH,
-    NONDETERMINISTIC, PROBES, CONSTANT, IDENTITY, INPUT_COUNT, REPEATED_INPUT, LEAK, NO_EXCEPTION, OWN_EXCEPTION,
-    REACHES,
+pub const RULES: [&str; 22] = [
+    DUPLICATE, PROGRAM_LENGTH, STATEMENTS, COMPILES, FORBIDDEN, ENTRY, RAISES, TRAPPED, LIMITS, UNENCODABLE, NONE,
+    OUTPUT_LENGTH, NONDETERMINISTIC, PROBES, CONSTANT, IDENTITY, INPUT_COUNT, REPEATED_INPUT, LEAK, NO_EXCEPTION,
+    OWN_EXCEPTION, REACHES,
 ];
 
 /// Why a proposal did not become a task.

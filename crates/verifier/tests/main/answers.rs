@@ -10,7 +10,7 @@ fn pair(input: &str, output: &str) -> IoPair {
 }
 
 fn task(question: Question) -> Task {
-    Task { family: "test".to_owned(), question, limits: LIMITS, provenance: Provenance::Seed }
+    Task { family: "test".to_owned(), language: None, question, limits: LIMITS, provenance: Provenance::Seed }
 }
 
 fn deduction(output: &str) -> Task {

@@ -18,7 +18,7 @@ fn answers_come_back_in_order_and_as_one_by_one() {
     let task = |x: i64| {
         let pair = IoPair { input: vec![Value::int(x)], output: Value::int(x * x) };
         let question = Question::Abduction { program: "p".to_owned(), pair };
-        Task { family: "test".to_owned(), question, limits: LIMITS, provenance: Provenance::Seed }
+        Task { family: "test".to_owned(), language: None, question, limits: LIMITS, provenance: Provenance::Seed }
     };
     let tasks: Vec<Task> = (0..50).map(task).collect();
     let attempts: Vec<Attempt> = (0..50).map(|x| Attempt::Arguments(vec![Value::int(x + x % 2)])).collect();

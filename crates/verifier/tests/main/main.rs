@@ -9,6 +9,7 @@ mod extraction;
 mod formats;
 mod gate;
 mod induction;
+mod javascript;
 mod judges;
 mod judges_checker;
 mod judges_texts;

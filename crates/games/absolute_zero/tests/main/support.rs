@@ -72,7 +72,8 @@ pub(crate) fn task(task_type: TaskType, n: i64) -> TripletTask {
         },
         TaskType::Error => Question::Error { program, input: vec![Value::str("a")], exception: "TypeError".to_owned() },
     };
-    TripletTask(Task { family: "test".to_owned(), question, limits: LIMITS, provenance: Provenance::Seed })
+    let (family, provenance) = ("test".to_owned(), Provenance::Seed);
+    TripletTask(Task { family, language: None, question, limits: LIMITS, provenance })
 }
 
 /// Seeds of every type, on the programs that add `numbers`.
