@@ -41,7 +41,7 @@ impl GameExecutor {
                 return Err(bad_value(
                     key,
                     &name,
-                    "an image of Python: the programs of games are in no other language",
+                    "an image of Python: the programs of this game are in no other language",
                 ));
             }
             Err(error) => error,

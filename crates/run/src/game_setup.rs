@@ -119,6 +119,11 @@ pub trait GameSetup: Clone + Serialize {
     /// Checks values that their types allow and the game does not.
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure>;
 
+    /// Refuses a start model that by its name cannot play it.
+    fn check_model(&self, _model: &str) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// The most that one step trains on, where a prompt and its response may have `context` tokens together.
     fn step_tokens(&self, context: usize) -> StepTokens;
 

@@ -362,6 +362,11 @@ pub fn is_external(name: &str) -> bool {
     name == EXTERNAL
 }
 
+/// Whether it is a model of ours.
+pub fn is_builtin(name: &str) -> bool {
+    name.starts_with(BUILTIN)
+}
+
 fn is_frozen(name: &str) -> bool {
     name.starts_with(GGUF) || name.starts_with(OPENAI)
 }

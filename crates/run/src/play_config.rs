@@ -69,7 +69,7 @@ impl<S: GameSetup> PlayConfig<S> {
             check_counts(&counts).and_then(|()| check_roles(&self.setup)),
             proposer::check(&self.run, self.setup.shared_settings()),
             self.run.learn.check_sampling(self.setup.shared_settings()),
-            self.setup.validate(&self.run.learn),
+            self.setup.validate(&self.run.learn).and_then(|()| self.setup.check_model(&self.run.model)),
         ]
     }
 

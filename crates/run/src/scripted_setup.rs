@@ -80,6 +80,10 @@ impl<S: ScriptSetup> GameSetup for ScriptedSetup<S> {
         self.own.validate(&self.base)
     }
 
+    fn check_model(&self, model: &str) -> Result<(), Failure> {
+        self.base.check_model(model)
+    }
+
     fn step_tokens(&self, context: usize) -> StepTokens {
         let tokens = self.base.step_tokens(context);
         StepTokens { total: tokens.total + self.own.more_tokens(&self.base, context), ..tokens }

@@ -16,9 +16,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Language, Status, Verdict};
+use veriplay_core::{Digest, Language, ScannedLanguage, Status, Verdict};
 use veriplay_python::Python;
-use veriplay_python::fingerprint::functions;
+use veriplay_python::fingerprint::{Function, functions};
 use veriplay_python::syntax::is_too_complex;
 
 use crate::judgement::rule_verdict;
@@ -92,14 +92,33 @@ pub struct Guard {
     programs: BTreeMap<Digest, EvalItem>,
     texts: BTreeMap<Digest, EvalItem>,
     repositories: BTreeMap<Digest, EvalItem>,
+    /// The language of programs, where it is not Python: they are compared whole, by their tokens.
+    scanned: Option<&'static ScannedLanguage>,
 }
 
 impl Guard {
+    /// A guard of programs in a language that is not parsed.
+    pub fn of_scanned(language: &'static ScannedLanguage) -> Self {
+        Self { scanned: Some(language), ..Self::default() }
+    }
+
+    fn fingerprint(&self, program: &str) -> Digest {
+        match self.scanned {
+            Some(language) => language.fingerprint(program),
+            None => Python.fingerprint(program),
+        }
+    }
+
+    /// The functions of a program that stand for it.
+    fn functions(&self, program: &str) -> Vec<Function> {
+        if self.scanned.is_some() { Vec::new() } else { functions(program) }
+    }
+
     /// Adds a program of an evaluation set, and its functions. An earlier entry keeps its name.
     pub fn add_program(&mut self, set: EvalSet, name: &str, program: &str) {
         self.add_functions(set, name, program);
         let eval_item = EvalItem { set, name: name.to_owned() };
-        self.programs.entry(Python.fingerprint(program)).or_insert(eval_item);
+        self.programs.entry(self.fingerprint(program)).or_insert(eval_item);
     }
 
     /// Adds a statement or an instruction.
@@ -124,7 +143,7 @@ impl Guard {
     }
 
     fn add_functions(&mut self, set: EvalSet, name: &str, program: &str) {
-        for function in functions(program) {
+        for function in self.functions(program) {
             let eval_item = EvalItem { set, name: format!("`{}` of {name}", function.name) };
             self.programs.entry(function.fingerprint).or_insert(eval_item);
         }
@@ -136,8 +155,8 @@ impl Guard {
         if self.programs.is_empty() {
             return None;
         }
-        let own = std::iter::once(Python.fingerprint(program));
-        let inner = functions(program).into_iter().map(|function| function.fingerprint);
+        let own = std::iter::once(self.fingerprint(program));
+        let inner = self.functions(program).into_iter().map(|function| function.fingerprint);
         own.chain(inner).find_map(|fingerprint| self.programs.get(&fingerprint))
     }
 
@@ -148,7 +167,7 @@ impl Guard {
 
     /// Checks a program that is configured to train: `item` of `data`.
     pub fn check_program(&self, data: &str, item: &str, program: &str) -> Result<(), Overlap> {
-        let own = self.programs.get(&Python.fingerprint(program));
+        let own = self.programs.get(&self.fingerprint(program));
         let what = if own.is_some() { "a program" } else { "a function" };
         overlap(data, item, what, own.or_else(|| self.find_program(program)))
     }
@@ -169,7 +188,7 @@ impl Guard {
     }
 
     fn refuse_program(&self, program: &str) -> Option<Verdict> {
-        if !self.programs.is_empty() && is_too_complex(program) {
+        if !self.programs.is_empty() && self.scanned.is_none() && is_too_complex(program) {
             return Some(refusal(
                 "it nests too deep, or is too large, to be compared with what is measured".to_owned(),
             ));

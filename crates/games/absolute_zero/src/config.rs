@@ -1,10 +1,16 @@
 //! The settings of the game that no other game has.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::TaskType;
+use veriplay_core::{JAVASCRIPT, Language, TaskType};
+use veriplay_python::Python;
 use veriplay_selfplay::settings::{ConfigError, GameConfig, GameSettings, check_counts, check_numbers, invalid_value};
 
+use veriplay_verifier::languages::is_python;
+
 use super::prompts;
+
+/// The languages that it is played in.
+const LANGUAGES: [&dyn Language; 2] = [&Python, &JAVASCRIPT];
 
 /// `[game]` of a configuration.
 pub type AbsoluteZeroConfig = GameConfig<AbsoluteZeroSettings>;
@@ -13,6 +19,9 @@ pub type AbsoluteZeroConfig = GameConfig<AbsoluteZeroSettings>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AbsoluteZeroSettings {
+    /// The language of programs: `python` or `javascript`. JavaScript has deduction and abduction tasks, and the format `think`.
+    #[serde(default = "python")]
+    pub language: String,
     /// The task types that a step proposes and solves. Absent means deduction, abduction and induction, which evaluation has in any case;
     /// error tasks are there only where they are named.
     #[serde(default = "standard_types")]
@@ -61,14 +70,28 @@ const fn yes() -> bool {
     true
 }
 
+fn python() -> String {
+    Python.names()[0].to_owned()
+}
+
 fn standard_types() -> Vec<TaskType> {
     TaskType::STANDARD.to_vec()
 }
 
 impl AbsoluteZeroSettings {
-    /// The types that have seeds, examples and evaluation tasks, whatever a step plays.
+    /// The language of programs. An unknown one, which [`GameConfig::check`] refuses, is Python.
+    pub fn language(&self) -> &'static dyn Language {
+        self.find_language().unwrap_or(&Python)
+    }
+
+    fn find_language(&self) -> Option<&'static dyn Language> {
+        LANGUAGES.into_iter().find(|language| language.names()[0] == self.language)
+    }
+
+    /// The types that have seeds, examples and evaluation tasks, whatever a step plays: in JavaScript those that it plays.
     pub fn types_with_tasks(&self) -> Vec<TaskType> {
-        let has = |one: &TaskType| TaskType::STANDARD.contains(one) || self.task_types.contains(one);
+        let standard: &[TaskType] = if is_python(self.language()) { &TaskType::STANDARD } else { &[] };
+        let has = |one: &TaskType| standard.contains(one) || self.task_types.contains(one);
         TaskType::ALL.into_iter().filter(has).collect()
     }
 
@@ -92,6 +115,7 @@ impl GameSettings for AbsoluteZeroSettings {
             let names: Vec<&str> = own.task_types.iter().map(|task_type| task_type.name()).collect();
             return Err(invalid_value("task_types", names.join(", "), "name one or more task types, each once"));
         }
+        check_language(config)?;
         check_counts(&[
             ("proposals_per_type", own.proposals_per_type, 0, 65_536),
             ("tasks_per_type", own.tasks_per_type, 1, 65_536),
@@ -121,5 +145,35 @@ impl GameSettings for AbsoluteZeroSettings {
             ("answer_max_rate", own.answer_max_rate, 0.0, 1.0),
         ])?;
         check_numbers(&[("fresh_fraction", own.fresh_fraction, 0.0, 1.0), ("seed_share", own.seed_share, 0.0, 1.0)])
+    }
+}
+
+/// Refuses a language that there is not, and what has no meaning in JavaScript.
+fn check_language(config: &AbsoluteZeroConfig) -> Result<(), ConfigError> {
+    let (own, shared) = (&config.own, &config.shared);
+    match own.find_language() {
+        None => return Err(invalid_value("language", &own.language, "use `python` or `javascript`")),
+        Some(language) if is_python(language) => return Ok(()),
+        Some(_) => {}
+    }
+    let other = own.task_types.iter().find(|one| !matches!(one, TaskType::Deduction | TaskType::Abduction));
+    if let Some(other) = other {
+        let allowed = "name `deduction`, `abduction` or both, as `language = \"javascript\"` has no other types";
+        return Err(invalid_value("task_types", other.name(), allowed));
+    }
+    if shared.format != "think" {
+        let allowed = "use `think` with `language = \"javascript\"`, and an instruct model";
+        return Err(invalid_value("format", &shared.format, allowed));
+    }
+    if own.composite_share > 0.0 {
+        let allowed = "use `0` with `language = \"javascript\"`: helpers are functions of Python";
+        return Err(invalid_value("composite_share", own.composite_share, allowed));
+    }
+    match shared.intrinsic.keys().next() {
+        Some(name) => {
+            let allowed = "leave it out with `language = \"javascript\"`: these terms read Python";
+            Err(invalid_value("intrinsic", name, allowed))
+        }
+        None => Ok(()),
     }
 }

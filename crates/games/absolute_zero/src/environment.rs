@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use veriplay_core::{Attempt, Digest, Execute, FinishReason, ProposalVerdict, Provenance, Question, Rollout, TaskType};
+use veriplay_core::{
+    Attempt, Digest, Execute, FinishReason, Proposal, ProposalVerdict, Provenance, Question, Rollout, TaskType,
+};
 use veriplay_selfplay::admission::{Admission, IsKnown, JudgedProposal};
 use veriplay_selfplay::environment::{
     Environment, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, ProposalToJudge,
@@ -57,7 +59,7 @@ impl Environment for AbsoluteZero {
             let attempt = self.read_proposal(one);
             let known = match &attempt {
                 // The start model's examples may repeat each other.
-                Attempt::Proposal(proposal) if one.stage == Stage::Propose => is_known(place, &proposal_key(proposal)),
+                Attempt::Proposal(proposal) if one.stage == Stage::Propose => is_known(place, &self.key(proposal)),
                 _ => false,
             };
             ReadProposal { attempt, known, provenance: provenance(one.proposed) }
@@ -72,7 +74,7 @@ impl Environment for AbsoluteZero {
         is_known: &mut IsKnown<'_>,
     ) -> Vec<JudgedProposalOf<Self>> {
         let read = derivations.iter().enumerate().map(|(place, one)| {
-            let known = is_known(place, &proposal_key(&one.proposal));
+            let known = is_known(place, &self.key(&one.proposal));
             ReadProposal { attempt: Attempt::Proposal(one.proposal.clone()), known, provenance: one.provenance.clone() }
         });
         self.judge_read(execute, read.collect())
@@ -95,7 +97,7 @@ impl Environment for AbsoluteZero {
         let mut admissions = Vec::with_capacity(judged.len());
         for &one in judged {
             let original = match &one.detail {
-                Attempt::Proposal(proposal) => *originals.entry(proposal_key(proposal)).or_insert(one),
+                Attempt::Proposal(proposal) => *originals.entry(self.key(proposal)).or_insert(one),
                 _ => one,
             };
             admissions.push(match own(original) {
@@ -194,6 +196,10 @@ struct ReadProposal {
 }
 
 impl AbsoluteZero {
+    fn key(&self, proposal: &Proposal) -> Digest {
+        proposal_key(self.own.language(), proposal)
+    }
+
     /// Nothing runs for those that are evaluated on.
     fn judge_read(&self, execute: &dyn Execute, read: Vec<ReadProposal>) -> Vec<JudgedProposalOf<Self>> {
         let refusal = |attempt: &Attempt| match attempt {

@@ -28,7 +28,8 @@ use veriplay_core::{
     count_statements, program_hash,
 };
 use veriplay_python::Python;
-use veriplay_verifier::{Format, ProposalGate, format_by_name};
+use veriplay_verifier::languages::{is_python, language_of, literals_of};
+use veriplay_verifier::{Format, ProposalGate, format_in};
 
 use prompts::PromptFormat;
 use veriplay_selfplay::advantages::EpisodeNotes;
@@ -139,9 +140,10 @@ impl AbsoluteZero {
     pub fn new(config: AbsoluteZeroConfig, mut tasks: AbsoluteZeroTasks, guard: Guard) -> Result<Self, PlayError> {
         config.check()?;
         let AbsoluteZeroConfig { shared: settings, own } = config;
-        let format = prompts::by_name(&settings.format).expect("a checked config names a format");
+        let language = own.language();
+        let format = prompts::by_name_in(language, &settings.format).expect("a checked config names a format");
         let responses =
-            format_by_name(&settings.format).expect("every prompt format has a verifier format of its name");
+            format_in(language, &settings.format).expect("every prompt format has a verifier format of its name");
         let row = |task: Task| EvalTask::new(task.question.task_type().name(), TripletTask(task));
         let ladder = std::mem::take(&mut tasks.ladder).into_iter().map(EvalTask::from);
         let evaluation = std::mem::take(&mut tasks.evaluation).into_iter().map(row).chain(ladder).collect();
@@ -301,6 +303,7 @@ impl PoolTask for TripletTask {
     }
 
     fn key(&self) -> Digest {
+        let key = |task_type, program: &str, inputs: &[&Vec<Value>]| key(language_of(self), task_type, program, inputs);
         match &self.question {
             Question::Deduction { program, pair } => key(TaskType::Deduction, program, &[&pair.input]),
             Question::Abduction { program, pair } => key(TaskType::Abduction, program, &[&pair.input]),
@@ -316,15 +319,18 @@ impl PoolTask for TripletTask {
         self.question.task_type().name()
     }
 
-    /// The number of statements of its program, from 1 to [`LONGEST`].
+    /// The number of statements of its program, from 1 to [`LONGEST`]; in JavaScript of its lines.
     fn class(&self) -> u64 {
-        count_statements(self.question.program()).clamp(1, LONGEST) as u64
+        let program = self.question.program();
+        let count = if is_python(language_of(self)) { count_statements(program) } else { program.lines().count() };
+        count.clamp(1, LONGEST) as u64
     }
 
     fn content(&self) -> TaskContent {
+        let literals = literals_of(language_of(self));
         let answer = match &self.question {
-            Question::Deduction { pair, .. } => Some(pair.output.to_string()),
-            Question::Abduction { pair, .. } => Some(Value::arguments_text(&pair.input)),
+            Question::Deduction { pair, .. } => Some(literals.write(&pair.output)),
+            Question::Abduction { pair, .. } => Some(literals.write_arguments(&pair.input)),
             Question::Induction { .. } => None,
             Question::Error { exception, .. } => Some(exception.clone()),
         };
@@ -347,17 +353,18 @@ pub fn note_attempt(attempt: &Attempt) -> EpisodeNotes {
     EpisodeNotes { cluster: Some(cluster.words()[0]), ..EpisodeNotes::default() }
 }
 
-/// Names a proposal by its task type, the [`program_hash`] of its program, and its inputs. Two proposals that differ only in layout,
-/// comments or message have the same key, and so has the task that is made of them.
-pub fn proposal_key(proposal: &Proposal) -> Digest {
+/// Names a proposal by its task type, the [`program_hash`] of its program, or its tokens in a language that is not parsed, and its inputs. Two
+/// proposals that differ only in layout, comments or message have the same key, and so has the task that is made of them.
+pub fn proposal_key(language: &dyn Language, proposal: &Proposal) -> Digest {
     match proposal {
-        Proposal::Triplet { task_type, program, input } => key(*task_type, program, &[input]),
+        Proposal::Triplet { task_type, program, input } => key(language, *task_type, program, &[input]),
         Proposal::Inputs { program, inputs, .. } => {
-            key(TaskType::Induction, program, &inputs.iter().collect::<Vec<_>>())
+            key(language, TaskType::Induction, program, &inputs.iter().collect::<Vec<_>>())
         }
     }
 }
 
-fn key(task_type: TaskType, program: &str, inputs: &[&Vec<Value>]) -> Digest {
-    content_hash(&(task_type, program_hash(program), inputs))
+fn key(language: &dyn Language, task_type: TaskType, program: &str, inputs: &[&Vec<Value>]) -> Digest {
+    let program = if is_python(language) { program_hash(program) } else { language.fingerprint(program) };
+    content_hash(&(task_type, program, inputs))
 }

@@ -11,9 +11,12 @@ mod think;
 
 pub use compact::solver_text_parts;
 
-use veriplay_core::{Prompt, PromptContent, Proposal, Question, Role, TaskType};
+use veriplay_core::{JAVASCRIPT, Language, Prompt, PromptContent, Proposal, Question, Role, TaskType};
 
 use veriplay_selfplay::registry::registry;
+use veriplay_verifier::languages::is_python;
+
+use think::Think;
 
 /// A request to a proposer.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,5 +81,14 @@ pub trait PromptFormat: Sync {
 
 registry! {
     /// Every prompt format.
-    PROMPT_FORMATS: [PromptFormat] = [&compact::Compact, &direct::Direct, &think::Think]
+    PROMPT_FORMATS: [PromptFormat] = [&compact::Compact, &direct::Direct, &Think::PYTHON]
+}
+
+/// The format of that name for programs in a language. JavaScript has `think` alone, and other languages but Python none.
+pub fn by_name_in(language: &dyn Language, name: &str) -> Option<&'static dyn PromptFormat> {
+    if is_python(language) {
+        return by_name(name);
+    }
+    let format: &'static dyn PromptFormat = &Think::JAVASCRIPT;
+    (language.names() == JAVASCRIPT.names() && format.name() == name).then_some(format)
 }

@@ -1,5 +1,6 @@
 //! `absolute_zero`: its configuration, and its tasks from the corpus.
 
+mod javascript;
 mod programs;
 mod warmup;
 
@@ -15,12 +16,14 @@ use veriplay_corpus::{Grammar, ProposalStream, Split};
 use veriplay_run::config::{LearnConfig, from_toml};
 use veriplay_run::executor::{CountedJobs, GameExecutor};
 use veriplay_run::game_setup::{EvalKeys, GameSetup, StepTokens, corpus_split, guard_and_evaluation};
+use veriplay_run::model::is_builtin;
 use veriplay_run::named_files::NamedFile;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::methods::Methods;
 use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::ProposalGate;
+use veriplay_verifier::languages::is_python;
 
 use crate::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks, LadderTask, NAME, ProposalDrafts, draft_tasks};
 
@@ -114,13 +117,26 @@ impl GameSetup for AbsoluteZeroSetup {
             let want = "equal to `game.induction_visible` and `game.induction_hidden`";
             return Err(bad_value("gate.induction", &value, want));
         }
-        GameExecutor::check_image("gate.image", &self.gate.image)?;
+        self.check_language()?;
+        if is_python(self.game.own.language()) {
+            GameExecutor::check_image("gate.image", &self.gate.image)?;
+        }
         if let Some(second) = &self.gate.second_image {
             GameExecutor::check_image("gate.second_image", second)?;
         }
         self.tasks.eval_source()?;
         self.gate.check().or_fail(ExitCode::Input)?;
         self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)
+    }
+
+    fn check_model(&self, model: &str) -> Result<(), Failure> {
+        match is_python(self.game.own.language()) || !is_builtin(model) {
+            true => Ok(()),
+            false => {
+                let want = "an instruct model, as the built-in ones know no JavaScript: set `model`, or leave out `game.language`";
+                Err(bad_value("model", &model, want))
+            }
+        }
     }
 
     /// All prompts as long as the context, all responses as long as they may be.
@@ -159,8 +175,12 @@ impl GameSetup for AbsoluteZeroSetup {
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<AbsoluteZero>), Failure> {
         let executor = GameExecutor::open(&self.gate.image, self.gate.second_image.as_deref(), workers)?;
         let (mut guard, measured_on) = (self.eval.suite_schedule().guard()?, self.tasks.eval_source()?);
-        if let EvalSource::Programs(file) = measured_on {
-            programs::guard_all(file, &mut guard)?;
+        match measured_on {
+            EvalSource::Programs(file) if is_python(self.game.own.language()) => {
+                programs::guard_all(file, &mut guard)?;
+            }
+            EvalSource::Programs(file) => guard = javascript::guard_of(file)?,
+            EvalSource::Mix(_) => {}
         }
         // A file is guarded as a whole, and its other set may be too small for as many tasks.
         let is_made = |set| set == self.eval.set || matches!(measured_on, EvalSource::Mix(_));
@@ -224,6 +244,9 @@ impl AbsoluteZeroSetup {
         for task_type in self.game.own.types_with_tasks() {
             let drafts: ProposalDrafts = match self.tasks.eval_source()? {
                 EvalSource::Mix(mix) => self.drafts(corpus_split(set), mix, task_type, self.tasks.eval_seed)?,
+                EvalSource::Programs(file) if !is_python(self.game.own.language()) => {
+                    Box::new(javascript::read_drafts(file, set, task_type)?.into_iter())
+                }
                 EvalSource::Programs(file) => {
                     Box::new(programs::read_drafts(file, set, task_type, self.game.own.induction_inputs())?.into_iter())
                 }
@@ -277,6 +300,9 @@ impl AbsoluteZeroSetup {
     }
 
     fn drafts(&self, split: Split, mix: &str, task_type: TaskType, seed: u64) -> Result<ProposalDrafts, Failure> {
+        if !is_python(self.game.own.language()) {
+            return Ok(javascript::seed_drafts(task_type));
+        }
         let inputs = self.game.own.induction_inputs();
         let stream: ProposalStream<'static> =
             ProposalStream::new(&GRAMMAR, split, mix, seed, task_type, inputs).or_fail(ExitCode::Input)?;

@@ -189,6 +189,10 @@ impl ScriptSetup for SgsTables {
         if !(1..=65_536).contains(&targets_per_step) {
             return Err(bad_value("sgs.targets_per_step", &targets_per_step, "a whole number from 1 to 65536"));
         }
+        if base.game.own.language != "python" {
+            let want = "`python`: how like a target a program is, is read from its syntax";
+            return Err(bad_value("game.language", &base.game.own.language, want));
+        }
         if !(max_rate > 0.0 && max_rate < 1.0) {
             return Err(bad_value("sgs.max_rate", &max_rate, "a number above 0 and below 1"));
         }

@@ -1,7 +1,7 @@
 //! The guard of splits: what counts as one program, what set-up refuses, and what it says.
 
 use proptest::prelude::*;
-use veriplay_core::Digest;
+use veriplay_core::{Digest, JAVASCRIPT};
 use veriplay_python::fingerprint::{functions, program_fingerprint};
 use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT, Overlap, text_fingerprint};
 
@@ -21,6 +21,17 @@ fn pairs(lines: &str) -> impl Iterator<Item = [String; 2]> {
 fn layout_comments_docstrings_quotes_annotations_and_names_of_variables_do_not_make_another_program() {
     for [one, other] in pairs(include_str!("same_programs.jsonl")) {
         assert_eq!(program_fingerprint(&one), program_fingerprint(&other), "{one}\n{other}");
+    }
+}
+
+#[test]
+fn programs_of_a_language_that_is_not_parsed_are_compared_by_their_tokens() {
+    let mut guard = Guard::of_scanned(&JAVASCRIPT);
+    guard.add_program(EvalSet::HeldOut, "task 1", "function f(x) { return x + 1; }");
+    let is_refused = |program: &str| guard.refuse_programs([program]).is_some();
+    assert!(is_refused("function f(x) {\n  return x+1; // one more\n}\n"));
+    for other in ["function f(x) { return x + 2; }", "function f(y) { return y + 1; }", "def f(x):\n    return x + 1"] {
+        assert!(!is_refused(other), "{other}");
     }
 }
 

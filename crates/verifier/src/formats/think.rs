@@ -37,7 +37,7 @@ const ANSWER_END: &str = "</answer>";
 pub struct Think(&'static dyn Language);
 
 impl Think {
-    /// For programs in Python.
+    /// For programs in Python, of every type.
     pub const PYTHON: Self = Self(&Python);
     /// For programs in JavaScript, of deduction and abduction tasks.
     pub const JAVASCRIPT: Self = Self(&JAVASCRIPT);

@@ -17,7 +17,7 @@ const MAX_SAFE: i64 = (1 << 53) - 1;
 /// The most digits of a BigInt that is read. Reading takes more than linear time.
 const MAX_DIGITS: usize = 4_300;
 
-/// JavaScript's literals.
+/// The literals of JavaScript, as they cross.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct JavaScriptLiterals;
 
@@ -129,7 +129,7 @@ type Read<T> = Result<T, String>;
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// Open brackets.
+    /// How many brackets are open.
     depth: usize,
     are_arguments: bool,
 }
@@ -299,7 +299,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads `{1f600}`.
+    /// Reads the rest of an escape such as `\u{1f600}`.
     fn code_point(&mut self, units: &mut Vec<u16>) -> Read<()> {
         let digits = self.rest()[1..].split('}').next().filter(|digits| is_digits(digits, 16));
         let c = digits.and_then(|digits| char::from_u32(u32::from_str_radix(digits, 16).ok()?));
@@ -367,7 +367,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What follows `new`.
+    /// Reads what follows the word `new`.
     fn collection(&mut self) -> Read<Value> {
         let class = self.word();
         self.want('(')?;

@@ -3,7 +3,8 @@
 //! # Layout
 //! The structure of Absolute Zero's prompts in our own words: a frame that asks for `<think>` and `<answer>`, the request,
 //! and the opened `<think>` tag. Blocks are fenced with `python`, `input`, `output` and `message`, and with `error` in references. Deduction and abduction
-//! each state their own difficulty criterion; in Absolute Zero's release the two are swapped.
+//! each state their own difficulty criterion; in Absolute Zero's release the two are swapped. In JavaScript, which has these two alone, programs are
+//! fenced as `javascript`, with rules and an example of their own.
 //!
 //! # Why
 //! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
@@ -11,14 +12,36 @@
 //! # Example
 //! A deduction answer: `…</think>⏎<answer>⏎` then a block fenced as `output` that holds `3`, then `</answer>`.
 
-use veriplay_core::{IoPair, PromptContent, Proposal, Question, Role, TaskType, Value};
+use veriplay_core::{IoPair, JAVASCRIPT, Language, Literals, PromptContent, Proposal, Question, Role, TaskType, Value};
+use veriplay_python::Python;
 use veriplay_selfplay::prompt_frames::{ANSWER_END, answered, block, framed};
+use veriplay_verifier::languages::literals_of;
 
 use super::{PromptFormat, ProposerRequest};
 
-pub(super) struct Think;
+/// The format, for programs in one language.
+pub(super) struct Think {
+    language: &'static dyn Language,
+    /// What prompts call the language.
+    title: &'static str,
+    rules: &'static str,
+    example: &'static str,
+}
 
-const CODE_RULES: &str = include_str!("think/rules.txt");
+impl Think {
+    pub(super) const PYTHON: Self = Self {
+        language: &Python,
+        title: "Python",
+        rules: include_str!("think/rules.txt"),
+        example: include_str!("think/example.txt"),
+    };
+    pub(super) const JAVASCRIPT: Self = Self {
+        language: &JAVASCRIPT,
+        title: "JavaScript",
+        rules: include_str!("think/javascript/rules.txt"),
+        example: include_str!("think/javascript/example.txt"),
+    };
+}
 
 impl PromptFormat for Think {
     fn name(&self) -> &'static str {
@@ -29,36 +52,38 @@ impl PromptFormat for Think {
         framed(&match question {
             Question::Deduction { program, pair } => format!(
                 include_str!("think/deduction.txt"),
-                program = block("python", program),
-                input = input_block(&pair.input)
+                language = self.title,
+                program = self.program_block(program),
+                input = self.input_block(&pair.input)
             ),
             Question::Abduction { program, pair } => format!(
                 include_str!("think/abduction.txt"),
-                program = block("python", program),
-                output = block("output", &pair.output)
+                language = self.title,
+                program = self.program_block(program),
+                output = self.output_block(&pair.output)
             ),
-            Question::Induction { visible, message, .. } => induction_request(visible, message),
+            Question::Induction { visible, message, .. } => self.induction_request(visible, message),
             Question::Error { program, input, .. } => format!(
                 include_str!("think/exception.txt"),
-                program = block("python", program),
-                input = input_block(input)
+                program = self.program_block(program),
+                input = self.input_block(input)
             ),
         })
     }
 
     fn proposer_content(&self, request: &ProposerRequest<'_>) -> PromptContent {
         framed(&match request.task_type {
-            TaskType::Deduction | TaskType::Abduction => triplet_request(request),
+            TaskType::Deduction | TaskType::Abduction => self.triplet_request(request),
             TaskType::Induction => format!(
                 include_str!("think/inputs.txt"),
                 count = request.inputs,
-                program = block("python", request.given_program())
+                program = self.program_block(request.given_program())
             ),
             TaskType::Error => format!(
                 include_str!("think/raising.txt"),
-                rules = CODE_RULES.trim_end(),
-                helpers = helpers_text(request.helpers),
-                references = references_text(&request.references)
+                rules = self.rules.trim_end(),
+                helpers = self.helpers_text(request.helpers),
+                references = self.references_text(&request.references)
             ),
         })
     }
@@ -70,13 +95,13 @@ impl PromptFormat for Think {
     fn answer_text(&self, question: &Question) -> String {
         match question {
             Question::Deduction { pair, .. } => {
-                answered("I run the program on the input.", &block("output", &pair.output))
+                answered("I run the program on the input.", &self.output_block(&pair.output))
             }
             Question::Abduction { pair, .. } => {
-                answered("I look for an input with this output.", &input_block(&pair.input))
+                answered("I look for an input with this output.", &self.input_block(&pair.input))
             }
             Question::Induction { reference, .. } => {
-                answered("I look for a program that agrees with every pair.", &block("python", reference))
+                answered("I look for a program that agrees with every pair.", &self.program_block(reference))
             }
             Question::Error { exception, .. } => {
                 answered("I run the program on the input until it raises.", &block("output", exception))
@@ -87,56 +112,97 @@ impl PromptFormat for Think {
     fn proposal_text(&self, proposal: &Proposal) -> String {
         match proposal {
             Proposal::Triplet { program, input, .. } => {
-                answered("I devise a program and an input.", &(block("python", program) + &input_block(input)))
+                let blocks = self.program_block(program) + &self.input_block(input);
+                answered("I devise a program and an input.", &blocks)
             }
             Proposal::Inputs { inputs, message, .. } => {
-                let inputs: String = inputs.iter().map(|input| input_block(input)).collect();
+                let inputs: String = inputs.iter().map(|input| self.input_block(input)).collect();
                 answered("I choose inputs that tell the program apart.", &(inputs + &block("message", message)))
             }
         }
     }
 }
 
-fn input_block(input: &[Value]) -> String {
-    block("input", Value::arguments_text(input))
-}
-
-fn pair_blocks(pair: &IoPair) -> String {
-    input_block(&pair.input) + &block("output", &pair.output)
-}
-
-fn induction_request(visible: &[IoPair], message: &str) -> String {
-    let pairs: String = visible.iter().map(pair_blocks).collect();
-    let message = if message.is_empty() {
-        String::new()
-    } else {
-        format!("\nA message about it:\n{}", block("message", message))
-    };
-    let rules = CODE_RULES.trim_end();
-    format!(include_str!("think/induction.txt"), rules = rules, pairs = pairs, message = message)
-}
-
-fn triplet_request(request: &ProposerRequest<'_>) -> String {
-    let (goal, difficulty) = triplet_goal(request.task_type);
-    format!(
-        include_str!("think/triplet.txt"),
-        goal = goal,
-        rules = CODE_RULES.trim_end(),
-        difficulty = difficulty,
-        helpers = helpers_text(request.helpers),
-        references = references_text(&request.references)
-    )
-}
-
-fn helpers_text(helpers: &[String]) -> String {
-    if helpers.is_empty() {
-        return String::new();
+impl Think {
+    fn literals(&self) -> &'static dyn Literals {
+        literals_of(self.language)
     }
-    let functions: String = helpers.iter().map(|helper| block("python", helper)).collect();
-    format!(
-        "\n\nThese functions are there already. `f` calls every one of them, with what it has computed, and the program defines \
+
+    fn program_block(&self, program: &str) -> String {
+        block(self.language.names()[0], program)
+    }
+
+    fn input_block(&self, input: &[Value]) -> String {
+        block("input", self.literals().write_arguments(input))
+    }
+
+    fn output_block(&self, output: &Value) -> String {
+        block("output", self.literals().write(output))
+    }
+
+    fn pair_blocks(&self, pair: &IoPair) -> String {
+        self.input_block(&pair.input) + &self.output_block(&pair.output)
+    }
+
+    fn induction_request(&self, visible: &[IoPair], message: &str) -> String {
+        let pairs: String = visible.iter().map(|pair| self.pair_blocks(pair)).collect();
+        let message = if message.is_empty() {
+            String::new()
+        } else {
+            format!("\nA message about it:\n{}", block("message", message))
+        };
+        let rules = self.rules.trim_end();
+        format!(include_str!("think/induction.txt"), rules = rules, pairs = pairs, message = message)
+    }
+
+    fn triplet_request(&self, request: &ProposerRequest<'_>) -> String {
+        let (goal, difficulty) = triplet_goal(request.task_type);
+        format!(
+            include_str!("think/triplet.txt"),
+            language = self.title,
+            label = self.language.names()[0],
+            goal = goal,
+            rules = self.rules.trim_end(),
+            example = self.example.trim_end(),
+            difficulty = difficulty,
+            helpers = self.helpers_text(request.helpers),
+            references = self.references_text(&request.references)
+        )
+    }
+
+    fn helpers_text(&self, helpers: &[String]) -> String {
+        if helpers.is_empty() {
+            return String::new();
+        }
+        let functions: String = helpers.iter().map(|helper| self.program_block(helper)).collect();
+        format!(
+            "\n\nThese functions are there already. `f` calls every one of them, with what it has computed, and the program defines \
 none of them:\n{functions}"
-    )
+        )
+    }
+
+    fn references_text(&self, references: &[&Question]) -> String {
+        if references.is_empty() {
+            return String::new();
+        }
+        let texts = references.iter().zip(1..).map(|(question, number)| self.reference_text(question, number));
+        format!("\n\nReferences:\n{}", texts.collect::<String>())
+    }
+
+    fn reference_text(&self, question: &Question, number: usize) -> String {
+        let (program, call) = match question {
+            Question::Deduction { program, pair } | Question::Abduction { program, pair } => {
+                (program, self.pair_blocks(pair))
+            }
+            Question::Induction { reference, visible, .. } => {
+                (reference, visible.first().map(|pair| self.pair_blocks(pair)).unwrap_or_default())
+            }
+            Question::Error { program, input, exception } => {
+                (program, self.input_block(input) + &block("error", exception))
+            }
+        };
+        format!("<snippet_{number}>\n{}{call}</snippet_{number}>\n", self.program_block(program))
+    }
 }
 
 /// The goal, and the difficulty criterion that belongs to it.
@@ -151,23 +217,4 @@ fn triplet_goal(task_type: TaskType) -> (&'static str, &'static str) {
             "Working forwards from the input to the output takes several steps of reasoning, and is possible.",
         ),
     }
-}
-
-fn references_text(references: &[&Question]) -> String {
-    if references.is_empty() {
-        return String::new();
-    }
-    let texts = references.iter().zip(1..).map(|(question, number)| reference_text(question, number));
-    format!("\n\nReferences:\n{}", texts.collect::<String>())
-}
-
-fn reference_text(question: &Question, number: usize) -> String {
-    let (program, call) = match question {
-        Question::Deduction { program, pair } | Question::Abduction { program, pair } => (program, pair_blocks(pair)),
-        Question::Induction { reference, visible, .. } => {
-            (reference, visible.first().map(pair_blocks).unwrap_or_default())
-        }
-        Question::Error { program, input, exception } => (program, input_block(input) + &block("error", exception)),
-    };
-    format!("<snippet_{number}>\n{}{call}</snippet_{number}>\n", block("python", program))
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use veriplay_core::{Checks, Prediction, ProblemRow, Proposal, TaskType, Value, program_hash};
+use veriplay_core::{Checks, Digest, Prediction, ProblemRow, Proposal, TaskType, Value, program_hash};
 use veriplay_corpus::{ProposalStream, ReadOptions, problem_format, read_problems};
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::probes;
@@ -23,7 +23,8 @@ pub(super) fn read_drafts(
     task_type: TaskType,
     inputs: usize,
 ) -> Result<Vec<Proposal>, Failure> {
-    let of_set = read_predictions(file)?.into_iter().filter(|prediction| set_of(&prediction.program) == set);
+    let of_set =
+        read_predictions(file)?.into_iter().filter(|prediction| set_of(&program_hash(&prediction.program)) == set);
     if task_type == TaskType::Error {
         return Ok(error_drafts(of_set));
     }
@@ -33,7 +34,7 @@ pub(super) fn read_drafts(
 /// Guards every program of the file, whether a task is made of it or not.
 pub(super) fn guard_all(file: &Path, guard: &mut Guard) -> Result<(), Failure> {
     for (number, Prediction { program, .. }) in read_predictions(file)?.iter().enumerate() {
-        guard.add_program(set_of(program), &format!("program {number}"), program);
+        guard.add_program(set_of(&program_hash(program)), &format!("program {number}"), program);
     }
     Ok(())
 }
@@ -53,8 +54,8 @@ fn read_predictions(file: &Path) -> Result<Vec<Prediction>, Failure> {
     Ok(read.rows.into_iter().filter_map(prediction).collect())
 }
 
-fn set_of(program: &str) -> EvalSet {
-    let hash = program_hash(program);
+/// The set of a program with this hash.
+pub(super) fn set_of(hash: &Digest) -> EvalSet {
     let first = u8::from_str_radix(&hash.as_str()[..2], 16).unwrap_or(0);
     if first.is_multiple_of(VALIDATION_ONE_IN) { EvalSet::Validation } else { EvalSet::HeldOut }
 }

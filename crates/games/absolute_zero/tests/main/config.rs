@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use veriplay_absolute_zero::AbsoluteZeroConfig;
+use veriplay_core::TaskType;
 use veriplay_selfplay::{advantages, rewards};
 
 use crate::support::{config, game};
@@ -91,7 +92,7 @@ fn a_key_that_is_unknown_missing_or_of_another_type_is_told_by_name() {
         told(&with("group_size = \"8\"")),
     ];
     expect![[r#"
-        unknown field `rewards`, expected one of `format`, `examples`, `group_size`, `reward`, `proposer_factor`, `intrinsic`, `intrinsic_steps`, `alpha`, `advantage`, `learn_from`, `top_share`, `pairs_per_prompt`, `aggregation`, `zero_advantage`, `proposer`, `proposer_weight`, `solver_weight`, `verifier_weight`, `roles`, `phases`, `seed_proposals`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`, `top_k`, `top_p`, `min_p`, `stop`, `sft_samples`, `sft_weight`, `buffer_capacity`, `drop_unsolved`, `drop_solved`, `curriculum`, `resample_learnable`, `eval_samples`, `task_types`, `proposals_per_type`, `tasks_per_type`, `references`, `composite_share`, `extend_share`, `fresh_fraction`, `seed_share`, `induction_visible`, `induction_hidden`, `judge_shown`, `answer_weight`, `answer_max_rate`, `discount_guesses`
+        unknown field `rewards`, expected one of `format`, `examples`, `group_size`, `reward`, `proposer_factor`, `intrinsic`, `intrinsic_steps`, `alpha`, `advantage`, `learn_from`, `top_share`, `pairs_per_prompt`, `aggregation`, `zero_advantage`, `proposer`, `proposer_weight`, `solver_weight`, `verifier_weight`, `roles`, `phases`, `seed_proposals`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`, `top_k`, `top_p`, `min_p`, `stop`, `sft_samples`, `sft_weight`, `buffer_capacity`, `drop_unsolved`, `drop_solved`, `curriculum`, `resample_learnable`, `eval_samples`, `language`, `task_types`, `proposals_per_type`, `tasks_per_type`, `references`, `composite_share`, `extend_share`, `fresh_fraction`, `seed_share`, `induction_visible`, `induction_hidden`, `judge_shown`, `answer_weight`, `answer_max_rate`, `discount_guesses`
         missing field `group_size`
         missing field `seed_share`
         unknown variant `off`, expected one of `train`, `frozen`, `none`
@@ -104,4 +105,29 @@ fn a_missing_reward_is_asked_for_with_the_names_that_there_are() {
     let config: AbsoluteZeroConfig = toml::from_str(&GOOD.replacen("reward = \"failure_rate\"", "", 1)).unwrap();
     let error = game(config).err().unwrap().to_string();
     assert!(error.starts_with("`reward` is ``: set it to one of `") && error.contains("`failure_rate`"), "{error}");
+}
+
+/// What is told of [`GOOD`] in JavaScript, with one more line.
+fn told_in_javascript(line: &str) -> String {
+    let thinks = GOOD.replacen("\"compact\"", "\"think\"", 1);
+    let types = "task_types = [\"deduction\", \"abduction\"]";
+    let config = toml::from_str(&format!("{thinks}language = \"javascript\"\n{types}\n{line}")).unwrap();
+    game(config).err().map_or_else(|| "accepted".to_owned(), |error| error.to_string())
+}
+
+#[test]
+fn what_reads_python_has_no_meaning_in_javascript() {
+    assert_eq!(told_in_javascript(""), "accepted");
+    for (line, want) in [
+        ("composite_share = 0.5", "`composite_share` is `0.5`: use `0` with `language = \"javascript\"`"),
+        ("intrinsic = { novelty = 0.1 }", "`intrinsic` is `novelty`: leave it out with `language = \"javascript\"`"),
+    ] {
+        let told = told_in_javascript(line);
+        assert!(told.starts_with(want), "{told}");
+    }
+    let config = config().with(|config| {
+        (config.own.language, config.own.task_types) = ("javascript".to_owned(), vec![TaskType::Deduction]);
+    });
+    let told = game(config).err().unwrap().to_string();
+    assert_eq!(told, "`format` is `compact`: use `think` with `language = \"javascript\"`, and an instruct model");
 }

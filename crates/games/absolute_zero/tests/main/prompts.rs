@@ -1,10 +1,11 @@
 //! What prompts hold and what they must never hold; ideal answers are read back by the verifier.
 
 use expect_test::expect_file;
-use veriplay_absolute_zero::prompts::{PROMPT_FORMATS, PromptFormat, ProposerRequest, by_name, names};
+use veriplay_absolute_zero::prompts::{PROMPT_FORMATS, PromptFormat, ProposerRequest, by_name, by_name_in, names};
 use veriplay_absolute_zero::proposal_key;
-use veriplay_core::{Attempt, Question, Role, TaskType, Value, program_hash};
-use veriplay_verifier::{FORMATS, ProposalShape, format_by_name};
+use veriplay_core::{Attempt, IoPair, JAVASCRIPT, Prompt, Proposal, Question, Role, TaskType, Value, program_hash};
+use veriplay_python::Python;
+use veriplay_verifier::{FORMATS, ProposalShape, format_by_name, format_in};
 
 use crate::support::{adds, proposal, task};
 
@@ -114,7 +115,7 @@ fn the_verifier_reads_back_every_ideal_proposal() {
             let given = (task_type == TaskType::Induction).then_some(proposal.program());
             let shape = ProposalShape { task_type, given, inputs: 3 };
             match responses.extract_proposal(&shape, &text) {
-                Attempt::Proposal(read) => assert_eq!(proposal_key(&read), proposal_key(&proposal)),
+                Attempt::Proposal(read) => assert_eq!(proposal_key(&Python, &read), proposal_key(&Python, &proposal)),
                 attempt => panic!("{attempt:?} of {text}"),
             }
         }
@@ -139,4 +140,31 @@ fn every_format_is_registered_under_its_name_and_documented() {
     stems.sort();
     names.sort_unstable();
     assert_eq!(stems, names);
+}
+
+#[test]
+fn what_is_asked_in_javascript_shows_its_literals_and_ideal_responses_are_read_back() {
+    let format = by_name_in(&JAVASCRIPT, "think").unwrap();
+    let responses = format_in(&JAVASCRIPT, "think").unwrap();
+    assert!(by_name_in(&JAVASCRIPT, "compact").is_none() && by_name_in(&JAVASCRIPT, "direct").is_none());
+    let program = "function f(x, y) { return [x, y]; }".to_owned();
+    let (input, output) = (vec![Value::Bool(true), Value::None], vec![Value::Bool(true), Value::None].into());
+    let pair = IoPair { input: input.clone(), output };
+    let deduction = Question::Deduction { program: program.clone(), pair: pair.clone() };
+    let abduction = Question::Abduction { program: program.clone(), pair: pair.clone() };
+    let text = |prompt: Prompt| prompt.text().into_owned();
+    let asked = text(format.solver_prompt(&deduction, &[]));
+    assert!(asked.contains("as a JavaScript literal") && asked.contains("```javascript\nfunction f(x, y)"), "{asked}");
+    assert!(asked.contains("```input\ntrue, null\n```") && !asked.contains("[true, null]"), "{asked}");
+    let asked = text(format.solver_prompt(&abduction, &[]));
+    assert!(asked.contains("```output\n[true, null]\n```") && !asked.contains("\ntrue, null"), "{asked}");
+    let asked = text(format.proposer_prompt(&request(TaskType::Deduction, vec![&abduction], None)));
+    assert!(asked.contains("a new JavaScript program") && asked.contains("`function f(...)`"), "{asked}");
+    assert!(!asked.contains("Python") && asked.contains("<snippet_1>\n```javascript\n"), "{asked}");
+    let answer = |question: &Question| responses.extract_answer(question.task_type(), &format.answer_text(question));
+    assert_eq!(answer(&deduction), Attempt::Value(pair.output));
+    assert_eq!(answer(&abduction), Attempt::Arguments(input.clone()));
+    let proposal = Proposal::Triplet { task_type: TaskType::Abduction, program, input };
+    let shape = ProposalShape { task_type: TaskType::Abduction, given: None, inputs: 0 };
+    assert_eq!(responses.extract_proposal(&shape, &format.proposal_text(&proposal)), Attempt::Proposal(proposal));
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, draft_tasks, proposal_key};
-use veriplay_core::{Proposal, Question, ScriptedPolicy, TaskType, Value};
+use veriplay_absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, TripletTask, draft_tasks, proposal_key};
+use veriplay_core::{JAVASCRIPT, Proposal, Question, ScriptedPolicy, TaskType, Value};
+use veriplay_python::Python;
 use veriplay_selfplay::environment::{Environment, Proposer, Proposing, SamplingCall, Stage};
 use veriplay_selfplay::game::Game;
 use veriplay_selfplay::metrics::SolveCount;
@@ -168,17 +169,33 @@ fn triplet(program: &str, input: i64) -> Proposal {
 fn a_key_tells_type_program_and_inputs_apart_and_nothing_else() {
     let plain = triplet("def f(x):\n    return x + 1", 1);
     let same = triplet("def f(x):  # adds\n\n  return x + 1\n", 1);
-    assert_eq!(proposal_key(&plain), proposal_key(&same));
+    assert_eq!(proposal_key(&Python, &plain), proposal_key(&Python, &same));
     let others = [
         triplet("def f(x):\n    return x + 2", 1),
         triplet("def f(x):\n    return x + 1", 2),
         proposal(TaskType::Abduction, 1),
         proposal(TaskType::Induction, 1),
     ];
-    assert!(others.iter().all(|other| proposal_key(other) != proposal_key(&plain)));
+    assert!(others.iter().all(|other| proposal_key(&Python, other) != proposal_key(&Python, &plain)));
     let float = vec![Value::Float(1.0)];
     let float = Proposal::Triplet { task_type: TaskType::Deduction, program: adds(1), input: float };
-    assert_ne!(proposal_key(&float), proposal_key(&plain));
+    assert_ne!(proposal_key(&Python, &float), proposal_key(&Python, &plain));
+}
+
+#[test]
+fn programs_in_javascript_are_named_by_their_tokens() {
+    let key = |program: &str| proposal_key(&JAVASCRIPT, &triplet(program, 1));
+    let own = "function f(x) { return x + 1; }";
+    assert_eq!(key(own), key("function f(x) {\n  // one more\n  return x+1;\n}\n"));
+    assert_ne!(key(own), key("function f(x) { return x + 2; }"));
+    assert_ne!(key("class A { #a = 1; }"), key("class A { #b = 1; }"));
+    let mut made = task(TaskType::Deduction, 1);
+    made.0.question = Question::Deduction { program: own.to_owned(), pair: pair(1, 1) };
+    assert_ne!(PoolTask::key(&made), key(own));
+    made.0.language = Some("javascript".to_owned());
+    assert_eq!(PoolTask::key(&made), key(own));
+    let record = serde_json::to_string(&made).unwrap();
+    assert_eq!(serde_json::from_str::<TripletTask>(&record).unwrap(), made);
 }
 
 #[test]
@@ -188,14 +205,14 @@ fn a_message_does_not_make_an_induction_proposal_new() {
         inputs: vec![vec![Value::int(1)], vec![Value::int(2)]],
         message: message.to_owned(),
     };
-    assert_eq!(proposal_key(&with("")), proposal_key(&with("it adds")));
+    assert_eq!(proposal_key(&Python, &with("")), proposal_key(&Python, &with("it adds")));
 }
 
 #[test]
 fn a_task_has_the_key_of_its_proposal_and_the_class_of_its_length() {
     for task_type in TaskType::STANDARD {
         let task = task(task_type, 5);
-        assert_eq!(PoolTask::key(&task), proposal_key(&proposal(task_type, 5)));
+        assert_eq!(PoolTask::key(&task), proposal_key(&Python, &proposal(task_type, 5)));
         assert_eq!(task.class(), 1);
     }
     let mut long = task(TaskType::Deduction, 5);
