@@ -127,8 +127,9 @@ mod tests {
     use std::path::PathBuf;
 
     use veriplay_console::isolation::Isolation;
-    use veriplay_core::{Question, ScriptedPolicy, ScriptedRequest, Status, Task, TaskType};
+    use veriplay_core::{Attempt, Provenance, Question, ScriptedPolicy, ScriptedRequest, Status, Task, TaskType};
     use veriplay_run::builtin_configs;
+    use veriplay_run::executor::GameExecutor;
     use veriplay_run::game_setup::GameSetup;
     use veriplay_run::play_config::PlayConfig;
     use veriplay_sandbox::{ImageError, ImageSpec, ImageStore, default_cache_dir};
@@ -136,6 +137,7 @@ mod tests {
     use veriplay_selfplay::play::StepContext;
     use veriplay_selfplay::records::LogRecord;
     use veriplay_selfplay::splits::HELD_OUT;
+    use veriplay_verifier::{AnswerRequest, ProposalRequest, judge_answer, judge_proposal};
 
     use super::*;
 
@@ -260,6 +262,43 @@ mod tests {
             (false, 0) => "```input\n3\n```\n",
             (false, _) => "```input\n4\n```\n",
         })
+    }
+
+    /// The task of a program that returns this of its argument.
+    fn executed(executor: &GameExecutor, returned: &str, input: &str) -> Task {
+        let (task_type, program) = (TaskType::Deduction, format!("function f(x) {{ return {returned}; }}"));
+        let input = literals_of(&JAVASCRIPT).read_arguments(input).expect("literals");
+        let attempt = Attempt::Proposal(Proposal::Triplet { task_type, program, input });
+        let request = ProposalRequest { attempt: &attempt, known: false, provenance: Provenance::Seed };
+        let judged = judge_proposal(executor, &config().setup.gate, &request).expect("no host fault");
+        judged.task.unwrap_or_else(|| panic!("{returned}: {:?}", judged.verdict))
+    }
+
+    #[test]
+    fn values_of_every_kind_cross_as_their_literals_say() {
+        if !has_image() {
+            return;
+        }
+        let executor = GameExecutor::open("javascript", None, Isolation::Thread).expect("the image is there");
+        for (returned, input, output) in [
+            ("[x, -x, x / 2, x / 0, 0 / 0]", "3", "[3, -3, 1.5, Infinity, NaN]"),
+            ("({ n: x, u: undefined, b: x > 2 })", "3", "{b: true, n: 3.0, u: null}"),
+            ("new Map([[x, 'a'], [2.5, x]])", "3", "new Map([[3, 'a'], [2.5, 3]])"),
+            ("new Set([x, 'x'])", "3", "new Set(['x', 3])"),
+            ("new Uint8Array([x, 255])", "3", "new Uint8Array([3, 255])"),
+            ("2n ** BigInt(x + 60)", "3", "9223372036854775808n"),
+            ("x + '\u{e9}\\n'", "'a'", "'a\\u00e9\\n'"),
+            ("typeof x + x", "9007199254740993n", "'bigint9007199254740993'"),
+            ("[...x.values(), x instanceof Map]", "new Map([[3, 1], [2.5, 2]])", "[1, 2, true]"),
+            ("x.a + x['b c']", "{a: 1, 'b c': 2}", "3"),
+        ] {
+            let task = executed(&executor, returned, input);
+            let attempt = Attempt::Value(literals_of(&JAVASCRIPT).read(output).expect("a literal"));
+            let request =
+                AnswerRequest { task: &task, attempt: &attempt, image: "javascript", seed: 0, judge_shown: true };
+            let verdict = judge_answer(&executor, &request).expect("no host fault");
+            assert_eq!(verdict.status, Status::Accepted, "{returned}: {}", verdict.evidence.detail);
+        }
     }
 
     #[test]
