@@ -10,6 +10,7 @@ use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_run::programs::{DataConfig, ExecutedProgram, ProgramPools, ProgramRunner};
 use veriplay_run::warmup_examples::{ExampleConfig, Examples, WarmupExamples};
 use veriplay_verifier::formats::compact::CONTROL;
+use veriplay_verifier::languages::is_python;
 
 use super::AbsoluteZeroSetup;
 use crate::prompts::{PromptFormat, ProposerRequest, by_name, solver_text_parts};
@@ -65,6 +66,11 @@ impl WarmupExamples for AbsoluteZeroSetup {
         rng: &mut ChaCha8Rng,
         examples: &mut Examples<'_>,
     ) -> Result<(), PolicyError> {
+        if !is_python(self.game.own.language()) {
+            let what =
+                format!("`game.language` is `{}`: leave it out, as examples are in Python", self.game.own.language);
+            return Err(PolicyError::Backend(what));
+        }
         let ExampleConfig { data, batch } = config;
         let mut writer = ExampleWriter { format: self.format(), batch, examples };
         for _ in 0..batch.deduction {
