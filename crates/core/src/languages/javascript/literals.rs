@@ -64,7 +64,7 @@ impl Literals for JavaScriptLiterals {
 
 /// The value with tuples, which JavaScript does not have, for booleans: in Python they equal numbers.
 fn without_bools(value: &Value) -> Value {
-    let all = |items: &[Value]| items.iter().map(without_bools).collect();
+    let all = |items: &[Value]| items.iter().map(without_bools).collect::<Vec<Value>>();
     match value {
         Value::Bool(_) => Value::Tuple(vec![value.clone()]),
         Value::List(items) => Value::List(all(items)),
