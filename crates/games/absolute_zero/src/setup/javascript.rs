@@ -77,7 +77,7 @@ fn read_rows(file: &Path) -> Result<Vec<Row>, Failure> {
 }
 
 impl AbsoluteZeroSetup {
-    /// Whether the programs are in Python, and the keys of the other tables as their language wants them.
+    /// Refuses values of the other tables that are not of the language of the programs.
     pub(super) fn check_language(&self) -> Result<(), Failure> {
         let (language, image) = (self.game.own.language(), &self.gate.image);
         let names = language.names();
