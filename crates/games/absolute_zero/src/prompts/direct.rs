@@ -84,7 +84,11 @@ impl Direct {
             };
             Some((ask.clone(), triplet_text(program, input)))
         });
-        conversation("Write a short Python function `f`, and call it. It must not print.", shown, ask.clone())
+        let document = request.document.map_or_else(String::new, |document| {
+            format!("{}\nTake an idea of this function, and copy nothing of it. ", code_block(document))
+        });
+        let instruction = "Write a short Python function `f`, and call it. It must not print.";
+        conversation(instruction, shown, document + &ask)
     }
 
     fn inputs_content(&self, request: &ProposerRequest<'_>) -> PromptContent {

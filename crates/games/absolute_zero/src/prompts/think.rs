@@ -57,7 +57,7 @@ impl PromptFormat for Think {
             TaskType::Error => format!(
                 include_str!("think/raising.txt"),
                 rules = CODE_RULES.trim_end(),
-                helpers = helpers_text(request.helpers),
+                helpers = helpers_text(request.helpers) + &document_text(request.document),
                 references = references_text(&request.references)
             ),
         })
@@ -123,7 +123,7 @@ fn triplet_request(request: &ProposerRequest<'_>) -> String {
         goal = goal,
         rules = CODE_RULES.trim_end(),
         difficulty = difficulty,
-        helpers = helpers_text(request.helpers),
+        helpers = helpers_text(request.helpers) + &document_text(request.document),
         references = references_text(&request.references)
     )
 }
@@ -136,6 +136,15 @@ fn helpers_text(helpers: &[String]) -> String {
     format!(
         "\n\nThese functions are there already. `f` calls every one of them, with what it has computed, and the program defines \
 none of them:\n{functions}"
+    )
+}
+
+fn document_text(document: Option<&str>) -> String {
+    let Some(document) = document else { return String::new() };
+    format!(
+        "\n\nRead this function of a library, and take from it what your program is about. The solver never sees it: no eight words or signs in \
+a row of it stand in your program.\n{}",
+        block("python", document)
     )
 }
 
