@@ -134,13 +134,13 @@ impl Sgs {
         let proposals: Vec<GuidedProposal<'_>> = proposals.collect();
         let tasks: Vec<&TripletTask> = proposals.iter().flat_map(|one| [one.task, one.target]).collect();
         let behaviours = game.behaviours(step.execute(), &tasks);
-        let rewards = proposals.iter().zip(behaviours.chunks(2)).map(|(one, both)| {
+        let rewards = proposals.iter().zip(behaviours.chunks(2)).filter_map(|(one, both)| {
             // Where the host failed, nobody knows.
             let leads = both[0].is_some() && both[1].is_some() && both[0] != both[1];
             let guide = if leads { similarity(one.task, one.target) } else { 0.0 };
             Some((one.place, self.worth(guide, one.count, one.guess_rate)?))
         });
-        let (places, mut rewards): (Vec<usize>, Vec<f64>) = rewards.flatten().unzip();
+        let (places, mut rewards): (Vec<usize>, Vec<f64>) = rewards.unzip();
         scale(&mut rewards);
         for (index, reward) in places.into_iter().zip(rewards) {
             step.reward(Response { part: Part::Proposal, index }, Reward::single("guide", reward))?;
@@ -236,8 +236,8 @@ impl ScriptSetup for SgsTables {
         base.describe_step_with(jobs).into_iter().chain([own]).collect()
     }
 
-    fn script(&self) -> Box<dyn Script<AbsoluteZero>> {
-        Box::new(self.sgs.clone())
+    fn script(&self, _base: &AbsoluteZeroSetup) -> Result<Box<dyn Script<AbsoluteZero>>, Failure> {
+        Ok(Box::new(self.sgs.clone()))
     }
 }
 

@@ -364,8 +364,8 @@ impl ScriptSetup for SoarTables {
         base.describe_step_with(jobs).into_iter().chain([own]).chain(kept).collect()
     }
 
-    fn script(&self) -> Box<dyn Script<AbsoluteZero>> {
-        Box::new(self.soar.clone())
+    fn script(&self, _base: &AbsoluteZeroSetup) -> Result<Box<dyn Script<AbsoluteZero>>, Failure> {
+        Ok(Box::new(self.soar.clone()))
     }
 }
 
