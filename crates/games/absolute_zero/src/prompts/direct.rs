@@ -4,7 +4,7 @@
 //! A conversation: an instruction, then for each example a message of the user and the assistant's answer, then the question. Deduction
 //! and abduction show a program and an assertion with a `?` in place of what is asked; the answer is that literal alone. Induction shows
 //! assertions; the answer is a block fenced as `python`. An error task shows a program and a call; the answer is the exception's name. A proposal is such a block whose last line calls `f`; inputs for a given program
-//! are a comment and one call of `f` a line.
+//! are a comment and one call of `f` a line. A document stands in such a block before the request for a proposal.
 //!
 //! # Why
 //! A small model follows examples better than instructions: SmolLM2-135M-Instruct answers 32 of 60 short CRUXEval questions in words of its

@@ -3,7 +3,7 @@
 //! # Layout
 //! The structure of Absolute Zero's prompts in our own words: a frame that asks for `<think>` and `<answer>`, the request,
 //! and the opened `<think>` tag. Blocks are fenced with `python`, `input`, `output` and `message`, and with `error` in references. Deduction and abduction
-//! each state their own difficulty criterion; in Absolute Zero's release the two are swapped.
+//! each state their own difficulty criterion; in Absolute Zero's release the two are swapped. A document stands behind the request for a program.
 //!
 //! # Why
 //! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
