@@ -12,10 +12,9 @@
 //! # Choices
 //! The guide is 0 where the proposal's program does what the target's does (their signatures are equal), and else the similarity of the two programs,
 //! as the intrinsic reward `novelty` has it: what is near a task that nobody solves leads to it. The paper has a model grade that, and takes the 70th
-//! percentile of the mixed rates as the bound; its solvers imitate right answers. `sgs.max_rate` below 1/4
-//! is the bound of STP (arXiv 2502.00212), which also asks that the solution uses what was shown. A target's program at an input of another type has no
-//! equal signature, and is known by its text.
-//! What guesses earn is taken off, as of other rewards. Induction tasks are no targets: their proposers are given a program. With
+//! percentile of the mixed rates as the bound; its solvers imitate right answers. `sgs.max_rate` below 1/4 is the bound of STP (arXiv 2502.00212),
+//! which also asks that the solution uses what was shown. A target's program at an input of another type has no equal signature, and is known by
+//! its text. What guesses earn is taken off, as of other rewards. Induction tasks are no targets: their proposers are given a program. With
 //! `game.proposer = "none"` it is reinforcement learning on the pool, and on its unsolved tasks more often: the control.
 //!
 //! # Invariants

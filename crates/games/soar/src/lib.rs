@@ -4,20 +4,20 @@
 //! 1. Proposers write tasks as in Absolute Zero. Valid ones are drawn into batches at random, and solvers attempt them.
 //! 2. Solvers attempt tasks of the pool. The update learns from these attempts alone.
 //! 3. Behind the update, each batch has a trial: the share of right attempts at hard seed tasks is measured, the policy takes `soar.updates` steps on
-//!    the attempts at the batch, the share is measured again, and the policy goes back to what it was. Where the mean progress of the last three steps
-//!    is above `soar.promote_above`, the policy keeps the weights behind the best trial of the step instead: the student is promoted.
+//!    the attempts at the batch, the share is measured again, and the policy goes back to what it was. Where the mean progress of the last three
+//!    steps is above `soar.promote_above`, the policy keeps the weights behind the best trial of the step instead: the student is promoted.
 //! 4. In the next step every proposal of a batch is rewarded by the batch's progress, the difference of the two shares. A proposal that was refused
 //!    has −0.5, and one that is known −0.25.
 //!
 //! # Choices
-//! The paper's teacher writes for one student, which is promoted by itself. Here the policy is both, it learns from the pool beside, and what it
+//! The paper's teacher writes for one student, which learns by promotion alone. Here the policy is both, it also learns from the pool, and what it
 //! proposed enters the pool. The progress of a step is the mean over its trials. A step without trials counts in no mean, a promotion begins a new
-//! one, and a trial without progress is never kept. Hard means that the last attempts were not all right. The trial's steps have the learning rate of the
-//! update. With `game.proposer = "none"` it is reinforcement learning on the pool alone: the control.
+//! one, and a trial without progress is never kept. Hard means that the last attempts were not all right. The trial's steps have the learning rate
+//! of the update. With `game.proposer = "none"` it is reinforcement learning on the pool alone: the control.
 //!
 //! # Invariants
-//! Those of Absolute Zero. A trial that is not kept leaves weights, optimizer and version as they were. No trial measures a task that the policy is evaluated on, or
-//! one that a proposer wrote in a step.
+//! Those of Absolute Zero. A trial that is not kept leaves weights, optimizer and version as they were. No trial measures a task that the policy is
+//! evaluated on, or one that a proposer wrote in a step.
 
 use std::sync::Arc;
 
