@@ -276,6 +276,22 @@ fn pairs_that_are_held_to_the_imitating_model_resume_to_the_same_bytes() {
     survives(&with(small_sol_ver(), "game.dpo_reference = 'sft'"), &[1, 3]);
 }
 
+#[test]
+fn loops_that_keep_trials_or_read_documents_resume_to_the_same_bytes() {
+    let soar = "
+        plays = 'soar'
+        game.fresh_fraction = 0.0
+        soar = {batches = 2, tasks_per_batch = 2, updates = 1, measured_tasks = 4, promote_above = 0.0}
+    ";
+    survives(&with(small_config(), soar), &[1, 3]);
+    let spice = "
+        plays = 'spice'
+        game = {task_types = ['induction'], reward = 'spice'}
+        spice.documents = ['builtin:tiny_repositories/train']
+    ";
+    survives(&with(small_config(), spice), &[1, 3]);
+}
+
 /// Fails unless a run that learns from pairs makes some, and resumes.
 fn survives_with_pairs(keys: &str) {
     let (dir, _) = survives(&with(small_config(), keys), &[1, 3]);

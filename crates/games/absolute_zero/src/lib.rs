@@ -13,6 +13,7 @@
 mod composites;
 mod config;
 mod derivations;
+mod documents;
 mod drafts;
 mod environment;
 mod metrics;
@@ -45,6 +46,7 @@ use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskContent, TaskPool};
 
 pub use config::{AbsoluteZeroConfig, AbsoluteZeroSettings};
 pub use derivations::{Derivation, easier_variants};
+pub use documents::{DOCUMENT_SHOWN, as_program, shares_window};
 pub use drafts::draft_tasks;
 pub use metrics::{AbsoluteZeroMetrics, ProposalCounts, RoleMetrics, Triplets, step_metrics};
 
@@ -107,12 +109,15 @@ pub struct AbsoluteZeroRequest {
     /// The functions that the program must call; none in most proposals.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub helpers: Vec<String>,
+    /// The function that the proposer reads, and of which its solvers may be shown nothing; none in most proposals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
 }
 
 impl AbsoluteZeroRequest {
     /// A request for a new program with an input.
     pub const fn new(task_type: TaskType) -> Self {
-        Self { task_type, given: None, begun: None, helpers: Vec::new() }
+        Self { task_type, given: None, begun: None, helpers: Vec::new(), document: None }
     }
 
     /// A request for inputs to a program: an induction task.

@@ -28,6 +28,8 @@ pub struct ProposerRequest<'a> {
     pub begun: Option<&'a str>,
     /// Functions that the program must call, by the names that they define. Formats but `think` have none.
     pub helpers: &'a [String],
+    /// A function that the program shall take an idea from, and no part of. `compact` shows none; an induction proposer is given it as its program.
+    pub document: Option<&'a str>,
     /// How many inputs an induction proposal must have.
     pub inputs: usize,
 }

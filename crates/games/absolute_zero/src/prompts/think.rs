@@ -3,7 +3,7 @@
 //! # Layout
 //! The structure of Absolute Zero's prompts in our own words: a frame that asks for `<think>` and `<answer>`, the request,
 //! and the opened `<think>` tag. Blocks are fenced with `python`, `input`, `output` and `message`, and with `error` in references. Deduction and abduction
-//! each state their own difficulty criterion; in Absolute Zero's release the two are swapped.
+//! each state their own difficulty criterion; in Absolute Zero's release the two are swapped. A document stands behind the request for a program.
 //!
 //! # Why
 //! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
@@ -57,7 +57,7 @@ impl PromptFormat for Think {
             TaskType::Error => format!(
                 include_str!("think/raising.txt"),
                 rules = CODE_RULES.trim_end(),
-                helpers = helpers_text(request.helpers),
+                helpers = helpers_text(request.helpers) + &document_text(request.document),
                 references = references_text(&request.references)
             ),
         })
@@ -123,7 +123,7 @@ fn triplet_request(request: &ProposerRequest<'_>) -> String {
         goal = goal,
         rules = CODE_RULES.trim_end(),
         difficulty = difficulty,
-        helpers = helpers_text(request.helpers),
+        helpers = helpers_text(request.helpers) + &document_text(request.document),
         references = references_text(&request.references)
     )
 }
@@ -136,6 +136,15 @@ fn helpers_text(helpers: &[String]) -> String {
     format!(
         "\n\nThese functions are there already. `f` calls every one of them, with what it has computed, and the program defines \
 none of them:\n{functions}"
+    )
+}
+
+fn document_text(document: Option<&str>) -> String {
+    let Some(document) = document else { return String::new() };
+    format!(
+        "\n\nRead this function of a library, and take from it what your program is about. The solver never sees it: no eight words or signs in \
+a row of it stand in your program.\n{}",
+        block("python", document)
     )
 }
 

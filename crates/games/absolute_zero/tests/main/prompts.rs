@@ -9,7 +9,7 @@ use veriplay_verifier::{FORMATS, ProposalShape, format_by_name};
 use crate::support::{adds, proposal, task};
 
 fn request<'a>(task_type: TaskType, references: Vec<&'a Question>, given: Option<&'a str>) -> ProposerRequest<'a> {
-    ProposerRequest { task_type, references, given, begun: None, helpers: &[], inputs: 3 }
+    ProposerRequest { task_type, references, given, begun: None, helpers: &[], document: None, inputs: 3 }
 }
 
 /// Every text of a format, each behind a line that says what it is.
@@ -73,6 +73,18 @@ fn prompts_name_their_role_and_task_type() {
             assert_eq!((solver.role, solver.task_type), (Role::SOLVER, Some(task_type)));
             let proposer = format.proposer_prompt(&request(task_type, Vec::new(), Some("def f(x): return x")));
             assert_eq!((proposer.role, proposer.task_type), (Role::PROPOSER, Some(task_type)));
+        }
+    }
+}
+
+#[test]
+fn a_proposer_of_a_program_reads_its_document_in_the_formats_of_pretrained_models() {
+    let document = "def total(rows):\n    return sum(row.price for row in rows)";
+    for name in ["direct", "think"] {
+        for task_type in [TaskType::Deduction, TaskType::Abduction, TaskType::Error] {
+            let reader = ProposerRequest { document: Some(document), ..request(task_type, Vec::new(), None) };
+            let text = by_name(name).unwrap().proposer_prompt(&reader).text().into_owned();
+            assert!(text.contains(document), "{name}: {text}");
         }
     }
 }
