@@ -171,9 +171,8 @@ impl SolVerSettings {
     /// Whether the learner must hold a reference for the pairs. At temperature 1 the log-probabilities of the rollouts are those of
     /// the policy that made them, which is then the reference.
     pub fn needs_reference(&self, shared: &SharedSettings) -> bool {
-        let own = |temperature: f32| temperature == 1.0;
         let pairs = matches!(self.objective, LearningObjective::SftDpo | LearningObjective::Dpo);
-        let sampled = own(shared.solver_temperature) && own(self.verifier_temperature);
+        let sampled = shared.solves_at_one() && self.verifier_temperature == 1.0;
         pairs && !(sampled && self.dpo_reference == DpoReference::Sampler)
     }
 
