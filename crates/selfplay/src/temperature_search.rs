@@ -41,7 +41,7 @@ struct TaskFactors {
     correct_share: f64,
 }
 
-/// Scores the temperatures that a step tried, and chooses one where no other step of the round tries them. The numbers of the step say what came of it.
+/// Scores the temperatures that a step tried, and chooses one in the last step of a round that tries them. The step's numbers say what came of it.
 pub(crate) fn note<E: Environment>(
     settings: &SharedSettings,
     step: u64,
