@@ -22,6 +22,7 @@ use crate::settings::{LearnFrom, ProposerMode, invalid_value};
 use crate::splits::Guard;
 use crate::stages::Stages;
 use crate::step::Step;
+use crate::temperature_search;
 use crate::training_signal::StepLearning;
 
 /// A game as the loop plays it.
@@ -156,6 +157,7 @@ impl<G: Game> SelfPlay<G> {
         let mut play = Step::new(self.stages(context), &*self.methods.curriculum, state, step);
         self.script.step(&self.game, &mut play)?;
         let mut facts = play.finish()?;
+        temperature_search::note(self.game.settings(), step, &mut facts, &mut state.temperatures);
         let frozen = state.frozen.clone();
         let learning = StepLearning { game: &self.game, methods: &self.methods, context, step, frozen };
         learning.choose(state, &mut facts)?;

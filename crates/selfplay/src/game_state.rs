@@ -25,6 +25,9 @@ pub struct GameState<T> {
     /// What the curriculum remembers, where it does.
     #[serde(default, skip_serializing_if = "Memory::is_empty")]
     pub curriculum: Memory,
+    /// What the search for a temperature remembers, where there is one.
+    #[serde(default, skip_serializing_if = "Memory::is_empty")]
+    pub temperatures: Memory,
     /// What monitors remember, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub monitors: BTreeMap<String, Memory>,
@@ -51,6 +54,7 @@ impl<T> Default for GameState<T> {
             pool: TaskPool::default(),
             sft_examples: Vec::new(),
             curriculum: Memory::default(),
+            temperatures: Memory::default(),
             monitors: BTreeMap::new(),
             frozen: BTreeSet::new(),
             behaviours: Behaviours::default(),

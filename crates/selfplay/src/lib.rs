@@ -53,4 +53,5 @@ mod stages;
 pub mod statistics;
 pub mod step;
 pub mod task_pool;
+pub mod temperature_search;
 mod training_signal;

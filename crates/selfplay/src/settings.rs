@@ -141,6 +141,8 @@ shared_settings! {
     solver_temperature: f32,
     /// Maximum tokens of one response of a solver, the end token included.
     solver_max_tokens: usize,
+    /// Chooses the temperature of solvers again and again ([`crate::temperature_search`]). Absent means that it is `solver_temperature` always.
+    temperature_search: Option<TemperatureSearch> = None,
     /// Responses of a step are drawn from this many likeliest tokens; 0 means all. Evaluation draws from all.
     top_k: usize = 0,
     /// Responses of a step are drawn from the fewest likeliest tokens whose probabilities sum to this; 1 means all.
@@ -197,6 +199,17 @@ impl SharedSettings {
     /// Whether something is learned from a role's episodes.
     pub(crate) fn learns(&self, part: Part, role: Role) -> bool {
         self.role_weight(part, role) > 0.0
+    }
+
+    /// The search that chooses the temperature of a role's attempts: that of the policy that learns, where the role has none of its own.
+    pub(crate) fn search_of(&self, role: Role, other_policy: Option<&String>) -> Option<&TemperatureSearch> {
+        let own = self.roles.get(role.name()).and_then(|own| own.temperature);
+        self.temperature_search.as_ref().filter(|_| own.is_none() && other_policy.is_none())
+    }
+
+    /// Whether solvers are sampled at temperature 1 in every step. A search tries others.
+    pub fn solves_at_one(&self) -> bool {
+        self.solver_temperature == 1.0 && self.temperature_search.is_none()
     }
 
     /// Checks every key. `formats` are the names of the game's prompt formats; `rewarded` says whether its objective uses rewards.
@@ -260,6 +273,7 @@ impl SharedSettings {
             ("top_share", self.top_share, f64::MIN_POSITIVE, 1.0),
             ("min_p", f64::from(self.min_p), 0.0, 1.0),
         ])?;
+        self.temperature_search.as_ref().map_or(Ok(()), TemperatureSearch::check)?;
         for (name, own) in &self.roles {
             if [Role::PROPOSER, Role::SOLVER, Role::VERIFIER].iter().any(|role| role.name() == name) {
                 let allowed = format!("set `game.{name}_weight` and the keys beside it: only other roles stand here");
@@ -343,9 +357,9 @@ impl SharedSettings {
     /// Whether the learner holds the reference of pairs, which is the policy that a step begins with. Where every role that learns is sampled from
     /// the model's own distribution, the log-probabilities of its responses are that reference; an answer that nobody sampled has none.
     pub fn holds_reference(&self) -> bool {
-        let is_own = |part: Part, temperature: f32| temperature == 1.0 || !self.learns(part, part.role());
-        let is_sampled = is_own(Part::Proposal, self.proposer_temperature)
-            && is_own(Part::Solution, self.solver_temperature)
+        let is_own = |part: Part, is_at_one: bool| is_at_one || !self.learns(part, part.role());
+        let is_sampled = is_own(Part::Proposal, self.proposer_temperature == 1.0)
+            && is_own(Part::Solution, self.solves_at_one())
             && self.roles.values().all(|own| own.temperature.is_none_or(|temperature| temperature == 1.0))
             && (self.top_k, self.top_p, self.min_p) == (0, 1.0, 0.0);
         self.learn_from == LearnFrom::AnswerPairs || self.learn_from == LearnFrom::Pairs && !is_sampled
@@ -430,6 +444,40 @@ pub struct RoleSettings {
     pub temperature: Option<f32>,
     /// Maximum tokens of a response, the end token included.
     pub max_tokens: Option<usize>,
+}
+
+/// Rounds of steps, at the beginning of which temperatures are compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TemperatureSearch {
+    /// The temperatures that it chooses among.
+    pub temperatures: Vec<f64>,
+    /// How many steps a round has.
+    pub every: u64,
+    /// How many of them, the first ones, try all temperatures.
+    pub measured_steps: u64,
+    /// How many different right answers to a task are enough.
+    pub right_answers: u32,
+}
+
+impl TemperatureSearch {
+    /// Refuses a search that has nothing to choose, or no step in which it chooses or uses its choice.
+    fn check(&self) -> Result<(), ConfigError> {
+        let Self { temperatures, every, measured_steps, right_answers } = self;
+        let is_repeated = |place: usize| temperatures[..place].contains(&temperatures[place]);
+        if temperatures.len() < 2 || (1..temperatures.len()).any(is_repeated) {
+            let allowed = "name two or more temperatures, each once";
+            return Err(invalid_value("temperature_search.temperatures", format!("{temperatures:?}"), allowed));
+        }
+        for temperature in temperatures {
+            check_numbers(&[("temperature_search.temperatures", *temperature, 0.0, 10.0)])?;
+        }
+        if *measured_steps == 0 || measured_steps >= every {
+            let allowed = format!("use at least `1` and less than `every`, which is `{every}`");
+            return Err(invalid_value("temperature_search.measured_steps", measured_steps, allowed));
+        }
+        check_positive(&[("temperature_search.right_answers", u64::from(*right_answers))])
+    }
 }
 
 /// A stretch of steps in which some roles learn.

@@ -255,10 +255,15 @@ fn sol_ver_resumes_to_the_same_bytes_and_replays() {
 }
 
 #[test]
-fn a_run_whose_proposer_is_the_start_model_resumes_to_the_same_bytes() {
+fn a_run_whose_proposer_is_the_start_model_and_that_searches_for_a_temperature_resumes_to_the_same_bytes() {
     // Two of each type beside those that are given.
     let keys = "proposer_model = 'start'\ngame = {proposer = 'frozen', seed_proposals = 14}";
-    survives(&with(small_config(), keys), &[1, 3]);
+    let search = "temperatures = [0.7, 1.0]\nevery = 3\nmeasured_steps = 2\nright_answers = 2";
+    let config = with(with(small_config(), keys), &format!("[game.temperature_search]\n{search}"));
+    let (dir, _) = survives(&config, &[1, 3]);
+    let events = std::fs::read_to_string(dir.path().join("whole/events.jsonl")).expect("the log can be read");
+    let scored = rows(&events).into_iter().map(|event| event["play/search_score/0.7"].is_number());
+    assert_eq!(scored.collect::<Vec<_>>(), [false, true, false, false, true]);
 }
 
 #[test]

@@ -65,6 +65,11 @@ fn optional_keys_that_make_no_sense_are_told() {
         ("[learn.options.optimizer]\nkind = \"muon\"", "unknown key `learn.options.optimizer.beta1`"),
         ("[game]\nsolver_temperature = 0.7\n[learn.loss]\nkind = \"ppo_clip\"", "game.solver_temperature"),
         ("[game]\nproposer_temperature = 0.0\n[learn.loss]\nkind = \"tis\"", "game.proposer_temperature"),
+        (
+            "[game.temperature_search]\ntemperatures = [1.0, 0.7]\nevery = 4\nmeasured_steps = 1\nright_answers = 2\n\
+             [learn.loss]\nkind = \"ppo_clip\"",
+            "`game.temperature_search` is `0.7`",
+        ),
         ("[game]\ntop_k = 5\n[learn.loss]\nkind = \"ppo_clip\"", "game.top_k"),
         ("[game]\ntop_p = 0.9\n[learn.loss]\nkind = \"ppo_clip\"", "game.top_p"),
         ("[game]\nmin_p = 0.1\n[learn.kl]\ncoefficient = 0.1\nestimator = \"k1\"\nplace = \"reward\"", "game.min_p"),

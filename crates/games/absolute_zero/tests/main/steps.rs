@@ -7,6 +7,7 @@ mod pairs;
 mod saved_state;
 mod scripts;
 mod task_choice;
+mod temperature_search;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,7 +117,7 @@ impl Environment for Table {
         let judge = |(_, episode): &(&TripletTask, &FinishedEpisode<SingleTurn>)| {
             let value = Attempt::Value(Value::None);
             let (detail, verdict) = match episode.last().unwrap().text.as_str() {
-                "right" => (value, Ok(verdict(Status::Accepted))),
+                text if text.starts_with("right") => (value, Ok(verdict(Status::Accepted))),
                 "wrong" => (value, Ok(verdict(Status::WrongAnswer))),
                 "lost" => (value, Err(dropped())),
                 _ => (malformed(), Ok(verdict(Status::Malformed))),
