@@ -189,7 +189,7 @@ fn make_code(
     progress: &dyn Fn(BuildPhase),
 ) -> Result<CompiledGuest, ImageError> {
     progress(BuildPhase::Unpack);
-    let wasm = package::read_member(&manifest.package, path, &manifest.package.wasm)?;
+    let wasm = package::read_member(&manifest.package, path, &manifest.package.member)?;
     let mut sysroot = read_tar(&package::read_member(&manifest.package, path, &manifest.sysroot)?)?;
     // What no program of ours includes or links: a third of it.
     sysroot
