@@ -15,6 +15,7 @@
 //! | ADPO | `adpo` | `ppo_clip`, wider where a label is trusted less | any |
 //! | SPIRAL | `rae` | `policy_gradient` | any |
 //! | RAFT, RFT | any | `rft` | any |
+//! | SPEAR | any, with `self_imitation` | `ppo_clip` | any |
 //! | NFT | `dr_grpo` or `grpo` | `nft` | `constant_length` |
 //!
 //! Losses over pairs take those that a game makes, against a reference:

@@ -62,6 +62,7 @@ impl<S: GameSetup> PlayConfig<S> {
         [
             self.check_pairs()
                 .and_then(|()| self.run.validate())
+                .and_then(|()| self.check_self_imitation())
                 .and_then(|()| self.check_sampler_reference())
                 .and_then(|()| self.check_train_from())
                 .and_then(|()| self.check_restore()),
@@ -73,11 +74,14 @@ impl<S: GameSetup> PlayConfig<S> {
         ]
     }
 
-    /// The most that one step trains on. A pair is a prompt with two responses, one of which may be an answer beside those of the group.
+    /// The most that one step trains on. A pair is a prompt with two responses, one of which may be an answer beside those of the group. Every
+    /// attempt that is kept may be trained on again.
     pub fn step_tokens(&self, context: usize) -> StepTokens {
         let StepTokens { total, longest, longest_response } = self.setup.step_tokens(context);
-        if !self.setup.shared_settings().learn_from.makes_pairs() {
-            return StepTokens { total, longest, longest_response };
+        let shared = self.setup.shared_settings();
+        if !shared.learn_from.makes_pairs() {
+            let kept = shared.self_imitation.map_or(0, |own| own.capacity * longest);
+            return StepTokens { total: total + kept, longest, longest_response };
         }
         StepTokens { total: 2 * total, longest: longest.max(context + longest_response), longest_response }
     }
@@ -108,6 +112,23 @@ impl<S: GameSetup> PlayConfig<S> {
         let name = learn_from.name();
         let want = format!("left out: `game.learn_from = \"{name}\"` learns by a loss over pairs, `learn.preference`");
         Err(bad_value(key, &value, &want))
+    }
+
+    /// Rejects attempts that are trained on again by a loss that does not clip their ratios, or whose tokens are another trainer's.
+    fn check_self_imitation(&self) -> Result<(), Failure> {
+        if self.setup.shared_settings().self_imitation.is_none() {
+            return Ok(());
+        }
+        if model::is_external(&self.run.model) {
+            let want = "left out, because `model` is `stdio`: your trainer has the tokens of its rollouts";
+            return Err(bad_value("game.self_imitation", &"set", want));
+        }
+        let loss = self.run.learn.learner_options().loss;
+        if matches!(loss, Loss::PpoClip(_)) {
+            return Ok(());
+        }
+        let want = "`ppo_clip`, because `game.self_imitation` trains on attempts of older policies";
+        Err(bad_value("learn.loss.kind", &loss.name(), want))
     }
 
     /// Rejects pairs whose reference would be another program's log-probabilities: their loss has no ratio that corrects for that.

@@ -47,6 +47,7 @@ pub mod replay;
 pub mod rewards;
 pub mod rollout;
 pub mod scoring;
+pub mod self_imitation;
 pub mod settings;
 pub mod splits;
 mod stages;

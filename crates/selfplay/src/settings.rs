@@ -118,6 +118,8 @@ shared_settings! {
     aggregation: Aggregation = Aggregation::default(),
     /// Whether samples of advantage 0 are trained on.
     zero_advantage: ZeroAdvantage = ZeroAdvantage::default(),
+    /// Attempts of earlier steps that are trained on again. Absent means none.
+    self_imitation: Option<SelfImitationSettings> = None,
     /// `train`, `frozen` or `none`.
     proposer: ProposerMode = ProposerMode::Train,
     /// Multiplies the proposer's advantages, and the weights of its imitated responses. 0 trains the other roles alone.
@@ -236,6 +238,7 @@ impl SharedSettings {
         self.check_alpha()?;
         self.check_proposer_factor()?;
         self.check_pairs()?;
+        self.check_self_imitation()?;
         if self.top_share != 1.0 && self.learn_from != LearnFrom::Successes {
             let allowed = "leave it out, or set `learn_from` to `successes`, whose group it selects from";
             return Err(invalid_value("top_share", self.top_share, allowed));
@@ -354,6 +357,25 @@ impl SharedSettings {
         Ok(())
     }
 
+    /// Refuses to train again on what is not weighed by advantages, and limits that make no sense.
+    fn check_self_imitation(&self) -> Result<(), ConfigError> {
+        let Some(own) = &self.self_imitation else { return Ok(()) };
+        if self.learn_from != LearnFrom::Advantages {
+            let allowed = "use `advantages`, by which attempts are trained on again, or leave `self_imitation` out";
+            return Err(invalid_value("learn_from", self.learn_from.name(), allowed));
+        }
+        check_counts(&[
+            ("self_imitation.capacity", own.capacity, 1, 1 << 20),
+            ("self_imitation.max_age", own.max_age, 1, 1 << 30),
+            ("self_imitation.baseline_groups", own.baseline_groups, 1, 1 << 20),
+            ("self_imitation.warmup_steps", own.warmup_steps, 1, 1 << 30),
+        ])?;
+        check_numbers(&[
+            ("self_imitation.min_advantage", own.min_advantage, 0.0, 1_000.0),
+            ("self_imitation.coefficient", own.coefficient, 0.001, 1_000.0),
+        ])
+    }
+
     /// Whether the learner holds the reference of pairs, which is the policy that a step begins with. Where every role that learns is sampled from
     /// the model's own distribution, the log-probabilities of its responses are that reference; an answer that nobody sampled has none.
     pub fn holds_reference(&self) -> bool {
@@ -373,6 +395,7 @@ impl SharedSettings {
             ("proposer_factor", self.proposer_factor().first().cloned()),
             ("alpha", self.alpha.map(|alpha| alpha.to_string())),
             ("intrinsic", self.intrinsic.keys().next().cloned()),
+            ("self_imitation", self.self_imitation.map(|_| "set".to_owned())),
             ("sft_samples", (self.sft_samples > 0).then(|| self.sft_samples.to_string())),
             ("learn_from", (self.learn_from != LearnFrom::default()).then(|| self.learn_from.name().to_owned())),
         ];
@@ -477,6 +500,46 @@ impl TemperatureSearch {
             return Err(invalid_value("temperature_search.measured_steps", measured_steps, allowed));
         }
         check_positive(&[("temperature_search.right_answers", u64::from(*right_answers))])
+    }
+}
+
+/// Which attempts later steps train on again, and how much ([`crate::self_imitation`]).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SelfImitationSettings {
+    /// The most attempts that are kept, the newest.
+    pub capacity: usize,
+    /// The most steps that an attempt is kept for.
+    pub max_age: usize,
+    /// Attempts with an advantage above this are kept.
+    pub min_advantage: f64,
+    /// The newest group means of a kind of task that the median is over.
+    pub baseline_groups: usize,
+    /// Multiplies the advantages of earlier attempts.
+    pub coefficient: f64,
+    /// The step in which the coefficient, which rises from 0 along half a cosine, has its value.
+    pub warmup_steps: usize,
+}
+
+impl Default for SelfImitationSettings {
+    /// Values from the configurations of SPEAR.
+    fn default() -> Self {
+        Self {
+            capacity: 2_048,
+            max_age: 10,
+            min_advantage: 1.0,
+            baseline_groups: 10_240,
+            coefficient: 1.0,
+            warmup_steps: 100,
+        }
+    }
+}
+
+impl SelfImitationSettings {
+    /// The coefficient in step `step`.
+    pub(crate) fn coefficient_at(&self, step: u64) -> f64 {
+        let done = (step as f64 / self.warmup_steps as f64).min(1.0);
+        self.coefficient * (1.0 - (std::f64::consts::PI * done).cos()) / 2.0
     }
 }
 

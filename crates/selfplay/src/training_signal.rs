@@ -20,7 +20,10 @@ use crate::preferences::{Objective, Response, StepPreferences, preference_batch}
 use crate::proposer_factor;
 use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalFacts, ProposalOutcome};
 use crate::rollout::{FinishedEpisode, Part};
-use crate::scoring::{Imitation, ScoredEpisode, ScoredTurn, Scoring, SftExample, SftRegulariser, train_batch};
+use crate::scoring::{
+    EarlierAttempt, Imitation, ScoredEpisode, ScoredTurn, Scoring, SftExample, SftRegulariser, train_batch,
+};
+use crate::self_imitation::{self, KeptAttempts};
 use crate::settings::LearnFrom;
 use crate::task_pool::TaskPool;
 
@@ -56,6 +59,12 @@ impl<G: Game> StepLearning<'_, G> {
                     facts.pairs = draw.draw(facts, &mut scored);
                     facts.numbers.insert("preference_pairs".to_owned(), facts.pairs.len() as f64);
                 }
+                if scoring.settings.self_imitation.is_some() {
+                    facts.earlier = self.train_again(&mut state.kept_attempts, facts, &scored);
+                    let signal = self_imitation::signal(&facts.earlier, &scored);
+                    let numbers = [("attempts", facts.earlier.len() as f64), ("signal", signal)];
+                    facts.numbers.extend(numbers.map(|(name, number)| (format!("self_imitation_{name}"), number)));
+                }
                 facts.scored = scored;
             }
             Objective::Preference(_) => {
@@ -67,6 +76,18 @@ impl<G: Game> StepLearning<'_, G> {
             }
         }
         Ok(())
+    }
+
+    /// The attempts of earlier steps that are trained on again, where the settings say so; and keeps those of this step for later ones.
+    fn train_again(
+        &self,
+        kept: &mut KeptAttempts,
+        facts: &StepFacts<G>,
+        scored: &[ScoredEpisode],
+    ) -> Vec<EarlierAttempt> {
+        let Some(settings) = &self.game.settings().self_imitation else { return Vec::new() };
+        let weight = self.role_weight(facts, Part::Solution, Role::SOLVER);
+        kept.advance(settings, self.step, weight, scored, |scored| facts.episode(scored.response()).turns)
     }
 
     /// What the learner takes of a step, in this order. `facts` hold its training signal.
@@ -106,7 +127,8 @@ impl<G: Game> StepLearning<'_, G> {
         });
         let imitated: Vec<Imitation<'_>> = imitated.chain(taught).collect();
         let scored: &[ScoredEpisode] = if settings.learn_from.makes_pairs() { &[] } else { &facts.scored };
-        train_batch(scored, settings, sft, &imitated, now, |scored| facts.episode(scored.response()).turns)
+        let earlier = &facts.earlier;
+        train_batch(scored, settings, sft, &imitated, earlier, now, |one| facts.episode(one.response()).turns)
             .map(Batch::Samples)
     }
 

@@ -6,6 +6,7 @@ mod own_methods;
 mod pairs;
 mod saved_state;
 mod scripts;
+mod self_imitation;
 mod task_choice;
 mod temperature_search;
 

@@ -11,7 +11,7 @@ use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::preferences::UpdateSchedule;
 use veriplay_selfplay::records::LogRecord;
-use veriplay_selfplay::settings::LearnFrom;
+use veriplay_selfplay::settings::{LearnFrom, SelfImitationSettings};
 use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT};
 use veriplay_sol_ver::prompts::{AnsweredProblem, PROMPT_FORMATS, by_name, names};
 use veriplay_sol_ver::{
@@ -151,7 +151,7 @@ fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
     let gradient = LearningObjective::PolicyGradient;
     let unrewarded = "leave it out: this objective uses no rewards";
     let start = TrainFrom::Start;
-    let wrong: [(&str, SolVerConfig); 26] = [
+    let wrong: [(&str, SolVerConfig); 27] = [
         ("`format` is `chatty`", config().with(|c| c.shared.format = "chatty".to_owned())),
         ("`group_size` is `1`", config().with(|c| c.shared.group_size = 1)),
         ("`problems` is `0`", config().with(|c| c.own.problems = 0)),
@@ -171,6 +171,7 @@ fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
         (unrewarded, config().with(|c| c.shared.alpha = Some(0.5))),
         (unrewarded, config().with(|c| c.shared.intrinsic = [("novelty".to_owned(), 0.1)].into())),
         (unrewarded, config().with(|c| c.shared.sft_samples = 1)),
+        (unrewarded, config().with(|c| c.shared.self_imitation = Some(SelfImitationSettings::default()))),
         ("`top_share` is `0`: use a number", gradient_config().with(|c| top_share(c, 0.0, LearnFrom::Successes))),
         ("`learn_from` is `pairs`: leave it out", gradient_config().with(|c| c.shared.learn_from = LearnFrom::Pairs)),
         ("`top_share` is `0.5`: leave it out", gradient_config().with(|c| top_share(c, 0.5, LearnFrom::Advantages))),
