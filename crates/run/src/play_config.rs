@@ -63,6 +63,7 @@ impl<S: GameSetup> PlayConfig<S> {
             self.check_pairs()
                 .and_then(|()| self.run.validate())
                 .and_then(|()| self.check_sampler_reference())
+                .and_then(|()| self.check_privileged_credit())
                 .and_then(|()| self.check_train_from())
                 .and_then(|()| self.check_restore()),
             eval.suite_schedule().validate(),
@@ -118,6 +119,19 @@ impl<S: GameSetup> PlayConfig<S> {
         let want =
             "`start` or `sft`, where `[rollout_server]` is there: the sampler's log-probabilities are the server's";
         Err(bad_value("game.dpo_reference", &"sampler", want))
+    }
+
+    /// Rejects credit for tokens where nobody scores their responses again, or where the loss has no advantages to add it to.
+    fn check_privileged_credit(&self) -> Result<(), Failure> {
+        let (credit, loss) = (self.setup.shared_settings().privileged_credit, self.run.learn.learner_options().loss);
+        let want = match (model::is_external(&self.run.model), loss.weighs_by_advantage()) {
+            (false, true) => return Ok(()),
+            (true, _) => {
+                "0, because `model` is `stdio`: your trainer does not score responses behind other prompts".to_owned()
+            }
+            (false, false) => format!("0 under the loss `{}`, which does not weigh tokens by advantages", loss.name()),
+        };
+        if credit == 0.0 { Ok(()) } else { Err(bad_value("game.privileged_credit", &credit, &want)) }
     }
 
     /// Rejects alarms that restore a checkpoint where none is evaluated, or where every step begins with the start model anyway.

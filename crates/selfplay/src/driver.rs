@@ -95,6 +95,10 @@ impl<G: Game> SelfPlay<G> {
                 "the game gives no answers: set `answer_weight` above `0`, in a game that has it, or use `pairs`";
             return Err(invalid_value("learn_from", "answer_pairs", allowed).within("game").into());
         }
+        if settings.privileged_credit > 0.0 && !G::HAS_PRIVILEGED_PROMPTS {
+            let allowed = "use `0`: the game has no prompt that shows solvers the reference, which `absolute_zero` and its loops have";
+            return Err(invalid_value("privileged_credit", settings.privileged_credit, allowed).within("game").into());
+        }
         if settings.proposer == ProposerMode::None && !self.game.plays_without_proposers() {
             let allowed = "the game has no other tasks: have it make or propose some before step 0, or use `frozen`";
             return Err(invalid_value("proposer", "none", allowed).within("game").into());

@@ -43,6 +43,9 @@ pub trait Game: Environment {
     /// Names the random numbers that the order of examples and pairs is drawn with.
     const PREFERENCE_PURPOSE: &'static str = "preferences";
 
+    /// Whether the game has prompts that show solvers the reference ([`Game::privileged_prompt`]).
+    const HAS_PRIVILEGED_PROMPTS: bool = false;
+
     /// The game's own script: the verbs of a step in its order.
     ///
     /// # Errors
@@ -86,6 +89,12 @@ pub trait Game: Environment {
     /// The key of `[game]` that weighs texts which nobody sampled, to be imitated or chosen in pairs, and its value, where that is not 0: the policy
     /// then has to tell its tokens.
     fn text_weight(&self) -> Option<(&'static str, f64)> {
+        None
+    }
+
+    /// The prompt of a task's solvers with what the game knows of the reference, such as its output. What solvers wrote without it is scored behind
+    /// it; nobody answers it.
+    fn privileged_prompt(&self, _task: &Self::Task) -> Option<Prompt> {
         None
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Dropped, Reward, Role, Rollout, Status, Verdict};
+use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, Status, Verdict};
 
 use crate::advantages::EpisodeNotes;
 use crate::behaviours::Behaviours;
@@ -22,6 +22,7 @@ use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalFacts, ProposalO
 use crate::rollout::{FinishedEpisode, Part};
 use crate::scoring::{Imitation, ScoredEpisode, ScoredTurn, Scoring, SftExample, SftRegulariser, train_batch};
 use crate::settings::LearnFrom;
+use crate::statistics::mean;
 use crate::task_pool::TaskPool;
 
 /// What makes of a step something to learn.
@@ -51,6 +52,7 @@ impl<G: Game> StepLearning<'_, G> {
                     step: self.step,
                 };
                 scoring.assign_advantages(&mut scored, &mut state.memory);
+                self.credit_tokens(&mut scored, facts)?;
                 if scoring.settings.learn_from.makes_pairs() {
                     let draw = PairDraw { settings: scoring.settings, seed: self.context.seed, step: self.step };
                     facts.pairs = draw.draw(facts, &mut scored);
@@ -166,6 +168,48 @@ impl<G: Game> StepLearning<'_, G> {
             });
         }
         Ok(scored)
+    }
+
+    /// Privileged re-scoring: to the advantage of each token of a solver's response is added what the reference in the prompt adds to its
+    /// log-probability, times the coefficient. Only where there is an advantage, in episodes of one turn, and where the prompt has room.
+    fn credit_tokens(&self, scored: &mut [ScoredEpisode], facts: &mut StepFacts<G>) -> Result<(), PlayError> {
+        let (credit, policy) = (self.game.settings().privileged_credit, self.context.policy);
+        if credit == 0.0 {
+            return Ok(());
+        }
+        let (mut credited, mut responses) = (Vec::new(), Vec::new());
+        let (mut plain, mut privileged): (Vec<Prompt>, Vec<Prompt>) = Default::default();
+        for one in scored.iter_mut().filter(|one| one.part == Part::Solution && one.weight != 0.0) {
+            let task = &facts.tasks[facts.solutions[one.index].finished.source].task;
+            let ([(prompt, rollout)], Some(shown)) =
+                (facts.episode(one.response()).turns, self.game.privileged_prompt(task))
+            else {
+                continue;
+            };
+            if rollout.tokens.is_empty() || !policy.has_room(&shown, rollout.tokens.len()) {
+                continue;
+            }
+            plain.push(prompt.clone());
+            privileged.push(shown);
+            responses.push(rollout.tokens.as_slice());
+            credited.push(one);
+        }
+        if credited.is_empty() {
+            return Ok(());
+        }
+        plain.append(&mut privileged);
+        // By one call: the two differ by their prompts, and not by how they were computed.
+        let scores = policy.score_responses(&plain, &[responses.as_slice(), &responses].concat())?;
+        let (without, with) = scores.split_at(credited.len());
+        let mut gains = Vec::new();
+        for ((one, without), with) in credited.into_iter().zip(without).zip(with) {
+            let both = with.iter().zip(without);
+            let own: Vec<f64> = both.map(|(with, without)| f64::from(*with) - f64::from(*without)).collect();
+            one.token_advantages = own.iter().map(|gain| (credit * one.role_weight * gain) as f32).collect();
+            gains.extend(own);
+        }
+        facts.numbers.extend(mean(&gains).map(|gain| ("privileged_gain".to_owned(), gain)));
+        Ok(())
     }
 
     fn notes(&self, facts: &StepFacts<G>, response: Response) -> EpisodeNotes {

@@ -148,10 +148,15 @@ impl AbsoluteZero {
         Ok(Self { base: GameBase { settings, guard, evaluation }, own, tasks, format, responses })
     }
 
-    /// The prompt that asks a solver, behind the examples of its type. A question is no example of itself.
+    /// The prompt that asks a solver, behind the examples of its type.
     fn solver_prompt(&self, question: &Question) -> Prompt {
+        self.format.solver_prompt(question, &self.shown_examples(question))
+    }
+
+    /// The answered examples in the prompt of a question, which is no example of itself.
+    fn shown_examples<'a>(&'a self, question: &'a Question) -> Vec<&'a Question> {
         let others = self.examples(question.task_type()).filter(|example| *example != question);
-        self.format.solver_prompt(question, &others.take(self.base.settings.examples).collect::<Vec<_>>())
+        others.take(self.base.settings.examples).collect()
     }
 
     /// Has the policy imitate the executed answers of tasks that were solved at most at the rate of the settings, or choose them in pairs.
@@ -213,6 +218,8 @@ impl AbsoluteZero {
 impl Game for AbsoluteZero {
     type Metrics = AbsoluteZeroMetrics;
 
+    const HAS_PRIVILEGED_PROMPTS: bool = true;
+
     fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
         step.propose(|proposing| self.proposers(proposing))?;
         let tasks = step.draw(|choice| self.choose_tasks(choice))?;
@@ -249,6 +256,10 @@ impl Game for AbsoluteZero {
             }
             Part::Verification | Part::Deferred => EpisodeNotes::default(),
         }
+    }
+
+    fn privileged_prompt(&self, task: &TripletTask) -> Option<Prompt> {
+        Some(self.format.privileged_prompt(&task.question, &self.shown_examples(&task.question)))
     }
 
     fn text_weight(&self) -> Option<(&'static str, f64)> {

@@ -4,6 +4,7 @@ mod ablations;
 mod batches;
 mod own_methods;
 mod pairs;
+mod privileged;
 mod saved_state;
 mod scripts;
 mod task_choice;
@@ -142,6 +143,8 @@ impl Environment for Table {
 impl Game for Table {
     type Metrics = AbsoluteZeroMetrics;
 
+    const HAS_PRIVILEGED_PROMPTS: bool = true;
+
     fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
         step.propose(|proposing| self.proposers(proposing))?;
         let tasks = step.draw(|choice| self.game.choose_tasks(choice))?;
@@ -170,6 +173,10 @@ impl Game for Table {
         let named = self.settings().advantage.as_deref().and_then(advantages::by_name);
         assert!(named.is_some_and(AdvantageEstimator::reads_notes), "nobody reads notes");
         EpisodeNotes { trust: Some(0.5), ..EpisodeNotes::default() }
+    }
+
+    fn privileged_prompt(&self, task: &TripletTask) -> Option<Prompt> {
+        self.game.privileged_prompt(task)
     }
 
     fn metrics(&self, step: &StepFacts<Self>) -> AbsoluteZeroMetrics {
