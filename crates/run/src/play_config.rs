@@ -63,7 +63,7 @@ impl<S: GameSetup> PlayConfig<S> {
             self.check_pairs()
                 .and_then(|()| self.run.validate())
                 .and_then(|()| self.check_sampler_reference())
-                .and_then(|()| self.check_privileged_credit())
+                .and_then(|()| self.check_credit())
                 .and_then(|()| self.check_train_from())
                 .and_then(|()| self.check_restore()),
             eval.suite_schedule().validate(),
@@ -121,17 +121,22 @@ impl<S: GameSetup> PlayConfig<S> {
         Err(bad_value("game.dpo_reference", &"sampler", want))
     }
 
-    /// Rejects credit for tokens where nobody scores their responses again, or where the loss has no advantages to add it to.
-    fn check_privileged_credit(&self) -> Result<(), Failure> {
-        let (credit, loss) = (self.setup.shared_settings().privileged_credit, self.run.learn.learner_options().loss);
-        let want = match (model::is_external(&self.run.model), loss.weighs_by_advantage()) {
-            (false, true) => return Ok(()),
-            (true, _) => {
-                "0, because `model` is `stdio`: your trainer does not score responses behind other prompts".to_owned()
+    /// Rejects credit that the loss would take for something else than a part of advantages, or for which nobody scores responses again.
+    fn check_credit(&self) -> Result<(), Failure> {
+        let (shared, loss) = (self.setup.shared_settings(), self.run.learn.learner_options().loss);
+        let keys =
+            [("game.privileged_credit", shared.privileged_credit), ("game.waypoint_credit", shared.waypoint_credit)];
+        if shared.privileged_credit != 0.0 && model::is_external(&self.run.model) {
+            let want = "0, because `model` is `stdio`: your trainer does not score responses behind other prompts";
+            return Err(bad_value(keys[0].0, &keys[0].1, want));
+        }
+        match keys.into_iter().find(|(_, credit)| *credit != 0.0) {
+            Some((key, credit)) if !loss.weighs_by_advantage() => {
+                let want = format!("0 under the loss `{}`, which does not weigh tokens by advantages", loss.name());
+                Err(bad_value(key, &credit, &want))
             }
-            (false, false) => format!("0 under the loss `{}`, which does not weigh tokens by advantages", loss.name()),
-        };
-        if credit == 0.0 { Ok(()) } else { Err(bad_value("game.privileged_credit", &credit, &want)) }
+            _ => Ok(()),
+        }
     }
 
     /// Rejects alarms that restore a checkpoint where none is evaluated, or where every step begins with the start model anyway.

@@ -46,6 +46,9 @@ pub trait Game: Environment {
     /// Whether the game has prompts that show solvers the reference ([`Game::privileged_prompt`]).
     const HAS_PRIVILEGED_PROMPTS: bool = false;
 
+    /// Whether the game has traces of references ([`Game::waypoints`]).
+    const HAS_WAYPOINTS: bool = false;
+
     /// The game's own script: the verbs of a step in its order.
     ///
     /// # Errors
@@ -96,6 +99,11 @@ pub trait Game: Environment {
     /// it; nobody answers it.
     fn privileged_prompt(&self, _task: &Self::Task) -> Option<Prompt> {
         None
+    }
+
+    /// The values on the way to the answer of each task, as a solver would write them; `None` where there is no trace, or the host failed.
+    fn waypoints(&self, _execute: &dyn Execute, tasks: &[&Self::Task]) -> Vec<Option<Vec<String>>> {
+        vec![None; tasks.len()]
     }
 
     /// A step in numbers, from its facts.

@@ -54,3 +54,4 @@ pub mod statistics;
 pub mod step;
 pub mod task_pool;
 mod training_signal;
+mod waypoints;

@@ -1,6 +1,6 @@
 //! The stage in which a step becomes something to learn: rewards and advantages of its episodes, or preferences among its responses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, Status, Verdict};
 
@@ -24,6 +24,7 @@ use crate::scoring::{Imitation, ScoredEpisode, ScoredTurn, Scoring, SftExample, 
 use crate::settings::LearnFrom;
 use crate::statistics::mean;
 use crate::task_pool::TaskPool;
+use crate::waypoints::coverage;
 
 /// What makes of a step something to learn.
 pub(crate) struct StepLearning<'a, G> {
@@ -126,6 +127,7 @@ impl<G: Game> StepLearning<'_, G> {
         let mut rewards = self.methods.reward.rewards(self.step, &known)?;
         rewards::discount_guesses(&known, &mut rewards);
         proposer_factor::apply(&self.methods.proposer_factors, self.step, &known, &mut rewards)?;
+        self.credit_waypoints(facts, &responses, &known, &mut rewards);
         let settings = self.game.settings();
         let intrinsic = IntrinsicTerms::new(&settings.intrinsic, settings.intrinsic_left(self.step), pool);
         let attempts = responses.iter().zip(&known).map(|(response, one)| {
@@ -168,6 +170,38 @@ impl<G: Game> StepLearning<'_, G> {
             });
         }
         Ok(scored)
+    }
+
+    /// Waypoint credit: a wrong answer gets, beside the scheme's reward, the coefficient times the share of its reference's trace that its text shows.
+    fn credit_waypoints(
+        &self,
+        facts: &StepFacts<G>,
+        responses: &[Response],
+        known: &[EpisodeFacts<'_>],
+        rewards: &mut [Option<Reward>],
+    ) {
+        let credit = self.game.settings().waypoint_credit;
+        if credit == 0.0 {
+            return;
+        }
+        let wrong = EpisodeResult::Response(Status::WrongAnswer);
+        let is_wrong = |place: &usize| responses[*place].part == Part::Solution && known[*place].result == wrong;
+        let wrong: Vec<usize> = (0..known.len()).filter(is_wrong).collect();
+        let asked: BTreeSet<usize> = wrong.iter().map(|place| known[*place].group).collect();
+        let tasks: Vec<&G::Task> = asked.iter().map(|task| &facts.tasks[*task].task).collect();
+        let traces = self.game.waypoints(self.context.execute, &tasks);
+        let traces: BTreeMap<usize, Vec<String>> =
+            asked.into_iter().zip(traces).filter_map(|(task, values)| Some((task, values?))).collect();
+        for place in wrong {
+            let (Some(values), Some((prompt, last)), Some(reward)) =
+                (traces.get(&known[place].group), known[place].turns.last(), &mut rewards[place])
+            else {
+                continue;
+            };
+            if let Some(share) = coverage(values, &prompt.text(), &last.text) {
+                reward.parts.push(("waypoints".to_owned(), share, credit));
+            }
+        }
     }
 
     /// Privileged re-scoring: to the advantage of each token of a solver's response is added what the reference in the prompt adds to its

@@ -28,7 +28,7 @@ use veriplay_core::{
     count_statements, program_hash,
 };
 use veriplay_python::Python;
-use veriplay_verifier::{Format, ProposalGate, format_by_name};
+use veriplay_verifier::{Format, ProposalGate, format_by_name, waypoints};
 
 use prompts::PromptFormat;
 use veriplay_selfplay::advantages::EpisodeNotes;
@@ -219,6 +219,7 @@ impl Game for AbsoluteZero {
     type Metrics = AbsoluteZeroMetrics;
 
     const HAS_PRIVILEGED_PROMPTS: bool = true;
+    const HAS_WAYPOINTS: bool = true;
 
     fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
         step.propose(|proposing| self.proposers(proposing))?;
@@ -260,6 +261,12 @@ impl Game for AbsoluteZero {
 
     fn privileged_prompt(&self, task: &TripletTask) -> Option<Prompt> {
         Some(self.format.privileged_prompt(&task.question, &self.shown_examples(&task.question)))
+    }
+
+    /// Of deduction tasks: solvers of others do not follow the program on an input.
+    fn waypoints(&self, execute: &dyn Execute, tasks: &[&TripletTask]) -> Vec<Option<Vec<String>>> {
+        let questions: Vec<&Question> = tasks.iter().map(|task| &task.question).collect();
+        waypoints(execute, &self.tasks.gate, &questions)
     }
 
     fn text_weight(&self) -> Option<(&'static str, f64)> {

@@ -2,9 +2,9 @@
 
 mod ablations;
 mod batches;
+mod credit;
 mod own_methods;
 mod pairs;
-mod privileged;
 mod saved_state;
 mod scripts;
 mod task_choice;
@@ -144,6 +144,7 @@ impl Game for Table {
     type Metrics = AbsoluteZeroMetrics;
 
     const HAS_PRIVILEGED_PROMPTS: bool = true;
+    const HAS_WAYPOINTS: bool = true;
 
     fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
         step.propose(|proposing| self.proposers(proposing))?;
@@ -177,6 +178,12 @@ impl Game for Table {
 
     fn privileged_prompt(&self, task: &TripletTask) -> Option<Prompt> {
         self.game.privileged_prompt(task)
+    }
+
+    /// Of deduction tasks three that no prompt shows, and one that all show.
+    fn waypoints(&self, _execute: &dyn Execute, tasks: &[&TripletTask]) -> Vec<Option<Vec<String>>> {
+        let values = || ["return", "wrong", "[12]", "777777"].map(str::to_owned).to_vec();
+        tasks.iter().map(|task| (task.kind() == TaskType::Deduction.name()).then(values)).collect()
     }
 
     fn metrics(&self, step: &StepFacts<Self>) -> AbsoluteZeroMetrics {

@@ -220,7 +220,11 @@ fn credit_for_tokens_is_refused_where_no_prompt_shows_the_reference() {
     });
     game.game = BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap();
     let error = game.check().unwrap_err().to_string();
-    assert!(error.starts_with("`game.privileged_credit` is `0.1`: use `0`: the game has no prompt"), "{error}");
+    assert!(
+        error
+            .starts_with("`game.privileged_credit` is `0.1`: use `0`: the game has no prompts that show the reference"),
+        "{error}"
+    );
 }
 
 #[test]

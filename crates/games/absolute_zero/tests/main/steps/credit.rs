@@ -1,4 +1,5 @@
-//! Privileged re-scoring: advantages of tokens, from what the reference in the prompt adds to their log-probabilities.
+//! Credit beside the outcome's: advantages of tokens, from what the reference in the prompt adds to their log-probabilities, and rewards for values
+//! on the way to the answer.
 
 use veriplay_selfplay::settings::LearnFrom;
 
@@ -82,24 +83,59 @@ fn a_policy_that_scores_nothing_ends_the_step() {
     assert!(error.to_string().contains("log-probabilities of given responses"), "{error}");
 }
 
-/// What is said of a coefficient beside these settings.
-fn checked(learn_from: LearnFrom, solver_weight: f64) -> Result<(), String> {
+/// The rewards of the attempts at tasks of a type, and the step.
+fn rewarded(credit: f64, task_type: TaskType) -> (Vec<f64>, Output<Table>) {
+    let game = table(config().with(|c| (c.shared.waypoint_credit, c.shared.sft_samples) = (credit, 0)));
+    let script = Script { answer: |_, sample| ["right", "wrong", "none"][sample % 3], ..Script::of(&["junk"; 4]) };
+    let output = game.step(&context(&script.policy()), &mut seeded(0..9), 0).unwrap();
+    let of_type = tasks(&output.records).filter(|task| task.task.kind() == task_type.name());
+    let rewards = of_type.flat_map(|task| &task.attempts).map(|one| one.episode.reward.as_ref().unwrap().total());
+    (rewards.collect(), output)
+}
+
+#[test]
+fn a_wrong_answer_gets_a_share_of_the_waypoints_that_it_shows_and_others_get_what_they_got() {
+    // One of three; what was malformed gets nothing.
+    let (deduction, output) = rewarded(0.3, TaskType::Deduction);
+    assert_eq!(deduction.len(), 4 * 4);
+    for (found, want) in deduction.iter().zip([1.0, 0.1, 0.0, 1.0].into_iter().cycle()) {
+        assert!((found - want).abs() < 1e-9, "{deduction:?}");
+    }
+    // Two of four are right, as without credit: rates are of verdicts.
+    assert!(tasks(&output.records).all(|task| task.attempts.len() == 4) && output.counts.accepted == 2 * 12);
+    let plain = rewarded(0.0, TaskType::Deduction).0;
+    assert!(plain.iter().zip([1.0, 0.0, 0.0, 1.0].iter().cycle()).all(|(found, want)| found == want), "{plain:?}");
+    assert_eq!(rewarded(0.3, TaskType::Abduction).0, rewarded(0.0, TaskType::Abduction).0);
+}
+
+/// What is said of the coefficients beside these settings.
+fn checked(credits: [f64; 2], learn_from: LearnFrom, solver_weight: f64) -> Result<(), String> {
     let config = config().with(|c| {
-        (c.shared.privileged_credit, c.shared.learn_from, c.shared.solver_weight) = (0.1, learn_from, solver_weight);
+        [c.shared.privileged_credit, c.shared.waypoint_credit] = credits;
+        (c.shared.learn_from, c.shared.solver_weight) = (learn_from, solver_weight);
     });
     config.check().map_err(|error| error.to_string())
 }
 
 #[test]
 fn credit_is_refused_where_it_would_be_alone() {
-    assert_eq!(checked(LearnFrom::Advantages, 1.0), Ok(()));
-    let cases = [
-        (LearnFrom::Successes, 1.0, "`learn_from"),
-        (LearnFrom::Pairs, 1.0, "never alone"),
-        (LearnFrom::Advantages, 0.0, "`solver_weight`"),
-    ];
-    for (learn_from, weight, want) in cases {
-        let error = checked(learn_from, weight).unwrap_err();
-        assert!(error.starts_with("`privileged_credit` is `0.1`: use `0`, or ") && error.contains(want), "{error}");
+    for (credits, key) in [([0.1, 0.0], "privileged_credit"), ([0.0, 0.1], "waypoint_credit")] {
+        assert_eq!(checked(credits, LearnFrom::Advantages, 1.0), Ok(()));
+        let cases = [
+            (LearnFrom::Successes, 1.0, "`learn_from"),
+            (LearnFrom::Pairs, 1.0, "never alone"),
+            (LearnFrom::Advantages, 0.0, "`solver_weight`"),
+        ];
+        for (learn_from, weight, want) in cases {
+            let error = checked(credits, learn_from, weight).unwrap_err();
+            assert!(error.starts_with(&format!("`{key}` is `0.1`: use `0`, or ")) && error.contains(want), "{error}");
+        }
     }
+}
+
+#[test]
+fn waypoints_need_a_task_type_that_has_traces() {
+    let config = config().with(|c| (c.shared.waypoint_credit, c.own.task_types) = (0.1, vec![TaskType::Induction]));
+    let error = config.check().unwrap_err();
+    assert_eq!((error.key.as_str(), error.allowed.contains("`deduction`")), ("waypoint_credit", true));
 }
