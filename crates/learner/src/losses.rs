@@ -175,6 +175,13 @@ losses! {
     }
 }
 
+impl Loss {
+    /// Whether its terms are weighed by advantages, so that each token can have one of its own.
+    pub const fn weighs_by_advantage(&self) -> bool {
+        matches!(self, Self::PolicyGradient(_) | Self::PpoClip(_) | Self::Tis(_))
+    }
+}
+
 impl Default for Loss {
     fn default() -> Self {
         Self::PolicyGradient(PolicyGradient::default())

@@ -64,6 +64,7 @@ impl<S: GameSetup> PlayConfig<S> {
                 .and_then(|()| self.run.validate())
                 .and_then(|()| self.check_self_imitation())
                 .and_then(|()| self.check_sampler_reference())
+                .and_then(|()| self.check_credit())
                 .and_then(|()| self.check_train_from())
                 .and_then(|()| self.check_restore()),
             eval.suite_schedule().validate(),
@@ -139,6 +140,24 @@ impl<S: GameSetup> PlayConfig<S> {
         let want =
             "`start` or `sft`, where `[rollout_server]` is there: the sampler's log-probabilities are the server's";
         Err(bad_value("game.dpo_reference", &"sampler", want))
+    }
+
+    /// Rejects credit that the loss would take for something else than a part of advantages, or for which nobody scores responses again.
+    fn check_credit(&self) -> Result<(), Failure> {
+        let (shared, loss) = (self.setup.shared_settings(), self.run.learn.learner_options().loss);
+        let keys =
+            [("game.privileged_credit", shared.privileged_credit), ("game.waypoint_credit", shared.waypoint_credit)];
+        if shared.privileged_credit != 0.0 && model::is_external(&self.run.model) {
+            let want = "0, because `model` is `stdio`: your trainer does not score responses behind other prompts";
+            return Err(bad_value(keys[0].0, &keys[0].1, want));
+        }
+        match keys.into_iter().find(|(_, credit)| *credit != 0.0) {
+            Some((key, credit)) if !loss.weighs_by_advantage() => {
+                let want = format!("0 under the loss `{}`, which does not weigh tokens by advantages", loss.name());
+                Err(bad_value(key, &credit, &want))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Rejects alarms that restore a checkpoint where none is evaluated, or where every step begins with the start model anyway.

@@ -56,3 +56,4 @@ pub mod step;
 pub mod task_pool;
 pub mod temperature_search;
 mod training_signal;
+mod waypoints;

@@ -66,6 +66,8 @@ pub struct ScoredEpisode {
     pub role_weight: f64,
     /// How much further than the loss says its ratios may rise before they are clipped.
     pub wider_clip: f64,
+    /// What is added to the weight at each token of its only turn; empty for nothing.
+    pub token_advantages: Vec<f32>,
 }
 
 /// A turn with a reward of its own.
@@ -97,6 +99,7 @@ impl ScoredEpisode {
             notes: EpisodeNotes::default(),
             role_weight: 0.0,
             wider_clip: 0.0,
+            token_advantages: Vec::new(),
         }
     }
 
@@ -297,6 +300,7 @@ pub(crate) fn train_batch<'a>(
                 behaviour: (!rollout.logprobs.is_empty()).then(|| rollout.logprobs.clone()),
                 scale,
                 wider_clip: scored.wider_clip as f32,
+                token_advantages: (!scored.token_advantages.is_empty()).then(|| scored.token_advantages.clone()),
                 imitate: settings.learn_from == LearnFrom::Successes,
                 role: Some(scored.role),
                 rollout: rollout.id,

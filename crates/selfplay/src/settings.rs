@@ -114,6 +114,11 @@ shared_settings! {
     top_share: f64 = 1.0,
     /// Under `pairs` and `answer_pairs`, the most pairs of one prompt.
     pairs_per_prompt: usize = PAIRS_PER_PROMPT,
+    /// Privileged re-scoring: how much of what the reference in its prompt adds to the log-probability of a solver's token is added to that token's
+    /// advantage. 0 adds nothing.
+    privileged_credit: f64 = 0.0,
+    /// Waypoint credit: what a wrong answer gets whose text shows every value of the reference's trace. 0 gives nothing.
+    waypoint_credit: f64 = 0.0,
     /// How the losses of tokens become one number.
     aggregation: Aggregation = Aggregation::default(),
     /// Whether samples of advantage 0 are trained on.
@@ -239,6 +244,7 @@ impl SharedSettings {
         self.check_proposer_factor()?;
         self.check_pairs()?;
         self.check_self_imitation()?;
+        self.check_credit()?;
         if self.top_share != 1.0 && self.learn_from != LearnFrom::Successes {
             let allowed = "leave it out, or set `learn_from` to `successes`, whose group it selects from";
             return Err(invalid_value("top_share", self.top_share, allowed));
@@ -269,6 +275,9 @@ impl SharedSettings {
             ("solver_weight", self.solver_weight, 0.0, 1_000.0),
             ("verifier_weight", self.verifier_weight, 0.0, 1_000.0),
             ("sft_weight", self.sft_weight, 0.0, 1_000.0),
+            ("privileged_credit", self.privileged_credit, 0.0, 1.0),
+            // A right answer is worth more.
+            ("waypoint_credit", self.waypoint_credit, 0.0, 0.9),
             ("resample_learnable", self.resample_learnable, 0.0, 1_000.0),
             ("proposer_temperature", f64::from(self.proposer_temperature), 0.0, 10.0),
             ("solver_temperature", f64::from(self.solver_temperature), 0.0, 10.0),
@@ -376,6 +385,19 @@ impl SharedSettings {
         ])
     }
 
+    /// Refuses credit where solvers have no advantages that it adds to: alone, privileged credit makes training collapse, and what else is learned
+    /// from takes a positive reward for a right answer.
+    fn check_credit(&self) -> Result<(), ConfigError> {
+        let keys = [("privileged_credit", self.privileged_credit), ("waypoint_credit", self.waypoint_credit)];
+        let Some((key, credit)) = keys.into_iter().find(|(_, credit)| *credit != 0.0) else { return Ok(()) };
+        let allowed = match self.learn_from {
+            LearnFrom::Advantages if self.solver_weight > 0.0 => return Ok(()),
+            LearnFrom::Advantages => "use `0`, or a `solver_weight` above `0`",
+            _ => "use `0`, or `learn_from = \"advantages\"`: it adds to the advantages of outcomes, never alone",
+        };
+        Err(invalid_value(key, credit, allowed))
+    }
+
     /// Whether the learner holds the reference of pairs, which is the policy that a step begins with. Where every role that learns is sampled from
     /// the model's own distribution, the log-probabilities of its responses are that reference; an answer that nobody sampled has none.
     pub fn holds_reference(&self) -> bool {
@@ -398,6 +420,8 @@ impl SharedSettings {
             ("self_imitation", self.self_imitation.map(|_| "set".to_owned())),
             ("sft_samples", (self.sft_samples > 0).then(|| self.sft_samples.to_string())),
             ("learn_from", (self.learn_from != LearnFrom::default()).then(|| self.learn_from.name().to_owned())),
+            ("privileged_credit", (self.privileged_credit != 0.0).then(|| self.privileged_credit.to_string())),
+            ("waypoint_credit", (self.waypoint_credit != 0.0).then(|| self.waypoint_credit.to_string())),
         ];
         let ignored = named.into_iter().find_map(|(key, value)| Some((key, value?)));
         ignored.map_or(Ok(()), |(key, value)| {

@@ -17,6 +17,7 @@ mod error;
 mod gate;
 mod induction;
 pub mod rules;
+mod trace;
 mod triplet;
 
 use veriplay_core::{
@@ -32,6 +33,7 @@ use rules::ProposalError;
 
 pub(crate) use error::BUILT_IN_EXCEPTIONS;
 pub use gate::{InductionRules, ProbeRules, ProposalGate, ProposalGateError};
+pub use trace::waypoints;
 
 /// One answer to judge.
 #[derive(Debug, Clone, Copy)]

@@ -315,6 +315,18 @@ fn runs_that_learn_from_pairs_of_attempts_and_of_answers_resume_to_the_same_byte
     survives_with_pairs(answers);
 }
 
+#[test]
+fn a_run_with_credit_for_tokens_and_waypoints_resumes_to_the_same_bytes() {
+    let keys = "game = {privileged_credit = 0.1, waypoint_credit = 0.3}";
+    let (dir, _) = survives(&with(small_config(), keys), &[1, 3]);
+    let events = std::fs::read_to_string(dir.path().join("whole/events.jsonl")).expect("the log can be read");
+    assert!(events.contains("play/privileged_gain"), "{events}");
+    for key in ["privileged_credit", "waypoint_credit"] {
+        let config = with(small_config(), &format!("game.{key} = 0.1\nlearn.loss.kind = 'rft'"));
+        played(&config, &[], 3, &[&format!("`game.{key}` is `0.1`: it must be 0 under the loss `rft`")]);
+    }
+}
+
 /// With more than one update in a step: else a step learns one batch, whatever was kept.
 fn trained_from_start(dpo_reference: &str) -> toml::Table {
     let keys = "

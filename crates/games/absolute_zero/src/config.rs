@@ -92,6 +92,10 @@ impl GameSettings for AbsoluteZeroSettings {
             let names: Vec<&str> = own.task_types.iter().map(|task_type| task_type.name()).collect();
             return Err(invalid_value("task_types", names.join(", "), "name one or more task types, each once"));
         }
+        if config.shared.waypoint_credit > 0.0 && !own.task_types.contains(&TaskType::Deduction) {
+            let allowed = "use `0`, or name `deduction` in `task_types`: only its tasks have traces";
+            return Err(invalid_value("waypoint_credit", config.shared.waypoint_credit, allowed));
+        }
         check_counts(&[
             ("proposals_per_type", own.proposals_per_type, 0, 65_536),
             ("tasks_per_type", own.tasks_per_type, 1, 65_536),

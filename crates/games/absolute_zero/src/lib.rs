@@ -29,7 +29,7 @@ use veriplay_core::{
     count_statements, program_hash,
 };
 use veriplay_python::Python;
-use veriplay_verifier::{Format, ProposalGate, format_by_name};
+use veriplay_verifier::{Format, ProposalGate, format_by_name, waypoints};
 
 use prompts::PromptFormat;
 use veriplay_selfplay::advantages::EpisodeNotes;
@@ -153,10 +153,15 @@ impl AbsoluteZero {
         Ok(Self { base: GameBase { settings, guard, evaluation }, own, tasks, format, responses })
     }
 
-    /// The prompt that asks a solver, behind the examples of its type. A question is no example of itself.
+    /// The prompt that asks a solver, behind the examples of its type.
     fn solver_prompt(&self, question: &Question) -> Prompt {
+        self.format.solver_prompt(question, &self.shown_examples(question))
+    }
+
+    /// The answered examples in the prompt of a question, which is no example of itself.
+    fn shown_examples<'a>(&'a self, question: &'a Question) -> Vec<&'a Question> {
         let others = self.examples(question.task_type()).filter(|example| *example != question);
-        self.format.solver_prompt(question, &others.take(self.base.settings.examples).collect::<Vec<_>>())
+        others.take(self.base.settings.examples).collect()
     }
 
     /// Has the policy imitate the executed answers of tasks that were solved at most at the rate of the settings, or choose them in pairs.
@@ -218,6 +223,9 @@ impl AbsoluteZero {
 impl Game for AbsoluteZero {
     type Metrics = AbsoluteZeroMetrics;
 
+    const HAS_PRIVILEGED_PROMPTS: bool = true;
+    const HAS_WAYPOINTS: bool = true;
+
     fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
         step.propose(|proposing| self.proposers(proposing))?;
         let tasks = step.draw(|choice| self.choose_tasks(choice))?;
@@ -254,6 +262,16 @@ impl Game for AbsoluteZero {
             }
             Part::Verification | Part::Deferred => EpisodeNotes::default(),
         }
+    }
+
+    fn privileged_prompt(&self, task: &TripletTask) -> Option<Prompt> {
+        Some(self.format.privileged_prompt(&task.question, &self.shown_examples(&task.question)))
+    }
+
+    /// Of deduction tasks: solvers of others do not follow the program on an input.
+    fn waypoints(&self, execute: &dyn Execute, tasks: &[&TripletTask]) -> Vec<Option<Vec<String>>> {
+        let questions: Vec<&Question> = tasks.iter().map(|task| &task.question).collect();
+        waypoints(execute, &self.tasks.gate, &questions)
     }
 
     fn text_weight(&self) -> Option<(&'static str, f64)> {

@@ -3,7 +3,7 @@
 //!
 //! One file a format; each is in [`PROMPT_FORMATS`] under its file's name. The verifier has a format of the same name that
 //! extracts attempts from responses; a test holds that it reads back what `answer_text` and `proposal_text` write.
-//! Invariant: a solver prompt never contains what only the judge may see.
+//! Invariant: a solver prompt never contains what only the judge may see. A privileged prompt does, and nobody answers it.
 
 mod compact;
 mod direct;
@@ -11,7 +11,8 @@ mod think;
 
 pub use compact::solver_text_parts;
 
-use veriplay_core::{Prompt, PromptContent, Proposal, Question, Role, TaskType};
+use veriplay_core::{MessageRole, Prompt, PromptContent, Proposal, Question, Role, TaskType};
+use veriplay_verifier::formats::compact::REFERENCE;
 
 use veriplay_selfplay::registry::registry;
 
@@ -68,6 +69,19 @@ pub trait PromptFormat: Sync {
         let (role, task_type) = (Role::SOLVER, question.task_type());
         let content = self.solver_content(question, examples);
         Prompt::new(role, content).with_task_type(task_type).with_stop(self.stop(role, task_type).iter().copied())
+    }
+
+    /// The prompt of a solver that also shows the right answer: what was written without it is scored behind it.
+    fn privileged_prompt(&self, question: &Question, examples: &[&Question]) -> Prompt {
+        let (mut prompt, answer) = (self.solver_prompt(question, examples), compact::Compact.answer_text(question));
+        match &mut prompt.content {
+            PromptContent::Text(text) => text.insert_str(0, &format!("{REFERENCE}{answer}")),
+            PromptContent::Messages(messages) => {
+                let asked = messages.iter_mut().rfind(|message| message.role == MessageRole::User);
+                asked.into_iter().for_each(|asked| asked.content += &format!("\n\nA right answer is:\n{answer}"));
+            }
+        }
+        prompt
     }
 
     /// A proposer's prompt.

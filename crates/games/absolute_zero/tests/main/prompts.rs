@@ -65,6 +65,24 @@ fn no_solver_prompt_contains_what_only_the_judge_may_see() {
     }
 }
 
+fn privileged(format: &str, task_type: TaskType) -> String {
+    by_name(format).unwrap().privileged_prompt(&task(task_type, 2).0.question, &[]).text().into_owned()
+}
+
+#[test]
+fn a_privileged_prompt_is_the_solvers_with_the_right_answer() {
+    assert_eq!(privileged("compact", TaskType::Deduction), "<R>3<D>def f(x):\n    return x + 2<I>1<O>");
+    assert_eq!(privileged("compact", TaskType::Abduction), "<R>1<A>def f(x):\n    return x + 2<O>3<I>");
+    assert_eq!(privileged("compact", TaskType::Induction), "<R>def f(x):\n    return x + 2<F><I>1<O>3<P>");
+    assert_eq!(privileged("compact", TaskType::Error), "<R>TypeError<E>def f(x):\n    return x + 2<I>'a'<O>");
+    for format in ["direct", "think"] {
+        let solver = by_name(format).unwrap().solver_prompt(&task(TaskType::Deduction, 2).0.question, &[]);
+        let (plain, shown) = (solver.text().into_owned(), privileged(format, TaskType::Deduction));
+        assert_eq!(shown.replace("\n\nA right answer is:\n3", ""), plain);
+        assert_ne!(shown, plain);
+    }
+}
+
 #[test]
 fn prompts_name_their_role_and_task_type() {
     for format in PROMPT_FORMATS {

@@ -2,6 +2,7 @@
 
 mod ablations;
 mod batches;
+mod credit;
 mod own_methods;
 mod pairs;
 mod saved_state;
@@ -144,6 +145,9 @@ impl Environment for Table {
 impl Game for Table {
     type Metrics = AbsoluteZeroMetrics;
 
+    const HAS_PRIVILEGED_PROMPTS: bool = true;
+    const HAS_WAYPOINTS: bool = true;
+
     fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
         step.propose(|proposing| self.proposers(proposing))?;
         let tasks = step.draw(|choice| self.game.choose_tasks(choice))?;
@@ -172,6 +176,16 @@ impl Game for Table {
         let named = self.settings().advantage.as_deref().and_then(advantages::by_name);
         assert!(named.is_some_and(AdvantageEstimator::reads_notes), "nobody reads notes");
         EpisodeNotes { trust: Some(0.5), ..EpisodeNotes::default() }
+    }
+
+    fn privileged_prompt(&self, task: &TripletTask) -> Option<Prompt> {
+        self.game.privileged_prompt(task)
+    }
+
+    /// Of deduction tasks three that no prompt shows, and one that all show.
+    fn waypoints(&self, _execute: &dyn Execute, tasks: &[&TripletTask]) -> Vec<Option<Vec<String>>> {
+        let values = || ["return", "wrong", "[12]", "777777"].map(str::to_owned).to_vec();
+        tasks.iter().map(|task| (task.kind() == TaskType::Deduction.name()).then(values)).collect()
     }
 
     fn metrics(&self, step: &StepFacts<Self>) -> AbsoluteZeroMetrics {
