@@ -1,8 +1,8 @@
 // The harness inside the JavaScript guest: it fetches a job, runs it and reports the results. It holds no judging code.
 //
-// The host evaluates this file once, before the snapshot. Its value is a function, which the host calls with two functions of its own and with the
-// value of node.js; the host keeps the function that this returns. Each call of that function is a turn, as in the Python image: one turn compiles
-// a program, the next one runs it.
+// The host evaluates this file once, before the snapshot. Its value is a function, which the host calls with two functions of its own, with the value
+// of node.js and, in the TypeScript image, with what typescript.js returns; the host keeps the function that this returns. Each call of that function
+// is a turn, as in the Python image: one turn compiles a program, the next one runs it.
 //
 // Frames are those of crates/sandbox/src/channel.rs; values are encoded as in crates/core/src/value/codec.rs. `sendText` takes a string, whose UTF-8
 // is the frame. `sendBytes` takes an ArrayBuffer that holds the length of the frame in four bytes, then the frame. Both return an ArrayBuffer, or
@@ -21,7 +21,7 @@
 // - It adds properties only to objects without a prototype, and otherwise writes to typed arrays, so that no setter of the program runs.
 // - It reads the program's objects through property descriptors, never through getters, and rejects proxies.
 // - The host's functions stay in this closure. No stack trace exposes functions.
-(function (sendText, sendBytes, makeNode) {
+(function (sendText, sendBytes, makeNode, translate) {
   "use strict";
 
   const { apply, construct, ownKeys, getOwnPropertyDescriptor: describe, getPrototypeOf: prototypeOf, defineProperty: define } = Reflect;
@@ -550,6 +550,16 @@
   const compile = source => {
     if (charCode(source, 0) === 0xfeff) source = substring(source, 1);
     if (charCode(source, 0) === 35 && charCode(source, 1) === 33) source = "//" + source;
+    if (translate !== undefined) {
+      try {
+        source = translate(source);
+      } catch (error) {
+        const message = errorKind(error) + ": " + errorMessage(error);
+        sendMessage("C", message);
+        sendText("2" + toWellFormed(message) + "\n");
+        return undefined;
+      }
+    }
     const text = "function (" + parameters + ") {" + source + ending;
     let made;
     try {

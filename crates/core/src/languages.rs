@@ -4,13 +4,14 @@ mod c;
 mod cpp;
 mod javascript;
 mod tokens;
+mod typescript;
 
 use crate::{Digest, Language, Literals};
 pub use javascript::JAVASCRIPT;
 use javascript::JavaScriptLiterals;
 
 /// All of them. What else there is has a parser of its own.
-pub const SCANNED: [&ScannedLanguage; 3] = [&cpp::CPP, &c::C, &JAVASCRIPT];
+pub const SCANNED: [&ScannedLanguage; 4] = [&cpp::CPP, &c::C, &JAVASCRIPT, &typescript::TYPESCRIPT];
 
 /// A language with the comments and strings of C.
 #[derive(Debug, PartialEq, Eq)]
@@ -87,12 +88,18 @@ mod tests {
 
     #[test]
     fn a_row_calls_a_language_by_a_name_or_a_label_in_any_case() {
-        for (word, name) in
-            [("C++", "cpp"), ("CPP", "cpp"), ("js", "javascript"), ("Node.js", "javascript"), ("c", "c")]
-        {
+        for (word, name) in [
+            ("C++", "cpp"),
+            ("CPP", "cpp"),
+            ("js", "javascript"),
+            ("Node.js", "javascript"),
+            ("c", "c"),
+            ("TS", "typescript"),
+            ("main.ts", "typescript"),
+        ] {
             assert_eq!(ScannedLanguage::find(word).map(|language| language.names()[0]), Some(name), "{word}");
         }
-        for word in ["python", "java", "typescript", "en", "", ".cpp"] {
+        for word in ["python", "java", "rust", "en", "", ".cpp"] {
             assert_eq!(ScannedLanguage::find(word), None, "{word}");
         }
     }

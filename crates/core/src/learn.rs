@@ -39,6 +39,8 @@ pub struct Sample {
     pub masked: usize,
     /// The advantage in reinforcement learning; a positive constant in imitation.
     pub weight: f32,
+    /// Added to `weight` at each token of `response`. Only where `weight` is not 0: alone they would teach without an outcome.
+    pub token_advantages: Option<Vec<f32>>,
     /// Factor of every token's loss in addition to the batch's normalizer: 1, or 1 / length for a mean over sequences. Not negative.
     pub scale: f32,
     /// Added to the upper clip of a loss that clips ratios; 0 in most samples, and not negative.
@@ -61,13 +63,14 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// A sample with nothing masked, scale 1, no log-probabilities, no episode and no rate.
+    /// A sample with nothing masked, scale 1, one weight for all tokens, no log-probabilities, no episode and no rate.
     pub fn new(prompt: Arc<[u32]>, response: Vec<u32>, weight: f32) -> Self {
         Self {
             prompt,
             response,
             masked: 0,
             weight,
+            token_advantages: None,
             scale: 1.0,
             wider_clip: 0.0,
             imitate: false,
@@ -89,7 +92,8 @@ impl Sample {
 /// The samples of one optimizer step. It never holds a Dropped attempt.
 ///
 /// The loss is Σ over samples of `scale` · Σ over unmasked response tokens of the learner's loss at that token, divided by
-/// `normalizer`. That of the default loss is −weight · log p: on-policy REINFORCE (Williams 1992), and PPO-clip at ratio 1.
+/// `normalizer`. That of the default loss is −weight · log p, with the token's advantage in the weight: on-policy REINFORCE (Williams 1992), and
+/// PPO-clip at ratio 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainBatch {
     /// The samples. Those that share a prompt stand side by side, and so do the turns of an episode.

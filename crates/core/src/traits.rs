@@ -106,6 +106,15 @@ pub trait Policy {
         Err(PolicyError::Backend(what))
     }
 
+    /// The log-probability, in nats at temperature 1, of every token of each response behind the prompt of the same place, under the weights as they
+    /// are. Nobody has to have sampled them.
+    ///
+    /// # Errors
+    /// A prompt or a response that does not fit the context, or the policy does not tell.
+    fn score_responses(&self, _prompts: &[Prompt], _responses: &[&[u32]]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        Err(PolicyError::Backend("the model does not tell the log-probabilities of given responses".to_owned()))
+    }
+
     /// The names of other policies that can be sampled beside this one, such as kept checkpoints, oldest first.
     fn others(&self) -> Vec<String> {
         Vec::new()

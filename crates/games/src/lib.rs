@@ -16,6 +16,7 @@ use veriplay_self_challenge::setup::SelfChallengeSetup;
 use veriplay_sgs::SgsSetup;
 use veriplay_soar::SoarSetup;
 use veriplay_sol_ver::setup::SolVerSetup;
+use veriplay_spice::SpiceSetup;
 use veriplay_svs::SvsSetup;
 
 /// Something that can be done with any game.
@@ -43,7 +44,10 @@ macro_rules! games {
     };
 }
 
-games!(AbsoluteZeroSetup, BugRepairSetup, LadderSetup, SelfChallengeSetup, SgsSetup, SoarSetup, SolVerSetup, SvsSetup);
+games!(
+    AbsoluteZeroSetup, BugRepairSetup, LadderSetup, SelfChallengeSetup, SgsSetup, SoarSetup, SolVerSetup, SpiceSetup,
+    SvsSetup,
+);
 
 /// Runs an action for the game that the configuration in `text` names; `origin` says where it is from.
 pub fn run_for_named_in<A: GameAction>(text: &str, origin: &Path, action: A) -> Result<A::Output, Failure> {

@@ -262,6 +262,19 @@ impl Policy for Learner {
         tokens.push(*end);
         Ok(tokens)
     }
+
+    fn score_responses(&self, prompts: &[Prompt], responses: &[&[u32]]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        let (template, context) = (self.prompt_template(prompts)?, self.sampling_context());
+        let mut encoded = Vec::with_capacity(prompts.len());
+        for (index, (prompt, response)) in prompts.iter().zip(responses).enumerate() {
+            let tokens = context.encode_prompt(index, prompt, &[], template.as_ref())?.tokens;
+            check_score(&self.model, &tokens, &[response.to_vec()])?;
+            encoded.push(tokens);
+        }
+        let pairs: Vec<_> =
+            encoded.iter().zip(responses).map(|(prompt, response)| (prompt.as_slice(), *response)).collect();
+        score(&self.model, &pairs, self.options.micro_tokens).map_err(policy_error)
+    }
 }
 
 impl Learner {

@@ -15,6 +15,7 @@
 //! | ADPO | `adpo` | `ppo_clip`, wider where a label is trusted less | any |
 //! | SPIRAL | `rae` | `policy_gradient` | any |
 //! | RAFT, RFT | any | `rft` | any |
+//! | SPEAR | any, with `self_imitation` | `ppo_clip` | any |
 //! | NFT | `dr_grpo` or `grpo` | `nft` | `constant_length` |
 //!
 //! Losses over pairs take those that a game makes, against a reference:
@@ -171,6 +172,13 @@ losses! {
     rollouts {
         "kl",
         "entropy",
+    }
+}
+
+impl Loss {
+    /// Whether its terms are weighed by advantages, so that each token can have one of its own.
+    pub const fn weighs_by_advantage(&self) -> bool {
+        matches!(self, Self::PolicyGradient(_) | Self::PpoClip(_) | Self::Tis(_))
     }
 }
 

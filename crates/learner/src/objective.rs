@@ -127,6 +127,15 @@ impl ObjectiveTerms {
         if !sample.imitate {
             self.attach_logprobs(index, &mut row)?;
         }
+        if let Some(own) = &sample.token_advantages {
+            if !self.loss.weighs_by_advantage() {
+                let what =
+                    format!("sample {index} has advantages of tokens, which the loss `{}` ignores", self.loss.name());
+                return Err(LearnError::BadBatch(what));
+            }
+            row.shift.resize(own.len(), 0.0);
+            row.shift.iter_mut().zip(own).for_each(|(shift, own)| *shift -= f64::from(*own));
+        }
         Ok(row)
     }
 
@@ -172,6 +181,7 @@ struct LossSample<'a> {
     /// Empty where they are not needed.
     behaviour: &'a [f32],
     reference: &'a [f32],
+    /// Subtracted from the advantage of each token; empty for none.
     shift: Vec<f64>,
 }
 

@@ -24,7 +24,7 @@ builtin_configs!(
     "absolute-zero-qwen", "bug-repair-quickstart", "bug-repair-qwen", "bug-repair-warmup", "ladder-quickstart",
     "quickstart", "self-challenge-quickstart", "self-challenge-qwen", "self-challenge-warmup", "sgs-quickstart",
     "smollm2", "smollm2-bug-repair", "smollm2-self-challenge", "smollm2-sol-ver", "smollm2-warmup", "soar-quickstart",
-    "sol-ver-quickstart", "sol-ver-qwen", "sol-ver-warmup", "svs-quickstart", "warmup",
+    "sol-ver-quickstart", "sol-ver-qwen", "sol-ver-warmup", "spice-quickstart", "svs-quickstart", "warmup",
 );
 
 /// The game of a configuration without the key `plays`.

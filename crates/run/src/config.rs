@@ -194,6 +194,11 @@ impl LearnConfig {
                 self.check_temperature(key, temperature)?;
             }
         }
+        let learned = shared.role_weight(Part::Solution, Part::Solution.role()) > 0.0;
+        let search = shared.temperature_search.iter().filter(|_| learned);
+        for temperature in search.flat_map(|search| &search.temperatures) {
+            self.check_distribution("game.temperature_search", temperature, *temperature == 1.0, "left out")?;
+        }
         for own in shared.roles.values() {
             if own.weight.is_none_or(|weight| weight > 0.0) {
                 own.temperature.map_or(Ok(()), |temperature| self.check_temperature("game.roles", temperature))?;

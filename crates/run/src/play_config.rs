@@ -62,7 +62,9 @@ impl<S: GameSetup> PlayConfig<S> {
         [
             self.check_pairs()
                 .and_then(|()| self.run.validate())
+                .and_then(|()| self.check_self_imitation())
                 .and_then(|()| self.check_sampler_reference())
+                .and_then(|()| self.check_credit())
                 .and_then(|()| self.check_train_from())
                 .and_then(|()| self.check_restore()),
             eval.suite_schedule().validate(),
@@ -73,11 +75,14 @@ impl<S: GameSetup> PlayConfig<S> {
         ]
     }
 
-    /// The most that one step trains on. A pair is a prompt with two responses, one of which may be an answer beside those of the group.
+    /// The most that one step trains on. A pair is a prompt with two responses, one of which may be an answer beside those of the group. Every
+    /// attempt that is kept may be trained on again.
     pub fn step_tokens(&self, context: usize) -> StepTokens {
         let StepTokens { total, longest, longest_response } = self.setup.step_tokens(context);
-        if !self.setup.shared_settings().learn_from.makes_pairs() {
-            return StepTokens { total, longest, longest_response };
+        let shared = self.setup.shared_settings();
+        if !shared.learn_from.makes_pairs() {
+            let kept = shared.self_imitation.map_or(0, |own| own.capacity * longest);
+            return StepTokens { total: total + kept, longest, longest_response };
         }
         StepTokens { total: 2 * total, longest: longest.max(context + longest_response), longest_response }
     }
@@ -110,6 +115,23 @@ impl<S: GameSetup> PlayConfig<S> {
         Err(bad_value(key, &value, &want))
     }
 
+    /// Rejects attempts that are trained on again by a loss that does not clip their ratios, or whose tokens are another trainer's.
+    fn check_self_imitation(&self) -> Result<(), Failure> {
+        if self.setup.shared_settings().self_imitation.is_none() {
+            return Ok(());
+        }
+        if model::is_external(&self.run.model) {
+            let want = "left out, because `model` is `stdio`: your trainer has the tokens of its rollouts";
+            return Err(bad_value("game.self_imitation", &"set", want));
+        }
+        let loss = self.run.learn.learner_options().loss;
+        if matches!(loss, Loss::PpoClip(_)) {
+            return Ok(());
+        }
+        let want = "`ppo_clip`, because `game.self_imitation` trains on attempts of older policies";
+        Err(bad_value("learn.loss.kind", &loss.name(), want))
+    }
+
     /// Rejects pairs whose reference would be another program's log-probabilities: their loss has no ratio that corrects for that.
     fn check_sampler_reference(&self) -> Result<(), Failure> {
         if self.run.rollout_server.is_none() || !self.setup.takes_sampler_as_reference() {
@@ -118,6 +140,24 @@ impl<S: GameSetup> PlayConfig<S> {
         let want =
             "`start` or `sft`, where `[rollout_server]` is there: the sampler's log-probabilities are the server's";
         Err(bad_value("game.dpo_reference", &"sampler", want))
+    }
+
+    /// Rejects credit that the loss would take for something else than a part of advantages, or for which nobody scores responses again.
+    fn check_credit(&self) -> Result<(), Failure> {
+        let (shared, loss) = (self.setup.shared_settings(), self.run.learn.learner_options().loss);
+        let keys =
+            [("game.privileged_credit", shared.privileged_credit), ("game.waypoint_credit", shared.waypoint_credit)];
+        if shared.privileged_credit != 0.0 && model::is_external(&self.run.model) {
+            let want = "0, because `model` is `stdio`: your trainer does not score responses behind other prompts";
+            return Err(bad_value(keys[0].0, &keys[0].1, want));
+        }
+        match keys.into_iter().find(|(_, credit)| *credit != 0.0) {
+            Some((key, credit)) if !loss.weighs_by_advantage() => {
+                let want = format!("0 under the loss `{}`, which does not weigh tokens by advantages", loss.name());
+                Err(bad_value(key, &credit, &want))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Rejects alarms that restore a checkpoint where none is evaluated, or where every step begins with the start model anyway.

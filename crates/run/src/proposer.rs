@@ -61,6 +61,10 @@ impl Policy for RunPolicies<'_> {
         self.learner.encode_response(text)
     }
 
+    fn score_responses(&self, prompts: &[Prompt], responses: &[&[u32]]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        self.learner.score_responses(prompts, responses)
+    }
+
     fn others(&self) -> Vec<String> {
         self.kept.map_or_else(Vec::new, KeptPolicies::names)
     }

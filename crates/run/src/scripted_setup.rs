@@ -45,8 +45,16 @@ pub trait ScriptSetup: Clone + Serialize + DeserializeOwned {
     /// Describes what a step generates, runs and rewards, for people: a line each.
     fn describe_step(&self, base: &Self::Base) -> Vec<String>;
 
+    /// Files and directories that its tables name; in most scripts, none.
+    fn named_files(&self) -> Result<Vec<NamedFile>, Failure> {
+        Ok(Vec::new())
+    }
+
     /// The order of a step, with these settings.
-    fn script(&self) -> Box<dyn Script<<Self::Base as GameSetup>::Game>>;
+    ///
+    /// # Errors
+    /// What its tables name cannot be read.
+    fn script(&self, base: &Self::Base) -> Result<Box<dyn Script<<Self::Base as GameSetup>::Game>>, Failure>;
 }
 
 /// A game under a script.
@@ -102,7 +110,8 @@ impl<S: ScriptSetup> GameSetup for ScriptedSetup<S> {
     }
 
     fn named_files(&self) -> Result<Vec<NamedFile>, Failure> {
-        self.base.named_files()
+        let own = self.own.named_files()?;
+        Ok(self.base.named_files()?.into_iter().chain(own).collect())
     }
 
     fn needs_reference(&self) -> bool {
@@ -128,7 +137,7 @@ impl<S: ScriptSetup> GameSetup for ScriptedSetup<S> {
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<Self::Game>), Failure> {
         let (executor, mut game) = self.base.open(workers)?;
         self.own.set_methods(&mut game.methods);
-        Ok((executor, game.with_script(self.own.script())))
+        Ok((executor, game.with_script(self.own.script(&self.base)?)))
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Wasmtime's own fuel counts every instruction, in a variable that goes to memory and back around each call: 40 % of a
 //! CPU-bound job here. This pass charges in advance and in fewer places. A number starts at the fuel that there is; every
-//! entry of a function and every turn of a loop takes off what that stretch of code [is estimated](estimate) to execute,
-//! and traps when less is left than a bound, which is nothing. So
+//! entry of a function and every turn of a loop takes off what that stretch of code [is estimated](estimate) to execute
+//! (with an upper bound, and what is long and seldom executed where it begins), and traps when less is left than a bound, which is nothing. So
 //! - nothing runs for ever: code that runs long runs through a loop's head or calls functions, and each of the two costs at
 //!   least one unit (callers are charged for short functions without loops, except [one of each cycle](unmetered));
 //! - the count is a pure function of the executed code: the estimate is made once, from the module alone;
@@ -39,11 +39,15 @@ use wasmparser::{
 };
 
 use estimate::Estimates;
-use stretches::Charges;
+pub(crate) use estimate::most_units;
+pub(crate) use longest::ARM;
+use stretches::{Charge, Charges};
 use unmetered::UnmeteredFunctions;
 
 /// Version of the prices, and of what the host finds in a metered module. It is part of every image's digest.
 pub(crate) const VERSION: u32 = 12;
+/// The same of the prices by an upper bound, which no image has.
+pub(crate) const MODULE_VERSION: u32 = 2;
 /// The memory that begins with the fuel that is left, and the bound below which the program ends at its next charge, numbers of 64 bits, under the
 /// name it is exported as.
 pub(crate) const FUEL: &str = "__veriplay_fuel";
@@ -298,21 +302,28 @@ impl ModuleWriter<'_> {
     ) -> Result<MeteredFunction, MeterError> {
         let function = self.new_function_with_parsed_locals(body)?;
         let mut metered = MeteredFunction { function, hints: Vec::new(), fuel: self.fuel() };
-        let Charges { entry, loops } = self.estimates.charges(index, body)?;
+        let Charges { entry, behind, taken } = self.estimates.charges(index, body)?;
         metered.charge(entry);
-        let mut loops = loops.into_iter();
-        for operator in body.get_operators_reader()? {
+        let (mut behind, mut taken) = (behind.into_iter().peekable(), taken.into_iter().peekable());
+        for (place, operator) in body.get_operators_reader()?.into_iter().enumerate() {
             let operator = operator?;
             if moves_bytes(&operator) {
                 metered.function.instruction(&Instruction::Call(for_bytes));
             }
-            let is_loop = matches!(operator, Operator::Loop { .. });
-            match subnormal::function_of(&operator) {
-                Some(offset) => metered.function.instruction(&Instruction::Call(for_bytes + 1 + offset)),
-                None => metered.function.instruction(&self.instruction(operator)?),
-            };
-            if is_loop {
-                metered.charge(loops.next().unwrap_or(1));
+            let is_here = |charge: &Charge| charge.place == place;
+            match (subnormal::function_of(&operator), taken.next_if(is_here), operator) {
+                (Some(offset), ..) => {
+                    metered.function.instruction(&Instruction::Call(for_bytes + 1 + offset));
+                }
+                (None, Some(charge), Operator::BrIf { relative_depth }) => {
+                    metered.branch_if(relative_depth, charge.units)
+                }
+                (None, _, operator) => {
+                    metered.function.instruction(&self.instruction(operator)?);
+                }
+            }
+            if let Some(charge) = behind.next_if(is_here) {
+                metered.charge(charge.units);
             }
         }
         Ok(metered)
@@ -410,6 +421,13 @@ impl MeteredFunction {
         let at = u32::try_from(self.function.byte_len()).unwrap_or(u32::MAX);
         self.hints.push(BranchHint { branch_func_offset: at, branch_hint_value: SELDOM });
         trap_if(&mut self.function);
+    }
+
+    /// A branch that is charged where it is taken. What it carries is nothing.
+    fn branch_if(&mut self, depth: u32, units: u32) {
+        self.function.instruction(&Instruction::If(BlockType::Empty));
+        self.charge(units);
+        self.function.instruction(&Instruction::Br(depth + 1)).instruction(&Instruction::End);
     }
 }
 

@@ -22,6 +22,7 @@ use crate::settings::{LearnFrom, ProposerMode, invalid_value};
 use crate::splits::Guard;
 use crate::stages::Stages;
 use crate::step::Step;
+use crate::temperature_search;
 use crate::training_signal::StepLearning;
 
 /// A game as the loop plays it.
@@ -95,6 +96,15 @@ impl<G: Game> SelfPlay<G> {
                 "the game gives no answers: set `answer_weight` above `0`, in a game that has it, or use `pairs`";
             return Err(invalid_value("learn_from", "answer_pairs", allowed).within("game").into());
         }
+        let (privileged, waypoint) = (settings.privileged_credit, settings.waypoint_credit);
+        let credits = [
+            ("privileged_credit", privileged, G::HAS_PRIVILEGED_PROMPTS, "prompts that show the reference"),
+            ("waypoint_credit", waypoint, G::HAS_WAYPOINTS, "traces of references"),
+        ];
+        if let Some((key, credit, _, what)) = credits.into_iter().find(|(_, credit, has, _)| *credit > 0.0 && !has) {
+            let allowed = format!("use `0`: the game has no {what}; `absolute_zero` and its loops have");
+            return Err(invalid_value(key, credit, allowed).within("game").into());
+        }
         if settings.proposer == ProposerMode::None && !self.game.plays_without_proposers() {
             let allowed = "the game has no other tasks: have it make or propose some before step 0, or use `frozen`";
             return Err(invalid_value("proposer", "none", allowed).within("game").into());
@@ -156,6 +166,7 @@ impl<G: Game> SelfPlay<G> {
         let mut play = Step::new(self.stages(context), &*self.methods.curriculum, state, step);
         self.script.step(&self.game, &mut play)?;
         let mut facts = play.finish()?;
+        temperature_search::note(self.game.settings(), step, &mut facts, &mut state.temperatures);
         let frozen = state.frozen.clone();
         let learning = StepLearning { game: &self.game, methods: &self.methods, context, step, frozen };
         learning.choose(state, &mut facts)?;

@@ -16,7 +16,7 @@ use crate::records::{
     AttemptRecord, DerivedRecord, EpisodeRecord, LogRecord, ProposalRecord, Record, TaskRecord, VerificationRecord,
 };
 use crate::rollout::{Episode, FinishedEpisode, Part};
-use crate::scoring::ScoredEpisode;
+use crate::scoring::{EarlierAttempt, ScoredEpisode};
 use crate::splits::HELD_OUT;
 use crate::statistics::{mean, mean_over};
 use crate::task_pool::{PoolTask, Source, StepTask};
@@ -63,6 +63,8 @@ pub struct StepFacts<E: Environment> {
     pub role_factors: BTreeMap<Role, f64>,
     /// Episodes of earlier steps that get their reward now.
     pub released: Vec<ReleasedEpisode>,
+    /// Attempts of earlier steps that are trained on again; empty until the script is done.
+    pub earlier: Vec<EarlierAttempt>,
     /// Numbers of the step, by name: what the script says of it beside its metrics.
     pub numbers: BTreeMap<String, f64>,
 }
@@ -131,6 +133,7 @@ impl<E: Environment> Default for StepFacts<E> {
             taught: Vec::new(),
             role_factors: BTreeMap::new(),
             released: Vec::new(),
+            earlier: Vec::new(),
             numbers: BTreeMap::new(),
         }
     }

@@ -43,6 +43,12 @@ pub trait Game: Environment {
     /// Names the random numbers that the order of examples and pairs is drawn with.
     const PREFERENCE_PURPOSE: &'static str = "preferences";
 
+    /// Whether the game has prompts that show solvers the reference ([`Game::privileged_prompt`]).
+    const HAS_PRIVILEGED_PROMPTS: bool = false;
+
+    /// Whether the game has traces of references ([`Game::waypoints`]).
+    const HAS_WAYPOINTS: bool = false;
+
     /// The game's own script: the verbs of a step in its order.
     ///
     /// # Errors
@@ -87,6 +93,17 @@ pub trait Game: Environment {
     /// then has to tell its tokens.
     fn text_weight(&self) -> Option<(&'static str, f64)> {
         None
+    }
+
+    /// The prompt of a task's solvers with what the game knows of the reference, such as its output. What solvers wrote without it is scored behind
+    /// it; nobody answers it.
+    fn privileged_prompt(&self, _task: &Self::Task) -> Option<Prompt> {
+        None
+    }
+
+    /// The values on the way to the answer of each task, as a solver would write them; `None` where there is no trace, or the host failed.
+    fn waypoints(&self, _execute: &dyn Execute, tasks: &[&Self::Task]) -> Vec<Option<Vec<String>>> {
+        vec![None; tasks.len()]
     }
 
     /// A step in numbers, from its facts.

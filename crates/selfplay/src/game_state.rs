@@ -11,6 +11,7 @@ use crate::memory::Memory;
 use crate::preferences::TrainingData;
 use crate::rollout::Part;
 use crate::scoring::SftExample;
+use crate::self_imitation::KeptAttempts;
 use crate::task_pool::{PoolTask, TaskPool};
 
 /// What is carried from step to step and saved with every checkpoint. It holds no floating point number but those that are kept as bits, and what a
@@ -25,6 +26,9 @@ pub struct GameState<T> {
     /// What the curriculum remembers, where it does.
     #[serde(default, skip_serializing_if = "Memory::is_empty")]
     pub curriculum: Memory,
+    /// What the search for a temperature remembers, where there is one.
+    #[serde(default, skip_serializing_if = "Memory::is_empty")]
+    pub temperatures: Memory,
     /// What monitors remember, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub monitors: BTreeMap<String, Memory>,
@@ -40,6 +44,9 @@ pub struct GameState<T> {
     /// What the advantage estimator remembers, where it does.
     #[serde(default, skip_serializing_if = "AdvantageMemory::is_empty")]
     pub memory: AdvantageMemory,
+    /// Attempts that later steps train on again, where they do.
+    #[serde(default, skip_serializing_if = "KeptAttempts::is_empty")]
+    pub kept_attempts: KeptAttempts,
     /// What earlier steps have made to learn from, where each step trains the start model anew.
     #[serde(default, skip_serializing_if = "TrainingData::is_empty")]
     pub training_data: TrainingData,
@@ -51,11 +58,13 @@ impl<T> Default for GameState<T> {
             pool: TaskPool::default(),
             sft_examples: Vec::new(),
             curriculum: Memory::default(),
+            temperatures: Memory::default(),
             monitors: BTreeMap::new(),
             frozen: BTreeSet::new(),
             behaviours: Behaviours::default(),
             deferred: BTreeMap::new(),
             memory: AdvantageMemory::default(),
+            kept_attempts: KeptAttempts::default(),
             training_data: TrainingData::default(),
         }
     }

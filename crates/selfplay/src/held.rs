@@ -22,7 +22,7 @@ pub(crate) struct HeldEpisode {
 /// What is learned from of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct HeldTurn {
+pub(crate) struct HeldTurn {
     prompt_tokens: Vec<u32>,
     tokens: Vec<u32>,
     /// Bits of the log-probabilities: JSON gives them back exactly.
@@ -33,12 +33,7 @@ struct HeldTurn {
 impl HeldEpisode {
     pub(crate) fn new<E: Environment>(facts: &StepFacts<E>, response: Response) -> Self {
         let EpisodeView { role, kind, group, turns, .. } = facts.episode(response);
-        let turns = turns.iter().map(|(_, rollout)| HeldTurn {
-            prompt_tokens: rollout.prompt_tokens.clone(),
-            tokens: rollout.tokens.clone(),
-            logprob_bits: rollout.logprobs.iter().map(|logprob| logprob.to_bits()).collect(),
-            policy: rollout.policy.0,
-        });
+        let turns = turns.iter().map(|(_, rollout)| HeldTurn::new(rollout));
         let (role, kind) = (role.name().to_owned(), kind.to_owned());
         Self { part: response.part, role, kind, group, turns: turns.collect() }
     }
@@ -61,8 +56,17 @@ impl HeldEpisode {
 }
 
 impl HeldTurn {
+    pub(crate) fn new(rollout: &Rollout) -> Self {
+        Self {
+            prompt_tokens: rollout.prompt_tokens.clone(),
+            tokens: rollout.tokens.clone(),
+            logprob_bits: rollout.logprobs.iter().map(|logprob| logprob.to_bits()).collect(),
+            policy: rollout.policy.0,
+        }
+    }
+
     /// As what is learned from: a prompt and a rollout without their texts.
-    fn release(self, role: Role) -> (Prompt, Rollout) {
+    pub(crate) fn release(self, role: Role) -> (Prompt, Rollout) {
         let rollout = Rollout {
             id: None,
             prompt_tokens: self.prompt_tokens,

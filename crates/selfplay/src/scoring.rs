@@ -66,6 +66,8 @@ pub struct ScoredEpisode {
     pub role_weight: f64,
     /// How much further than the loss says its ratios may rise before they are clipped.
     pub wider_clip: f64,
+    /// What is added to the weight at each token of its only turn; empty for nothing.
+    pub token_advantages: Vec<f32>,
 }
 
 /// A turn with a reward of its own.
@@ -97,6 +99,7 @@ impl ScoredEpisode {
             notes: EpisodeNotes::default(),
             role_weight: 0.0,
             wider_clip: 0.0,
+            token_advantages: Vec::new(),
         }
     }
 
@@ -127,7 +130,7 @@ impl ScoredEpisode {
     }
 
     /// What it has in common with the other attempts at its task; `None` of what is no solver's.
-    fn task(&self) -> Option<(Role, &'static str, usize)> {
+    pub(crate) fn task(&self) -> Option<(Role, &'static str, usize)> {
         let group = self.notes.group.unwrap_or(self.group);
         (self.part == Part::Solution).then_some((self.role, self.kind, group))
     }
@@ -256,15 +259,25 @@ pub(crate) struct Imitation<'a> {
 /// The turns of an episode.
 pub(crate) type Turns = [(Prompt, Rollout)];
 
+/// An attempt of a solver in an earlier step that is trained on again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EarlierAttempt {
+    /// Its turns, with the log-probabilities of the policy that sampled them.
+    pub turns: Vec<(Prompt, Rollout)>,
+    /// Its weight in the loss, above 0.
+    pub weight: f64,
+}
+
 /// The step's batch: the turns of every episode of a role that learns whose weight is not 0, or of all if the settings keep those, then the
 /// step's supervised examples, with samples of one prompt side by side, and the turns of an episode too. Denominators count all rewarded episodes of [`denominator_episodes`],
-/// those of weight 0 included unless only successes are learned from.
+/// those of weight 0 included unless only successes are learned from, and no `earlier` attempts.
 /// `None` when there is nothing to learn from.
 pub(crate) fn train_batch<'a>(
     scored: &[ScoredEpisode],
     settings: &SharedSettings,
     sft: SftRegulariser<'a>,
     imitated: &[Imitation<'a>],
+    earlier: &'a [EarlierAttempt],
     (seed, step): (u64, u64),
     turns: impl Fn(&ScoredEpisode) -> &'a Turns,
 ) -> Option<TrainBatch> {
@@ -287,6 +300,7 @@ pub(crate) fn train_batch<'a>(
                 behaviour: (!rollout.logprobs.is_empty()).then(|| rollout.logprobs.clone()),
                 scale,
                 wider_clip: scored.wider_clip as f32,
+                token_advantages: (!scored.token_advantages.is_empty()).then(|| scored.token_advantages.clone()),
                 imitate: settings.learn_from == LearnFrom::Successes,
                 role: Some(scored.role),
                 rollout: rollout.id,
@@ -295,6 +309,18 @@ pub(crate) fn train_batch<'a>(
                 ..Sample::new(prompt, rollout.tokens.clone(), scored.turn_weight(*turn) as f32)
             };
             groups.add_behind(&first.prompt_tokens, &rollout.prompt_tokens, sample);
+        }
+    }
+    for (EarlierAttempt { turns, weight }, number) in earlier.iter().zip(numbers.by_ref()) {
+        let scale = aggregation.scale(tokens(turns));
+        for (_, rollout) in turns {
+            groups.add_behind(&turns[0].1.prompt_tokens, &rollout.prompt_tokens, |prompt| Sample {
+                behaviour: Some(rollout.logprobs.clone()),
+                scale,
+                role: Some(Role::SOLVER),
+                episode: (turns.len() > 1).then_some(number),
+                ..Sample::new(prompt, rollout.tokens.clone(), *weight as f32)
+            });
         }
     }
     for one in imitated {

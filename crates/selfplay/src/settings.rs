@@ -114,10 +114,17 @@ shared_settings! {
     top_share: f64 = 1.0,
     /// Under `pairs` and `answer_pairs`, the most pairs of one prompt.
     pairs_per_prompt: usize = PAIRS_PER_PROMPT,
+    /// Privileged re-scoring: how much of what the reference in its prompt adds to the log-probability of a solver's token is added to that token's
+    /// advantage. 0 adds nothing.
+    privileged_credit: f64 = 0.0,
+    /// Waypoint credit: what a wrong answer gets whose text shows every value of the reference's trace. 0 gives nothing.
+    waypoint_credit: f64 = 0.0,
     /// How the losses of tokens become one number.
     aggregation: Aggregation = Aggregation::default(),
     /// Whether samples of advantage 0 are trained on.
     zero_advantage: ZeroAdvantage = ZeroAdvantage::default(),
+    /// Attempts of earlier steps that are trained on again. Absent means none.
+    self_imitation: Option<SelfImitationSettings> = None,
     /// `train`, `frozen` or `none`.
     proposer: ProposerMode = ProposerMode::Train,
     /// Multiplies the proposer's advantages, and the weights of its imitated responses. 0 trains the other roles alone.
@@ -141,6 +148,8 @@ shared_settings! {
     solver_temperature: f32,
     /// Maximum tokens of one response of a solver, the end token included.
     solver_max_tokens: usize,
+    /// Chooses the temperature of solvers again and again ([`crate::temperature_search`]). Absent means that it is `solver_temperature` always.
+    temperature_search: Option<TemperatureSearch> = None,
     /// Responses of a step are drawn from this many likeliest tokens; 0 means all. Evaluation draws from all.
     top_k: usize = 0,
     /// Responses of a step are drawn from the fewest likeliest tokens whose probabilities sum to this; 1 means all.
@@ -199,6 +208,17 @@ impl SharedSettings {
         self.role_weight(part, role) > 0.0
     }
 
+    /// The search that chooses the temperature of a role's attempts: that of the policy that learns, where the role has none of its own.
+    pub(crate) fn search_of(&self, role: Role, other_policy: Option<&String>) -> Option<&TemperatureSearch> {
+        let own = self.roles.get(role.name()).and_then(|own| own.temperature);
+        self.temperature_search.as_ref().filter(|_| own.is_none() && other_policy.is_none())
+    }
+
+    /// Whether solvers are sampled at temperature 1 in every step. A search tries others.
+    pub fn solves_at_one(&self) -> bool {
+        self.solver_temperature == 1.0 && self.temperature_search.is_none()
+    }
+
     /// Checks every key. `formats` are the names of the game's prompt formats; `rewarded` says whether its objective uses rewards.
     pub fn check(&self, formats: &[&str], rewarded: bool) -> Result<(), ConfigError> {
         check_name("format", &self.format, formats)?;
@@ -223,6 +243,8 @@ impl SharedSettings {
         self.check_alpha()?;
         self.check_proposer_factor()?;
         self.check_pairs()?;
+        self.check_self_imitation()?;
+        self.check_credit()?;
         if self.top_share != 1.0 && self.learn_from != LearnFrom::Successes {
             let allowed = "leave it out, or set `learn_from` to `successes`, whose group it selects from";
             return Err(invalid_value("top_share", self.top_share, allowed));
@@ -253,6 +275,9 @@ impl SharedSettings {
             ("solver_weight", self.solver_weight, 0.0, 1_000.0),
             ("verifier_weight", self.verifier_weight, 0.0, 1_000.0),
             ("sft_weight", self.sft_weight, 0.0, 1_000.0),
+            ("privileged_credit", self.privileged_credit, 0.0, 1.0),
+            // A right answer is worth more.
+            ("waypoint_credit", self.waypoint_credit, 0.0, 0.9),
             ("resample_learnable", self.resample_learnable, 0.0, 1_000.0),
             ("proposer_temperature", f64::from(self.proposer_temperature), 0.0, 10.0),
             ("solver_temperature", f64::from(self.solver_temperature), 0.0, 10.0),
@@ -260,6 +285,7 @@ impl SharedSettings {
             ("top_share", self.top_share, f64::MIN_POSITIVE, 1.0),
             ("min_p", f64::from(self.min_p), 0.0, 1.0),
         ])?;
+        self.temperature_search.as_ref().map_or(Ok(()), TemperatureSearch::check)?;
         for (name, own) in &self.roles {
             if [Role::PROPOSER, Role::SOLVER, Role::VERIFIER].iter().any(|role| role.name() == name) {
                 let allowed = format!("set `game.{name}_weight` and the keys beside it: only other roles stand here");
@@ -340,12 +366,44 @@ impl SharedSettings {
         Ok(())
     }
 
+    /// Refuses to train again on what is not weighed by advantages, and limits that make no sense.
+    fn check_self_imitation(&self) -> Result<(), ConfigError> {
+        let Some(own) = &self.self_imitation else { return Ok(()) };
+        if self.learn_from != LearnFrom::Advantages {
+            let allowed = "use `advantages`, by which attempts are trained on again, or leave `self_imitation` out";
+            return Err(invalid_value("learn_from", self.learn_from.name(), allowed));
+        }
+        check_counts(&[
+            ("self_imitation.capacity", own.capacity, 1, 1 << 20),
+            ("self_imitation.max_age", own.max_age, 1, 1 << 30),
+            ("self_imitation.baseline_groups", own.baseline_groups, 1, 1 << 20),
+            ("self_imitation.warmup_steps", own.warmup_steps, 1, 1 << 30),
+        ])?;
+        check_numbers(&[
+            ("self_imitation.min_advantage", own.min_advantage, 0.0, 1_000.0),
+            ("self_imitation.coefficient", own.coefficient, 0.001, 1_000.0),
+        ])
+    }
+
+    /// Refuses credit where solvers have no advantages that it adds to: alone, privileged credit makes training collapse, and what else is learned
+    /// from takes a positive reward for a right answer.
+    fn check_credit(&self) -> Result<(), ConfigError> {
+        let keys = [("privileged_credit", self.privileged_credit), ("waypoint_credit", self.waypoint_credit)];
+        let Some((key, credit)) = keys.into_iter().find(|(_, credit)| *credit != 0.0) else { return Ok(()) };
+        let allowed = match self.learn_from {
+            LearnFrom::Advantages if self.solver_weight > 0.0 => return Ok(()),
+            LearnFrom::Advantages => "use `0`, or a `solver_weight` above `0`",
+            _ => "use `0`, or `learn_from = \"advantages\"`: it adds to the advantages of outcomes, never alone",
+        };
+        Err(invalid_value(key, credit, allowed))
+    }
+
     /// Whether the learner holds the reference of pairs, which is the policy that a step begins with. Where every role that learns is sampled from
     /// the model's own distribution, the log-probabilities of its responses are that reference; an answer that nobody sampled has none.
     pub fn holds_reference(&self) -> bool {
-        let is_own = |part: Part, temperature: f32| temperature == 1.0 || !self.learns(part, part.role());
-        let is_sampled = is_own(Part::Proposal, self.proposer_temperature)
-            && is_own(Part::Solution, self.solver_temperature)
+        let is_own = |part: Part, is_at_one: bool| is_at_one || !self.learns(part, part.role());
+        let is_sampled = is_own(Part::Proposal, self.proposer_temperature == 1.0)
+            && is_own(Part::Solution, self.solves_at_one())
             && self.roles.values().all(|own| own.temperature.is_none_or(|temperature| temperature == 1.0))
             && (self.top_k, self.top_p, self.min_p) == (0, 1.0, 0.0);
         self.learn_from == LearnFrom::AnswerPairs || self.learn_from == LearnFrom::Pairs && !is_sampled
@@ -359,8 +417,11 @@ impl SharedSettings {
             ("proposer_factor", self.proposer_factor().first().cloned()),
             ("alpha", self.alpha.map(|alpha| alpha.to_string())),
             ("intrinsic", self.intrinsic.keys().next().cloned()),
+            ("self_imitation", self.self_imitation.map(|_| "set".to_owned())),
             ("sft_samples", (self.sft_samples > 0).then(|| self.sft_samples.to_string())),
             ("learn_from", (self.learn_from != LearnFrom::default()).then(|| self.learn_from.name().to_owned())),
+            ("privileged_credit", (self.privileged_credit != 0.0).then(|| self.privileged_credit.to_string())),
+            ("waypoint_credit", (self.waypoint_credit != 0.0).then(|| self.waypoint_credit.to_string())),
         ];
         let ignored = named.into_iter().find_map(|(key, value)| Some((key, value?)));
         ignored.map_or(Ok(()), |(key, value)| {
@@ -430,6 +491,80 @@ pub struct RoleSettings {
     pub temperature: Option<f32>,
     /// Maximum tokens of a response, the end token included.
     pub max_tokens: Option<usize>,
+}
+
+/// Rounds of steps, at the beginning of which temperatures are compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TemperatureSearch {
+    /// The temperatures that it chooses among.
+    pub temperatures: Vec<f64>,
+    /// How many steps a round has.
+    pub every: u64,
+    /// How many of them, the first ones, try all temperatures.
+    pub measured_steps: u64,
+    /// How many different right answers to a task are enough.
+    pub right_answers: u32,
+}
+
+impl TemperatureSearch {
+    /// Refuses a search that has nothing to choose, or no step in which it chooses or uses its choice.
+    fn check(&self) -> Result<(), ConfigError> {
+        let Self { temperatures, every, measured_steps, right_answers } = self;
+        let is_repeated = |place: usize| temperatures[..place].contains(&temperatures[place]);
+        if temperatures.len() < 2 || (1..temperatures.len()).any(is_repeated) {
+            let allowed = "name two or more temperatures, each once";
+            return Err(invalid_value("temperature_search.temperatures", format!("{temperatures:?}"), allowed));
+        }
+        for temperature in temperatures {
+            check_numbers(&[("temperature_search.temperatures", *temperature, 0.0, 10.0)])?;
+        }
+        if *measured_steps == 0 || measured_steps >= every {
+            let allowed = format!("use at least `1` and less than `every`, which is `{every}`");
+            return Err(invalid_value("temperature_search.measured_steps", measured_steps, allowed));
+        }
+        check_positive(&[("temperature_search.right_answers", u64::from(*right_answers))])
+    }
+}
+
+/// Which attempts later steps train on again, and how much ([`crate::self_imitation`]).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SelfImitationSettings {
+    /// The most attempts that are kept, the newest.
+    pub capacity: usize,
+    /// The most steps that an attempt is kept for.
+    pub max_age: usize,
+    /// Attempts with an advantage above this are kept.
+    pub min_advantage: f64,
+    /// The newest group means of a kind of task that the median is over.
+    pub baseline_groups: usize,
+    /// Multiplies the advantages of earlier attempts.
+    pub coefficient: f64,
+    /// The step in which the coefficient, which rises from 0 along half a cosine, has its value.
+    pub warmup_steps: usize,
+}
+
+impl Default for SelfImitationSettings {
+    /// Values from the configurations of SPEAR.
+    fn default() -> Self {
+        Self {
+            capacity: 2_048,
+            max_age: 10,
+            min_advantage: 1.0,
+            baseline_groups: 10_240,
+            coefficient: 1.0,
+            warmup_steps: 100,
+        }
+    }
+}
+
+impl SelfImitationSettings {
+    /// The coefficient in step `step`.
+    pub(crate) fn coefficient_at(&self, step: u64) -> f64 {
+        let done = (step as f64 / self.warmup_steps as f64).min(1.0);
+        self.coefficient * (1.0 - (std::f64::consts::PI * done).cos()) / 2.0
+    }
 }
 
 /// A stretch of steps in which some roles learn.

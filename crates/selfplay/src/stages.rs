@@ -35,11 +35,13 @@ pub(crate) struct StageCall {
     pub(crate) first_chunk: usize,
     /// Which of several players of one stage it is.
     pub(crate) player: usize,
+    /// The temperature that it is sampled at, where it is not that of the settings.
+    pub(crate) temperature: Option<f64>,
 }
 
 impl StageCall {
     pub(crate) const fn new(stage: Stage, step: u64) -> Self {
-        Self { stage, step, role: None, first_chunk: 0, player: 0 }
+        Self { stage, step, role: None, first_chunk: 0, player: 0, temperature: None }
     }
 }
 
@@ -167,6 +169,7 @@ impl<E: Environment> Stages<'_, E> {
             Stage::EvaluateGreedy => Sampling { temperature: 0.0, ..all },
             _ => {
                 let SharedSettings { top_k, top_p, min_p, .. } = *settings;
+                let temperature = call.temperature.map_or(temperature, |chosen| chosen as f32);
                 Sampling { temperature, top_k, top_p, min_p, ..all }
             }
         };

@@ -12,6 +12,14 @@ pub fn mean_over<T>(items: impl IntoIterator<Item = T>, number: impl Fn(T) -> f6
     mean(&items.into_iter().map(number).collect::<Vec<_>>())
 }
 
+/// The median, which of an even number of values is the mean of the middle two; `None` of nothing.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { Some(sorted[middle]) } else { mean(sorted.get(middle.checked_sub(1)?..=middle)?) }
+}
+
 /// The population standard deviation (divided by n); 0 of nothing.
 pub fn deviation(values: &[f64]) -> f64 {
     let Some(mean) = mean(values) else { return 0.0 };

@@ -32,6 +32,8 @@ pub struct Step<'a, E: Environment> {
     stages: Stages<'a, E>,
     curriculum: &'a dyn Curriculum,
     memory: &'a mut Memory,
+    /// What the search for a temperature remembers.
+    temperatures: &'a Memory,
     number: u64,
     pool: &'a mut TaskPool<E::Task>,
     /// The curriculum's weights of the pool as it is; `None` until they are asked for.
@@ -150,11 +152,25 @@ impl<'a, E: Environment> Step<'a, E> {
         state: &'a mut GameState<E::Task>,
         number: u64,
     ) -> Self {
-        let GameState { pool, deferred, curriculum: memory, .. } = state;
+        let GameState { pool, deferred, curriculum: memory, temperatures, .. } = state;
+        let temperatures = &*temperatures;
         let known = pool.keys();
         let (facts, without_prompt, done) = (StepFacts::default(), BTreeSet::new(), Done::default());
         let weights = None;
-        Self { stages, curriculum, memory, number, pool, weights, deferred, known, facts, without_prompt, done }
+        Self {
+            stages,
+            curriculum,
+            memory,
+            temperatures,
+            number,
+            pool,
+            weights,
+            deferred,
+            known,
+            facts,
+            without_prompt,
+            done,
+        }
     }
 
     /// Its number; the first is 0.
@@ -357,17 +373,39 @@ impl<'a, E: Environment> Step<'a, E> {
             both.filter(|(_, episode)| stages.has_room(Part::Solution, role, episode)).unzip();
         self.facts.without_prompt += all - tasks.len();
         let (first, first_chunk) = (self.facts.tasks.len(), self.done.solver_chunks);
-        let call = StageCall { first_chunk, role, ..StageCall::new(Stage::Solve, self.number) };
-        let mut solutions = stages.solve(call, drawn.group, &tasks, episodes, &mut |_| {})?;
-        for one in &mut solutions {
-            one.finished.source += first;
-            one.policy = player.other();
+        for (temperature, places) in self.by_temperature(player, tasks.len()) {
+            let first_chunk = self.done.solver_chunks;
+            let call = StageCall { first_chunk, role, temperature, ..StageCall::new(Stage::Solve, self.number) };
+            let own: Vec<StepTask<E::Task>> = places.iter().map(|place| tasks[*place].clone()).collect();
+            let asked = places.iter().map(|place| episodes[*place].clone()).collect();
+            let mut solutions = stages.solve(call, drawn.group, &own, asked, &mut |_| {})?;
+            for one in &mut solutions {
+                one.finished.source = first + places[one.finished.source];
+                one.policy = player.other();
+            }
+            self.done.solver_chunks += self.stages.chunks(Stage::Solve, own.len());
+            self.facts.solutions.extend(solutions);
         }
-        self.done.solver_chunks += self.stages.chunks(Stage::Solve, tasks.len());
+        self.facts.solutions.sort_by_key(|one| one.finished.source);
         self.done.unverified += if self.stages.game.verifier().is_some() { tasks.len() } else { 0 };
-        self.facts.solutions.extend(solutions);
         self.facts.tasks.extend(tasks);
         Ok(Attempts { tasks: first..self.facts.tasks.len(), first_chunk })
+    }
+
+    /// The temperatures that a player's attempts at the next `tasks` tasks are sampled at, `None` for that of the settings, each with the places of
+    /// its tasks among them.
+    fn by_temperature(&self, player: Player<'_>, tasks: usize) -> Vec<(Option<f64>, Vec<usize>)> {
+        let search = self.stages.game.settings().search_of(player.role, player.other().as_ref());
+        let mut all: Vec<(Option<f64>, Vec<usize>)> = Vec::new();
+        for place in 0..tasks {
+            let task = self.facts.tasks.len() + place;
+            let temperature = search.and_then(|search| search.temperature(self.number, task, self.temperatures));
+            match all.iter_mut().find(|(known, _)| *known == temperature) {
+                Some((_, places)) => places.push(place),
+                None => all.push((temperature, vec![place])),
+            }
+        }
+        all
     }
 
     /// The tasks, each with its solvers' episodes.

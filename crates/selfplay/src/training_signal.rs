@@ -1,8 +1,8 @@
 //! The stage in which a step becomes something to learn: rewards and advantages of its episodes, or preferences among its responses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use veriplay_core::{Dropped, Reward, Role, Rollout, Status, Verdict};
+use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, Status, Verdict};
 
 use crate::advantages::EpisodeNotes;
 use crate::behaviours::Behaviours;
@@ -20,9 +20,14 @@ use crate::preferences::{Objective, Response, StepPreferences, preference_batch}
 use crate::proposer_factor;
 use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalFacts, ProposalOutcome};
 use crate::rollout::{FinishedEpisode, Part};
-use crate::scoring::{Imitation, ScoredEpisode, ScoredTurn, Scoring, SftExample, SftRegulariser, train_batch};
+use crate::scoring::{
+    EarlierAttempt, Imitation, ScoredEpisode, ScoredTurn, Scoring, SftExample, SftRegulariser, train_batch,
+};
+use crate::self_imitation::{self, KeptAttempts};
 use crate::settings::LearnFrom;
+use crate::statistics::mean;
 use crate::task_pool::TaskPool;
+use crate::waypoints::coverage;
 
 /// What makes of a step something to learn.
 pub(crate) struct StepLearning<'a, G> {
@@ -51,10 +56,17 @@ impl<G: Game> StepLearning<'_, G> {
                     step: self.step,
                 };
                 scoring.assign_advantages(&mut scored, &mut state.memory);
+                self.credit_tokens(&mut scored, facts)?;
                 if scoring.settings.learn_from.makes_pairs() {
                     let draw = PairDraw { settings: scoring.settings, seed: self.context.seed, step: self.step };
                     facts.pairs = draw.draw(facts, &mut scored);
                     facts.numbers.insert("preference_pairs".to_owned(), facts.pairs.len() as f64);
+                }
+                if scoring.settings.self_imitation.is_some() {
+                    facts.earlier = self.train_again(&mut state.kept_attempts, facts, &scored);
+                    let signal = self_imitation::signal(&facts.earlier, &scored);
+                    let numbers = [("attempts", facts.earlier.len() as f64), ("signal", signal)];
+                    facts.numbers.extend(numbers.map(|(name, number)| (format!("self_imitation_{name}"), number)));
                 }
                 facts.scored = scored;
             }
@@ -67,6 +79,18 @@ impl<G: Game> StepLearning<'_, G> {
             }
         }
         Ok(())
+    }
+
+    /// The attempts of earlier steps that are trained on again, where the settings say so; and keeps those of this step for later ones.
+    fn train_again(
+        &self,
+        kept: &mut KeptAttempts,
+        facts: &StepFacts<G>,
+        scored: &[ScoredEpisode],
+    ) -> Vec<EarlierAttempt> {
+        let Some(settings) = &self.game.settings().self_imitation else { return Vec::new() };
+        let weight = self.role_weight(facts, Part::Solution, Role::SOLVER);
+        kept.advance(settings, self.step, weight, scored, |scored| facts.episode(scored.response()).turns)
     }
 
     /// What the learner takes of a step, in this order. `facts` hold its training signal.
@@ -106,7 +130,8 @@ impl<G: Game> StepLearning<'_, G> {
         });
         let imitated: Vec<Imitation<'_>> = imitated.chain(taught).collect();
         let scored: &[ScoredEpisode] = if settings.learn_from.makes_pairs() { &[] } else { &facts.scored };
-        train_batch(scored, settings, sft, &imitated, now, |scored| facts.episode(scored.response()).turns)
+        let earlier = &facts.earlier;
+        train_batch(scored, settings, sft, &imitated, earlier, now, |one| facts.episode(one.response()).turns)
             .map(Batch::Samples)
     }
 
@@ -124,6 +149,7 @@ impl<G: Game> StepLearning<'_, G> {
         let mut rewards = self.methods.reward.rewards(self.step, &known)?;
         rewards::discount_guesses(&known, &mut rewards);
         proposer_factor::apply(&self.methods.proposer_factors, self.step, &known, &mut rewards)?;
+        self.credit_waypoints(facts, &responses, &known, &mut rewards);
         let settings = self.game.settings();
         let intrinsic = IntrinsicTerms::new(&settings.intrinsic, settings.intrinsic_left(self.step), pool);
         let attempts = responses.iter().zip(&known).map(|(response, one)| {
@@ -166,6 +192,80 @@ impl<G: Game> StepLearning<'_, G> {
             });
         }
         Ok(scored)
+    }
+
+    /// Waypoint credit: a wrong answer gets, beside the scheme's reward, the coefficient times the share of its reference's trace that its text shows.
+    fn credit_waypoints(
+        &self,
+        facts: &StepFacts<G>,
+        responses: &[Response],
+        known: &[EpisodeFacts<'_>],
+        rewards: &mut [Option<Reward>],
+    ) {
+        let credit = self.game.settings().waypoint_credit;
+        if credit == 0.0 {
+            return;
+        }
+        let wrong = EpisodeResult::Response(Status::WrongAnswer);
+        let is_wrong = |place: &usize| responses[*place].part == Part::Solution && known[*place].result == wrong;
+        let wrong: Vec<usize> = (0..known.len()).filter(is_wrong).collect();
+        let asked: BTreeSet<usize> = wrong.iter().map(|place| known[*place].group).collect();
+        let tasks: Vec<&G::Task> = asked.iter().map(|task| &facts.tasks[*task].task).collect();
+        let traces = self.game.waypoints(self.context.execute, &tasks);
+        let traces: BTreeMap<usize, Vec<String>> =
+            asked.into_iter().zip(traces).filter_map(|(task, values)| Some((task, values?))).collect();
+        for place in wrong {
+            let (Some(values), Some((prompt, last)), Some(reward)) =
+                (traces.get(&known[place].group), known[place].turns.last(), &mut rewards[place])
+            else {
+                continue;
+            };
+            if let Some(share) = coverage(values, &prompt.text(), &last.text) {
+                reward.parts.push(("waypoints".to_owned(), share, credit));
+            }
+        }
+    }
+
+    /// Privileged re-scoring: to the advantage of each token of a solver's response is added what the reference in the prompt adds to its
+    /// log-probability, times the coefficient. Only where there is an advantage, in episodes of one turn, and where the prompt has room.
+    fn credit_tokens(&self, scored: &mut [ScoredEpisode], facts: &mut StepFacts<G>) -> Result<(), PlayError> {
+        let (credit, policy) = (self.game.settings().privileged_credit, self.context.policy);
+        if credit == 0.0 {
+            return Ok(());
+        }
+        let (mut credited, mut responses) = (Vec::new(), Vec::new());
+        let (mut plain, mut privileged): (Vec<Prompt>, Vec<Prompt>) = Default::default();
+        for one in scored.iter_mut().filter(|one| one.part == Part::Solution && one.weight != 0.0) {
+            let task = &facts.tasks[facts.solutions[one.index].finished.source].task;
+            let ([(prompt, rollout)], Some(shown)) =
+                (facts.episode(one.response()).turns, self.game.privileged_prompt(task))
+            else {
+                continue;
+            };
+            if rollout.tokens.is_empty() || !policy.has_room(&shown, rollout.tokens.len()) {
+                continue;
+            }
+            plain.push(prompt.clone());
+            privileged.push(shown);
+            responses.push(rollout.tokens.as_slice());
+            credited.push(one);
+        }
+        if credited.is_empty() {
+            return Ok(());
+        }
+        plain.append(&mut privileged);
+        // By one call: the two differ by their prompts, and not by how they were computed.
+        let scores = policy.score_responses(&plain, &[responses.as_slice(), &responses].concat())?;
+        let (without, with) = scores.split_at(credited.len());
+        let mut gains = Vec::new();
+        for ((one, without), with) in credited.into_iter().zip(without).zip(with) {
+            let both = with.iter().zip(without);
+            let own: Vec<f64> = both.map(|(with, without)| f64::from(*with) - f64::from(*without)).collect();
+            one.token_advantages = own.iter().map(|gain| (credit * one.role_weight * gain) as f32).collect();
+            gains.extend(own);
+        }
+        facts.numbers.extend(mean(&gains).map(|gain| ("privileged_gain".to_owned(), gain)));
+        Ok(())
     }
 
     fn notes(&self, facts: &StepFacts<G>, response: Response) -> EpisodeNotes {

@@ -37,6 +37,7 @@ mod round;
 mod round_judge;
 mod suite_quality;
 mod test_suite;
+mod test_tiers;
 
 pub use agreement_formats::{AGREEMENT_FORMATS, AgreementFormat, agreement_format_by_name, compact, direct};
 pub use agreement_rules::{AgreementRules, AgreementRulesError, CountCodes};
@@ -45,3 +46,4 @@ pub use round::{AgreementRequest, SuiteAttempt};
 pub use round_judge::{CodeDecision, RoundJudgement, SuiteDecision, judge_round};
 pub use suite_quality::{SuiteExamination, SuiteQuality, examine_suites};
 pub use test_suite::{SuiteTest, TestSuite};
+pub use test_tiers::{PassedTiers, TEST_TIERS};

@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn languages_are_found_by_each_of_their_names() {
-        for (name, own) in [("python", "python"), ("nodejs", "javascript"), ("cpp", "cpp"), ("c", "c")] {
+        for (name, own) in [("python", "python"), ("nodejs", "javascript"), ("ts", "typescript"), ("c", "c")] {
             assert_eq!(language_named(name).map(|language| language.names()[0]), Some(own));
         }
         assert!(language_named("C++").is_none() && language_named("cobol").is_none());

@@ -41,6 +41,6 @@ pub use signature::{SignatureRequest, signatures};
 pub use tasks::{ChosenJudge, JudgeConditions, LoadedTask, TaskContext, TaskOverrides, UselessOverride, check_row};
 pub use triplets::{
     AnswerRequest, InductionRules, ProbeRules, ProposalGate, ProposalGateError, ProposalRequest, judge_answer,
-    judge_answers, judge_proposal, judge_proposals,
+    judge_answers, judge_proposal, judge_proposals, waypoints,
 };
 pub use verifier::Verifier;

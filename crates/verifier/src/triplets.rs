@@ -18,6 +18,7 @@ mod gate;
 mod induction;
 pub mod rules;
 mod scan;
+mod trace;
 mod triplet;
 
 use veriplay_core::{
@@ -34,6 +35,7 @@ use rules::ProposalError;
 
 pub(crate) use error::BUILT_IN_EXCEPTIONS;
 pub use gate::{InductionRules, ProbeRules, ProposalGate, ProposalGateError};
+pub use trace::waypoints;
 
 /// One answer to judge.
 #[derive(Debug, Clone, Copy)]

@@ -6,9 +6,6 @@ pub const MANIFEST: &str = include_str!("../sandbox.toml");
 /// The header `bits/stdc++.h`, which lies at [`HEADER_AT`].
 pub const HEADER: &str = include_str!("../stdc++.h");
 
-/// What every program is linked with: `runtime.c`.
-pub const RUNTIME: &str = include_str!("../runtime.c");
-
 /// Where the sysroot lies.
 pub const SYSROOT_AT: &str = "/usr";
 
@@ -70,14 +67,46 @@ macro_rules! clang_c {
     };
 }
 
+/// An object that programs are linked with.
+#[derive(Debug, Clone, Copy)]
+pub struct Object {
+    /// Its file.
+    pub name: &'static str,
+    /// The file of its source.
+    pub source_name: &'static str,
+    /// The text of its source.
+    pub source: &'static str,
+    /// What makes it.
+    pub make: Command,
+}
+
+/// All of them. The first is part of every program; of the others a program has what it uses.
+pub const OBJECTS: [Object; 3] = [
+    Object {
+        name: "runtime.o",
+        source_name: "runtime.c",
+        source: include_str!("../runtime.c"),
+        make: clang_c!("-o" "runtime.o" "runtime.c"),
+    },
+    Object {
+        name: "iostream.o",
+        source_name: "iostream.cpp",
+        source: include_str!("../iostream.cpp"),
+        make: clang_cpp!("-emit-obj" "-x" "c++" "-o" "iostream.o" "iostream.cpp"),
+    },
+    Object {
+        name: "templates.o",
+        source_name: "templates.cpp",
+        source: include_str!("../templates.cpp"),
+        make: clang_cpp!("-emit-obj" "-x" "c++" "-o" "templates.o" "templates.cpp"),
+    },
+];
+
 /// Makes the precompiled header `cpp.pch` of [`HEADER`].
 pub const MAKE_HEADER: Command = clang_cpp!(
     "-emit-pch" "-fpch-instantiate-templates" "-fno-pch-timestamp" "-x" "c++-header" "-o" "cpp.pch"
     "/usr/include/veriplay/bits/stdc++.h"
 );
-
-/// Makes `runtime.o` of `runtime.c`, which [`RUNTIME`] is.
-pub const MAKE_RUNTIME: Command = clang_c!("-o" "runtime.o" "runtime.c");
 
 /// Makes `program.o` of `program.cpp`, C++20.
 pub const COMPILE_CPP: Command =
@@ -90,7 +119,8 @@ pub const COMPILE_C: Command = clang_c!("-o" "program.o" "program.c");
 pub const LINK: Command = command!(
     "wasm-ld" "-m" "wasm32" "--gc-sections" "--strip-all" "--stack-first" "-z" "stack-size=67108864"
     "-L/usr/lib/wasm32-unknown-wasip1" "-L/usr/lib/wasm32-wasip1" "/usr/lib/wasm32-wasip1/crt1-command.o"
-    "/work/program.o" "/usr/lib/veriplay/runtime.o" "-lc++" "-lc++abi" "-lc-printscan-long-double"
+    "/work/program.o" "/usr/lib/veriplay/runtime.o"
+    "--start-lib" "/usr/lib/veriplay/iostream.o" "/usr/lib/veriplay/templates.o" "--end-lib" "-lc++" "-lc++abi" "-lc-printscan-long-double"
     "-lwasi-emulated-process-clocks" "-lwasi-emulated-signal" "-lwasi-emulated-mman" "-lwasi-emulated-getpid"
     "-lc" "-lclang_rt.builtins" "-o" "/work/program.wasm"
 );

@@ -1,4 +1,4 @@
-//! The files of the JavaScript image, as text. `veriplay-sandbox` makes the image of them.
+//! The files of the JavaScript and TypeScript images, as text. `veriplay-sandbox` makes the images of them.
 
 /// The manifest: where the interpreter comes from, the sizes of its stack and heap, default limits.
 pub const MANIFEST: &str = include_str!("../sandbox.toml");
@@ -8,6 +8,13 @@ pub const HARNESS: &str = include_str!("../harness.js");
 
 /// The Node.js interface that programs expect. It evaluates to a function that the harness calls.
 pub const NODE: &str = include_str!("../node.js");
+
+/// The manifest of the TypeScript image: what it has beyond the JavaScript image.
+pub const TYPESCRIPT_MANIFEST: &str = include_str!("../typescript.toml");
+
+/// What takes types out of programs. It evaluates to a function of the scripts of the package that [`TYPESCRIPT_MANIFEST`] names, by their paths;
+/// that returns the function that the harness calls.
+pub const TYPESCRIPT: &str = include_str!("../typescript.js");
 
 /// A program that is run as jobs are before the snapshot, so that what it makes once is in that.
 pub const REHEARSED: &str = "class C { m() { return [1, 2].map(x => x * 2) } }\n\
@@ -23,3 +30,6 @@ pub const CASES: &[(&str, &str)] = &[
     ("node", include_str!("../cases/node.js")),
     ("values", include_str!("../cases/values.js")),
 ];
+
+/// Programs in TypeScript, with their results.
+pub const TYPESCRIPT_CASES: &[(&str, &str)] = &[("typescript", include_str!("../cases/typescript.ts"))];

@@ -90,4 +90,6 @@ pub mod sql {
 pub mod triplets {
     /// Changes the addresses and hashes of objects, for the check of determinism.
     pub const OTHER_ADDRESSES: &str = include_str!("../programs/triplets/other_addresses.py");
+    /// Finds the values that the variables of a program take in a call.
+    pub const TRACE_VALUES: &str = include_str!("../programs/triplets/trace_values.py");
 }

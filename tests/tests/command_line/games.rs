@@ -255,10 +255,15 @@ fn sol_ver_resumes_to_the_same_bytes_and_replays() {
 }
 
 #[test]
-fn a_run_whose_proposer_is_the_start_model_resumes_to_the_same_bytes() {
+fn a_run_whose_proposer_is_the_start_model_and_that_searches_for_a_temperature_resumes_to_the_same_bytes() {
     // Two of each type beside those that are given.
     let keys = "proposer_model = 'start'\ngame = {proposer = 'frozen', seed_proposals = 14}";
-    survives(&with(small_config(), keys), &[1, 3]);
+    let search = "temperatures = [0.7, 1.0]\nevery = 3\nmeasured_steps = 2\nright_answers = 2";
+    let config = with(with(small_config(), keys), &format!("[game.temperature_search]\n{search}"));
+    let (dir, _) = survives(&config, &[1, 3]);
+    let events = std::fs::read_to_string(dir.path().join("whole/events.jsonl")).expect("the log can be read");
+    let scored = rows(&events).into_iter().map(|event| event["play/search_score/0.7"].is_number());
+    assert_eq!(scored.collect::<Vec<_>>(), [false, true, false, false, true]);
 }
 
 #[test]
@@ -274,6 +279,22 @@ fn executors_of_tasks_that_the_start_model_made_resume_to_the_same_bytes() {
 #[test]
 fn pairs_that_are_held_to_the_imitating_model_resume_to_the_same_bytes() {
     survives(&with(small_sol_ver(), "game.dpo_reference = 'sft'"), &[1, 3]);
+}
+
+#[test]
+fn loops_that_keep_trials_or_read_documents_resume_to_the_same_bytes() {
+    let soar = "
+        plays = 'soar'
+        game.fresh_fraction = 0.0
+        soar = {batches = 2, tasks_per_batch = 2, updates = 1, measured_tasks = 4, promote_above = 0.0}
+    ";
+    survives(&with(small_config(), soar), &[1, 3]);
+    let spice = "
+        plays = 'spice'
+        game = {task_types = ['induction'], reward = 'spice'}
+        spice.documents = ['builtin:tiny_repositories/train']
+    ";
+    survives(&with(small_config(), spice), &[1, 3]);
 }
 
 /// Fails unless a run that learns from pairs makes some, and resumes.
@@ -292,6 +313,18 @@ fn runs_that_learn_from_pairs_of_attempts_and_of_answers_resume_to_the_same_byte
         learn.preference = {kind = 'spin', lambda = 0.5}
     ";
     survives_with_pairs(answers);
+}
+
+#[test]
+fn a_run_with_credit_for_tokens_and_waypoints_resumes_to_the_same_bytes() {
+    let keys = "game = {privileged_credit = 0.1, waypoint_credit = 0.3}";
+    let (dir, _) = survives(&with(small_config(), keys), &[1, 3]);
+    let events = std::fs::read_to_string(dir.path().join("whole/events.jsonl")).expect("the log can be read");
+    assert!(events.contains("play/privileged_gain"), "{events}");
+    for key in ["privileged_credit", "waypoint_credit"] {
+        let config = with(small_config(), &format!("game.{key} = 0.1\nlearn.loss.kind = 'rft'"));
+        played(&config, &[], 3, &[&format!("`game.{key}` is `0.1`: it must be 0 under the loss `rft`")]);
+    }
 }
 
 /// With more than one update in a step: else a step learns one batch, whatever was kept.

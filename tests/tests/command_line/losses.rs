@@ -1,6 +1,6 @@
 //! The keys that may be left out: a run with all of them, stopped and resumed, and what they may not be.
 
-use super::commands::{fails, play, read, small_with};
+use super::commands::{events, fails, play, read, small_with};
 use super::resume::survives;
 use super::{says, small_config};
 
@@ -53,6 +53,18 @@ fn a_run_with_every_optional_key_resumes_to_the_same_bytes() {
 }
 
 #[test]
+fn a_killed_run_trains_on_the_same_attempts_again() {
+    let keys = "[game]\nself_imitation = { min_advantage = 0.0, warmup_steps = 2 }\n[learn.loss]\nkind = \"ppo_clip\"";
+    // It dies behind the checkpoint of step 2, which has what steps 0 and 1 kept.
+    let (dir, _) = survives(&small_with(keys), &[4]);
+    let whole = dir.path().join("whole");
+    let events = events(&whole);
+    let again: Vec<f64> = events.iter().filter_map(|step| step["play/self_imitation_attempts"].as_f64()).collect();
+    assert!(again.len() == 5 && again[0] == 0.0 && again[3] > 0.0, "{again:?}");
+    says(&read(whole.join("checkpoints/step_5/play.json")), &["kept_attempts"]);
+}
+
+#[test]
 fn optional_keys_that_make_no_sense_are_told() {
     let cases = [
         ("[learn.loss]\nkind = \"dpo\"", "dpo"),
@@ -65,10 +77,17 @@ fn optional_keys_that_make_no_sense_are_told() {
         ("[learn.options.optimizer]\nkind = \"muon\"", "unknown key `learn.options.optimizer.beta1`"),
         ("[game]\nsolver_temperature = 0.7\n[learn.loss]\nkind = \"ppo_clip\"", "game.solver_temperature"),
         ("[game]\nproposer_temperature = 0.0\n[learn.loss]\nkind = \"tis\"", "game.proposer_temperature"),
+        (
+            "[game.temperature_search]\ntemperatures = [1.0, 0.7]\nevery = 4\nmeasured_steps = 1\nright_answers = 2\n\
+             [learn.loss]\nkind = \"ppo_clip\"",
+            "`game.temperature_search` is `0.7`",
+        ),
         ("[game]\ntop_k = 5\n[learn.loss]\nkind = \"ppo_clip\"", "game.top_k"),
         ("[game]\ntop_p = 0.9\n[learn.loss]\nkind = \"ppo_clip\"", "game.top_p"),
         ("[game]\nmin_p = 0.1\n[learn.kl]\ncoefficient = 0.1\nestimator = \"k1\"\nplace = \"reward\"", "game.min_p"),
         ("[game]\naggregation = \"mean\"", "aggregation"),
+        ("game.self_imitation.capacity = 0\nlearn.loss.kind = \"ppo_clip\"", "`game.self_imitation.capacity` is `0`"),
+        ("[game.self_imitation]\nmax_age = 9", "`learn.loss.kind` is `policy_gradient`: it must be `ppo_clip`"),
     ];
     for (keys, wanted) in cases {
         let dir = tempfile::tempdir().expect("a temporary directory");

@@ -251,6 +251,9 @@ fn settings_that_cannot_be_are_refused_before_the_run() {
         let mut command = play(&config(), dir.path());
         fails(command.stdin(Stdio::null()).args(["--set", setting]), 3, &[said, "hint:"]);
     }
+    let mut command = play(&config(), dir.path());
+    let said = "`game.privileged_credit` is `0.1`: it must be 0, because `model` is `stdio`: your trainer";
+    fails(command.stdin(Stdio::null()).args(["--set", "game.privileged_credit=0.1"]), 3, &[said]);
     // What a trainer cannot do is known once it is there.
     for (key, value) in [("game.sft_samples", "4"), ("game.answer_weight", "0.5")] {
         let mut command = play(&config(), dir.path());

@@ -19,7 +19,7 @@ use veriplay_selfplay::task_pool::Source;
 use veriplay_sol_ver::prompts::{SolVerFormat, by_name};
 use veriplay_sol_ver::{
     DpoReference, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig,
-    SolVerMetrics, TrainFrom,
+    SolVerMetrics, TierOrder, TierRewards, TrainFrom,
 };
 use veriplay_tests::assert_each;
 use veriplay_verifier::agreement::{AgreementRules, TestSuite};
@@ -372,6 +372,30 @@ fn a_policy_gradient_rewards_what_was_decided_and_nothing_else() {
     let easy = once(gradient(1.0), &policy(&[DOUBLE, ADDED], &[GOOD]));
     assert_eq!(rule(&easy), "easy");
     assert!(easy.batches.is_empty() && tasks(&easy)[0].attempts.iter().all(|one| one.episode.reward.is_none()));
+}
+
+#[test]
+fn codes_are_rewarded_by_the_tiers_of_tests_that_they_pass() {
+    let tiers = TierRewards { weights: [0.25; 4], order: TierOrder::EasyFirst, steps: 1 };
+    let config = config().with(|c| {
+        (c.own.objective, c.own.tiers) = (LearningObjective::PolicyGradient, Some(tiers));
+        (c.shared.reward, c.shared.advantage) = (Some("failure_rate".to_owned()), Some("grpo".to_owned()));
+    });
+    let codes = &[DOUBLE, SQUARE, ADDED, "no code<I>"];
+    let game = game(config);
+    // All tiers are open behind the first step.
+    let step = played(&game, &policy(codes, &[GOOD, BAD]), &mut State::default(), 1);
+    let [task] = tasks(&step)[..] else { panic!("one problem") };
+    let rewards = task.attempts.iter().map(|one| one.episode.reward.as_ref().unwrap().parts[0].clone());
+    let [trusted, wrong] = [1.0, 0.0].map(|share| ("tiers".to_owned(), share, 1.0));
+    let malformed = ("accuracy".to_owned(), 0.0, 1.0);
+    assert_eq!(rewards.collect::<Vec<_>>(), [trusted.clone(), wrong, trusted, malformed]);
+    let passed = &task.round.as_ref().unwrap().tiers;
+    assert!(passed[0].iter().flatten().all(|passed| *passed) && passed[0].iter().flatten().count() > 0, "{passed:?}");
+    assert!(!passed[1].contains(&Some(true)) && passed[3] == [None; 4], "{passed:?}");
+    assert_eq!((step.numbers["open_tiers"], step.numbers["tier_share"]), (4.0, 2.0 / 3.0));
+    let again = game.replay(sandbox(), &step.records).unwrap();
+    assert_eq!(again.verdicts, again.same);
 }
 
 #[test]

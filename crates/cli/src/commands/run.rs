@@ -41,7 +41,8 @@ pub(super) struct Arguments {
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// The image that the program runs in: `python`, `python-numpy`, which has numpy imported already, `javascript` or one of your own
+    /// The image that the program runs in: `python`, `python-numpy`, which has numpy imported already, `javascript`,
+    /// `typescript` or one of your own
     /// [default: that of the file's language]
     #[arg(long, value_name = "NAME", value_parser = image::parse_name)]
     image: Option<String>,
@@ -138,6 +139,7 @@ fn read_file(path: &Path, memory_bytes: u64) -> Result<Vec<u8>, Failure> {
 fn image_name(args: &Arguments) -> &str {
     let by_ending = match args.file.extension().and_then(OsStr::to_str) {
         Some("js" | "cjs" | "mjs") => "javascript",
+        Some("ts" | "cts" | "mts") => "typescript",
         Some("cpp" | "cc" | "cxx") => "cpp",
         Some("c") => "c",
         _ => Python.image(),
@@ -149,7 +151,7 @@ fn refuse_call(args: &Arguments, kind: &str, hint: &'static str) -> Result<(), F
     if args.call.is_none() {
         return Ok(());
     }
-    let what = format!("`--call` is for programs in Python and JavaScript, and this is {kind}");
+    let what = format!("`--call` is for programs in Python, JavaScript and TypeScript, and this is {kind}");
     Err(Failure::message(ExitCode::Input, what).hint(hint))
 }
 

@@ -269,11 +269,12 @@ mod tests {
 
     #[test]
     fn a_language_is_named_as_requests_name_it() {
-        for name in ["javascript", "nodejs", "cpp", "c"] {
+        for name in ["javascript", "nodejs", "typescript", "cpp", "c"] {
             assert!(parse_language(name).is_ok(), "{name}");
         }
         for name in ["python", "java", ""] {
-            assert_eq!(parse_language(name).unwrap_err(), "known are cpp, c, javascript; Python is always served");
+            let refused = parse_language(name).unwrap_err();
+            assert_eq!(refused, "known are cpp, c, javascript, typescript; Python is always served");
         }
     }
 

@@ -81,7 +81,8 @@ pub(super) struct Arguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     cache: CacheArguments,
-    /// The image that programs run in: `python`, `python-numpy`, which has numpy imported already, `javascript` or one of your own
+    /// The image that programs run in: `python`, `python-numpy`, which has numpy imported already, `javascript`,
+    /// `typescript` or one of your own
     #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_name)]
     image: String,
     /// Where guests run

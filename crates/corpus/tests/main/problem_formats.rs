@@ -187,6 +187,7 @@ fn a_row_names_the_language_of_its_programs() {
         (format!(r#"{{"name": "n", {scripts}}}"#), None),
         (format!(r#"{{"name": "n", "language": "en", {scripts}}}"#), None),
         (format!(r#"{{"name": "n", "language": "C++", {scripts}}}"#), Some("cpp")),
+        (format!(r#"{{"name": "n", "language": "TypeScript", {scripts}}}"#), Some("typescript")),
         (
             r#"{"language": "js", "reward_model": {"ground_truth": {"inputs": ["1"], "outputs": ["2"]}}}"#.to_owned(),
             Some("javascript"),

@@ -36,7 +36,11 @@ impl AbsoluteZero {
         let simple = programs.filter(|program| is_simple(program)).map(|program| (program, 1.0)).collect();
         let count = generator.random_range(1..=MOST_HELPERS);
         let chosen = weighted_sample(simple, count, generator);
-        chosen.into_iter().enumerate().filter_map(|(number, program)| renamed(program, number)).collect()
+        chosen
+            .into_iter()
+            .enumerate()
+            .filter_map(|(number, program)| renamed(program, "f", &helper_name(number)))
+            .collect()
     }
 }
 
@@ -56,16 +60,15 @@ fn is_simple(program: &str) -> bool {
     one_function == Some(true)
 }
 
-/// The program with `f` under the name of a helper.
-fn renamed(program: &str, number: usize) -> Option<String> {
-    let name = helper_name(number);
+/// The program with a name of it in place of another, but for attributes.
+pub(super) fn renamed(program: &str, old: &str, new: &str) -> Option<String> {
     with_syntax(program, |parsed| {
         let (mut text, mut at, mut after_dot) = (String::with_capacity(program.len()), 0, false);
         for token in parsed.tokens() {
             let range = range(token);
-            if token.kind() == TokenKind::Name && &program[range.clone()] == "f" && !after_dot {
+            if token.kind() == TokenKind::Name && &program[range.clone()] == old && !after_dot {
                 text.push_str(&program[at..range.start]);
-                text.push_str(&name);
+                text.push_str(new);
                 at = range.end;
             }
             after_dot = token.kind() == TokenKind::Dot;
@@ -131,8 +134,8 @@ mod tests {
     fn a_helper_is_the_program_under_another_name() {
         let program = "import math\ndef f(x):\n    s = f'{x} f'\n    return x.f + f(x - 1) if x else math.f(s)";
         let want = "import math\ndef g_1(x):\n    s = f'{x} f'\n    return x.f + g_1(x - 1) if x else math.f(s)";
-        assert_eq!(renamed(program, 1).as_deref(), Some(want));
-        assert_eq!(renamed("def f(x:", 0), None);
+        assert_eq!(renamed(program, "f", "g_1").as_deref(), Some(want));
+        assert_eq!(renamed("def f(x:", "f", "g_0"), None);
         assert!(is_simple(program) && is_simple("def f(x):\n    def h(y):\n        return y\n    return h(x)"));
         for other in [
             "def g_0(x):\n    return x\n\n\ndef f(x):\n    return g_0(x)",

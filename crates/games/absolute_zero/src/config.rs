@@ -116,6 +116,10 @@ impl GameSettings for AbsoluteZeroSettings {
             return Err(invalid_value("task_types", names.join(", "), "name one or more task types, each once"));
         }
         check_language(config)?;
+        if config.shared.waypoint_credit > 0.0 && !own.task_types.contains(&TaskType::Deduction) {
+            let allowed = "use `0`, or name `deduction` in `task_types`: only its tasks have traces";
+            return Err(invalid_value("waypoint_credit", config.shared.waypoint_credit, allowed));
+        }
         check_counts(&[
             ("proposals_per_type", own.proposals_per_type, 0, 65_536),
             ("tasks_per_type", own.tasks_per_type, 1, 65_536),
@@ -168,6 +172,10 @@ fn check_language(config: &AbsoluteZeroConfig) -> Result<(), ConfigError> {
     if own.composite_share > 0.0 {
         let allowed = "use `0` with `language = \"javascript\"`: helpers are functions of Python";
         return Err(invalid_value("composite_share", own.composite_share, allowed));
+    }
+    if shared.waypoint_credit > 0.0 {
+        let allowed = "use `0` with `language = \"javascript\"`: only programs in Python are traced";
+        return Err(invalid_value("waypoint_credit", shared.waypoint_credit, allowed));
     }
     match shared.intrinsic.keys().next() {
         Some(name) => {

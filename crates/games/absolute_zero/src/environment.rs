@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 
 use veriplay_core::{
-    Attempt, Digest, Execute, FinishReason, Proposal, ProposalVerdict, Provenance, Question, Rollout, TaskType,
+    Attempt, Digest, Execute, FinishReason, Proposal, ProposalVerdict, Provenance, Question, Rollout, Status, TaskType,
+    Verdict,
 };
 use veriplay_selfplay::admission::{Admission, IsKnown, JudgedProposal};
 use veriplay_selfplay::environment::{
     Environment, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, ProposalToJudge,
     SamplingCall, Stage, TaskEpisode,
 };
-use veriplay_selfplay::judgement::{JudgedResponse, Judging, Never, ProposalPosition, Seeds, run_undecided};
+use veriplay_selfplay::judgement::{
+    JudgedResponse, Judging, Never, ProposalPosition, Seeds, rule_verdict, run_undecided,
+};
 use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::randomness::derive_seed;
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
@@ -20,6 +23,7 @@ use veriplay_verifier::{
 };
 
 use super::composites::with_helpers;
+use super::documents::{DOCUMENT_SHOWN, shares_window};
 use super::{AbsoluteZero, AbsoluteZeroRequest, Derivation, TripletTask, proposal_key};
 
 /// Seeds the jobs that judge answers. One for all: a program that depends on it is judged on this one.
@@ -64,7 +68,13 @@ impl Environment for AbsoluteZero {
             };
             ReadProposal { attempt, known, provenance: provenance(one.proposed) }
         };
-        self.judge_read(execute, proposals.iter().enumerate().map(&mut read).collect())
+        let mut judged = self.judge_read(execute, proposals.iter().enumerate().map(&mut read).collect());
+        for (one, judged) in proposals.iter().zip(&mut judged) {
+            if let Some(document) = &one.request.document {
+                self.refuse_shown(document, judged);
+            }
+        }
+        judged
     }
 
     fn judge_derived(
@@ -220,6 +230,17 @@ impl AbsoluteZero {
             Err(dropped) => JudgedProposal { verdict: Err(dropped), task: None, known, guess_rate: None, detail },
         };
         read.into_iter().zip(judged).map(judgement).collect()
+    }
+
+    /// Refuses a valid proposal whose solvers would be shown a part of the document that its proposer has read.
+    fn refuse_shown(&self, document: &str, judged: &mut JudgedProposalOf<Self>) {
+        let is_valid = judged.verdict.as_ref().is_ok_and(|verdict| verdict.status == Status::Valid);
+        let prompt = judged.task.as_ref().filter(|_| is_valid).map(|task| self.solver_prompt(&task.question));
+        if prompt.is_some_and(|prompt| shares_window(document, &prompt.text())) {
+            let detail = "the prompt of its solvers holds a part of the document";
+            judged.verdict = Ok(Verdict { total: 1, ..rule_verdict(Status::Invalid, DOCUMENT_SHOWN, detail) });
+            (judged.task, judged.guess_rate) = (None, None);
+        }
     }
 
     fn read_proposal(&self, one: &ProposalToJudge<'_, Self>) -> Attempt {

@@ -13,6 +13,7 @@
 mod composites;
 mod config;
 mod derivations;
+mod documents;
 mod drafts;
 mod environment;
 mod metrics;
@@ -29,7 +30,7 @@ use veriplay_core::{
 };
 use veriplay_python::Python;
 use veriplay_verifier::languages::{is_python, language_of, literals_of};
-use veriplay_verifier::{Format, ProposalGate, format_in};
+use veriplay_verifier::{Format, ProposalGate, format_in, waypoints};
 
 use prompts::PromptFormat;
 use veriplay_selfplay::advantages::EpisodeNotes;
@@ -46,6 +47,7 @@ use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskContent, TaskPool};
 
 pub use config::{AbsoluteZeroConfig, AbsoluteZeroSettings};
 pub use derivations::{Derivation, easier_variants};
+pub use documents::{DOCUMENT_SHOWN, as_program, shares_window};
 pub use drafts::draft_tasks;
 pub use metrics::{AbsoluteZeroMetrics, ProposalCounts, RoleMetrics, Triplets, step_metrics};
 
@@ -108,12 +110,15 @@ pub struct AbsoluteZeroRequest {
     /// The functions that the program must call; none in most proposals.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub helpers: Vec<String>,
+    /// The function that the proposer reads, and of which its solvers may be shown nothing; none in most proposals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
 }
 
 impl AbsoluteZeroRequest {
     /// A request for a new program with an input.
     pub const fn new(task_type: TaskType) -> Self {
-        Self { task_type, given: None, begun: None, helpers: Vec::new() }
+        Self { task_type, given: None, begun: None, helpers: Vec::new(), document: None }
     }
 
     /// A request for inputs to a program: an induction task.
@@ -150,10 +155,15 @@ impl AbsoluteZero {
         Ok(Self { base: GameBase { settings, guard, evaluation }, own, tasks, format, responses })
     }
 
-    /// The prompt that asks a solver, behind the examples of its type. A question is no example of itself.
+    /// The prompt that asks a solver, behind the examples of its type.
     fn solver_prompt(&self, question: &Question) -> Prompt {
+        self.format.solver_prompt(question, &self.shown_examples(question))
+    }
+
+    /// The answered examples in the prompt of a question, which is no example of itself.
+    fn shown_examples<'a>(&'a self, question: &'a Question) -> Vec<&'a Question> {
         let others = self.examples(question.task_type()).filter(|example| *example != question);
-        self.format.solver_prompt(question, &others.take(self.base.settings.examples).collect::<Vec<_>>())
+        others.take(self.base.settings.examples).collect()
     }
 
     /// Has the policy imitate the executed answers of tasks that were solved at most at the rate of the settings, or choose them in pairs.
@@ -215,6 +225,9 @@ impl AbsoluteZero {
 impl Game for AbsoluteZero {
     type Metrics = AbsoluteZeroMetrics;
 
+    const HAS_PRIVILEGED_PROMPTS: bool = true;
+    const HAS_WAYPOINTS: bool = true;
+
     fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
         step.propose(|proposing| self.proposers(proposing))?;
         let tasks = step.draw(|choice| self.choose_tasks(choice))?;
@@ -251,6 +264,16 @@ impl Game for AbsoluteZero {
             }
             Part::Verification | Part::Deferred => EpisodeNotes::default(),
         }
+    }
+
+    fn privileged_prompt(&self, task: &TripletTask) -> Option<Prompt> {
+        Some(self.format.privileged_prompt(&task.question, &self.shown_examples(&task.question)))
+    }
+
+    /// Of deduction tasks: solvers of others do not follow the program on an input.
+    fn waypoints(&self, execute: &dyn Execute, tasks: &[&TripletTask]) -> Vec<Option<Vec<String>>> {
+        let questions: Vec<&Question> = tasks.iter().map(|task| &task.question).collect();
+        waypoints(execute, &self.tasks.gate, &questions)
     }
 
     fn text_weight(&self) -> Option<(&'static str, f64)> {

@@ -3,7 +3,7 @@
 //!
 //! One file a format; each is in [`PROMPT_FORMATS`] under its file's name. The verifier has a format of the same name that
 //! extracts attempts from responses; a test holds that it reads back what `answer_text` and `proposal_text` write.
-//! Invariant: a solver prompt never contains what only the judge may see.
+//! Invariant: a solver prompt never contains what only the judge may see. A privileged prompt does, and nobody answers it.
 
 mod compact;
 mod direct;
@@ -11,9 +11,13 @@ mod think;
 
 pub use compact::solver_text_parts;
 
-use veriplay_core::{JAVASCRIPT, Language, Prompt, PromptContent, Proposal, Question, Role, TaskType};
+use veriplay_core::{
+    JAVASCRIPT, Language, Literals, MessageRole, Prompt, PromptContent, Proposal, Question, Role, TaskType,
+};
+use veriplay_python::Python;
 
 use veriplay_selfplay::registry::registry;
+use veriplay_verifier::formats::compact::REFERENCE;
 use veriplay_verifier::languages::is_python;
 
 use think::Think;
@@ -31,6 +35,8 @@ pub struct ProposerRequest<'a> {
     pub begun: Option<&'a str>,
     /// Functions that the program must call, by the names that they define. Formats but `think` have none.
     pub helpers: &'a [String],
+    /// A function that the program shall take an idea from, and no part of. `compact` shows none; an induction proposer is given it as its program.
+    pub document: Option<&'a str>,
     /// How many inputs an induction proposal must have.
     pub inputs: usize,
 }
@@ -59,6 +65,11 @@ pub trait PromptFormat: Sync {
     /// The response that makes this proposal.
     fn proposal_text(&self, proposal: &Proposal) -> String;
 
+    /// How values are written in its language.
+    fn literals(&self) -> &'static dyn Literals {
+        &Python
+    }
+
     /// Text that ends a response, where the model's end token alone does not.
     fn stop(&self, _role: Role, _task_type: TaskType) -> &'static [&'static str] {
         &[]
@@ -69,6 +80,19 @@ pub trait PromptFormat: Sync {
         let (role, task_type) = (Role::SOLVER, question.task_type());
         let content = self.solver_content(question, examples);
         Prompt::new(role, content).with_task_type(task_type).with_stop(self.stop(role, task_type).iter().copied())
+    }
+
+    /// The prompt of a solver that also shows the right answer: what was written without it is scored behind it.
+    fn privileged_prompt(&self, question: &Question, examples: &[&Question]) -> Prompt {
+        let (mut prompt, answer) = (self.solver_prompt(question, examples), bare_answer(self.literals(), question));
+        match &mut prompt.content {
+            PromptContent::Text(text) => text.insert_str(0, &format!("{REFERENCE}{answer}")),
+            PromptContent::Messages(messages) => {
+                let asked = messages.iter_mut().rfind(|message| message.role == MessageRole::User);
+                asked.into_iter().for_each(|asked| asked.content += &format!("\n\nA right answer is:\n{answer}"));
+            }
+        }
+        prompt
     }
 
     /// A proposer's prompt.
@@ -91,4 +115,14 @@ pub fn by_name_in(language: &dyn Language, name: &str) -> Option<&'static dyn Pr
     }
     let format: &'static dyn PromptFormat = &Think::JAVASCRIPT;
     (language.names() == JAVASCRIPT.names() && format.name() == name).then_some(format)
+}
+
+/// The right answer to a question, and nothing around it.
+fn bare_answer(literals: &dyn Literals, question: &Question) -> String {
+    match question {
+        Question::Deduction { pair, .. } => literals.write(&pair.output),
+        Question::Abduction { pair, .. } => literals.write_arguments(&pair.input),
+        Question::Induction { reference, .. } => reference.clone(),
+        Question::Error { exception, .. } => exception.clone(),
+    }
 }

@@ -115,14 +115,14 @@ impl AbsoluteZero {
 impl AbsoluteZero {
     /// The prompt that asks a proposer. Where no references are drawn, the examples of the type show what is asked for.
     pub(super) fn proposer_prompt(&self, request: &AbsoluteZeroRequest, references: Vec<&Question>) -> Prompt {
-        let AbsoluteZeroRequest { task_type, given, begun, helpers } = request;
-        let (task_type, given, begun) = (*task_type, given.as_deref(), begun.as_deref());
+        let AbsoluteZeroRequest { task_type, given, begun, helpers, document } = request;
+        let (task_type, given, begun, document) = (*task_type, given.as_deref(), begun.as_deref(), document.as_deref());
         let references = match references.is_empty() {
             true => self.examples(task_type).take(self.base.settings.examples).collect(),
             false => references,
         };
         let inputs = self.own.induction_inputs();
-        self.format.proposer_prompt(&ProposerRequest { task_type, references, given, begun, helpers, inputs })
+        self.format.proposer_prompt(&ProposerRequest { task_type, references, given, begun, helpers, document, inputs })
     }
 }
 

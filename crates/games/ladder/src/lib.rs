@@ -119,8 +119,8 @@ impl ScriptSetup for LadderTables {
         base.describe_step_with(jobs).into_iter().chain([own]).collect()
     }
 
-    fn script(&self) -> Box<dyn Script<AbsoluteZero>> {
-        Box::new(self.ladder.clone())
+    fn script(&self, _base: &AbsoluteZeroSetup) -> Result<Box<dyn Script<AbsoluteZero>>, Failure> {
+        Ok(Box::new(self.ladder.clone()))
     }
 }
 

@@ -5,16 +5,16 @@
 //! 1. Targets are drawn of the pool, tasks that no attempt solved when they were last attempted, and other tasks as in Absolute Zero.
 //! 2. For each target the policy is asked for one task, with the target as the reference of its prompt.
 //! 3. Solvers attempt the proposals, the targets and the other tasks.
-//! 4. A valid proposal whose solve rate s is in 0 < s ≤ `sgs.max_rate` is rewarded by guide · (1 − s), and any other valid one by 0. The
+//! 4. A valid proposal whose solve rate s is in 0 < s ≤ `sgs.max_rate` is worth guide · (1 − s), and any other valid one 0. What those of the step
+//!    are worth is scaled to [0, 1], so that the least is rewarded by 0 and the greatest by 1; where all are worth the same, it stays as it is. The
 //!    configuration's reward says what a refused one gets.
 //!
 //! # Choices
 //! The guide is 0 where the proposal's program does what the target's does (their signatures are equal), and else the similarity of the two programs,
 //! as the intrinsic reward `novelty` has it: what is near a task that nobody solves leads to it. The paper has a model grade that, and takes the 70th
-//! percentile of the mixed rates as the bound, and scales the rewards of a batch to [0, 1]; its solvers imitate right answers. `sgs.max_rate` below 1/4
-//! is the bound of STP (arXiv 2502.00212), which also asks that the solution uses what was shown. A target's program at an input of another type has no
-//! equal signature, and is known by its text.
-//! What guesses earn is taken off, as of other rewards. Induction tasks are no targets: their proposers are given a program. With
+//! percentile of the mixed rates as the bound; its solvers imitate right answers. `sgs.max_rate` below 1/4 is the bound of STP (arXiv 2502.00212),
+//! which also asks that the solution uses what was shown. A target's program at an input of another type has no equal signature, and is known by
+//! its text. What guesses earn is taken off, as of other rewards. Induction tasks are no targets: their proposers are given a program. With
 //! `game.proposer = "none"` it is reinforcement learning on the pool, and on its unsolved tasks more often: the control.
 //!
 //! # Invariants
@@ -133,18 +133,16 @@ impl Sgs {
         let proposals: Vec<GuidedProposal<'_>> = proposals.collect();
         let tasks: Vec<&TripletTask> = proposals.iter().flat_map(|one| [one.task, one.target]).collect();
         let behaviours = game.behaviours(step.execute(), &tasks);
-        let rewards = proposals.iter().zip(behaviours.chunks(2)).map(|(one, both)| {
+        let rewards = proposals.iter().zip(behaviours.chunks(2)).filter_map(|(one, both)| {
             // Where the host failed, nobody knows.
             let leads = both[0].is_some() && both[1].is_some() && both[0] != both[1];
             let guide = if leads { similarity(one.task, one.target) } else { 0.0 };
-            (one.place, self.worth(guide, one.count, one.guess_rate))
+            Some((one.place, self.worth(guide, one.count, one.guess_rate)?))
         });
-        let rewards: Vec<(usize, Option<f64>)> = rewards.collect();
-        for (index, worth) in rewards {
-            if let Some(worth) = worth {
-                let response = Response { part: Part::Proposal, index };
-                step.reward(response, Reward::single("guide", worth))?;
-            }
+        let (places, mut rewards): (Vec<usize>, Vec<f64>) = rewards.unzip();
+        scale(&mut rewards);
+        for (index, reward) in places.into_iter().zip(rewards) {
+            step.reward(Response { part: Part::Proposal, index }, Reward::single("guide", reward))?;
         }
         Ok(())
     }
@@ -157,6 +155,15 @@ impl Sgs {
         }
         let known = (1.0 - guess_rate.unwrap_or_default() / rate).max(0.0);
         Some(guide * (1.0 - rate) * known)
+    }
+}
+
+/// Has numbers reach from 0 to 1. Those that are all equal stay as they are: nothing tells them apart.
+fn scale(numbers: &mut [f64]) {
+    let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if greatest > least {
+        numbers.iter_mut().for_each(|number| *number = (*number - least) / (greatest - least));
     }
 }
 
@@ -232,8 +239,8 @@ impl ScriptSetup for SgsTables {
         base.describe_step_with(jobs).into_iter().chain([own]).collect()
     }
 
-    fn script(&self) -> Box<dyn Script<AbsoluteZero>> {
-        Box::new(self.sgs.clone())
+    fn script(&self, _base: &AbsoluteZeroSetup) -> Result<Box<dyn Script<AbsoluteZero>>, Failure> {
+        Ok(Box::new(self.sgs.clone()))
     }
 }
 
@@ -264,6 +271,22 @@ mod tests {
             (1.0, 0, 0, None, None),
         ] {
             assert_eq!(sgs.worth(guide, SolveCount { solved, judged }, guess_rate), want, "{guide} {solved} {judged}");
+        }
+    }
+
+    #[test]
+    fn what_the_proposals_of_a_step_are_worth_is_scaled_and_equal_numbers_stay() {
+        for (mut worths, want) in [
+            (vec![0.75, 0.3, 0.0], vec![1.0, 0.4, 0.0]),
+            (vec![0.2, 0.5, 0.35], vec![0.0, 1.0, 0.5]),
+            (vec![0.3, 0.3], vec![0.3, 0.3]),
+            (vec![0.0, 0.0], vec![0.0, 0.0]),
+            (vec![0.6], vec![0.6]),
+            (vec![], vec![]),
+        ] {
+            scale(&mut worths);
+            let thousandths = |numbers: &[f64]| numbers.iter().map(|one| (one * 1e3).round()).collect::<Vec<_>>();
+            assert_eq!(thousandths(&worths), thousandths(&want));
         }
     }
 
@@ -345,7 +368,8 @@ mod tests {
         });
         let rewards: Vec<f64> = rewards.collect::<Option<_>>().expect("all were attempted");
         assert_eq!((rewards.len(), rewards[0], rewards[2]), (4, 0.0, 0.0));
-        assert!([rewards[1], rewards[3]].iter().all(|reward| *reward > 0.0 && *reward <= 0.5), "{rewards:?}");
+        assert!([rewards[1], rewards[3]].iter().all(|reward| *reward > 0.0), "{rewards:?}");
+        assert_eq!(rewards.into_iter().fold(0.0, f64::max), 1.0);
         let again = game.replay(&executor, &second.records).expect("no host fault");
         assert_eq!(again.verdicts, again.same);
     }

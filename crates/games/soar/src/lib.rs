@@ -4,18 +4,20 @@
 //! 1. Proposers write tasks as in Absolute Zero. Valid ones are drawn into batches at random, and solvers attempt them.
 //! 2. Solvers attempt tasks of the pool. The update learns from these attempts alone.
 //! 3. Behind the update, each batch has a trial: the share of right attempts at hard seed tasks is measured, the policy takes `soar.updates` steps on
-//!    the attempts at the batch, the share is measured again, and the policy goes back to what it was.
+//!    the attempts at the batch, the share is measured again, and the policy goes back to what it was. Where the mean progress of the last three
+//!    steps is above `soar.promote_above`, the policy keeps the weights behind the best trial of the step instead: the student is promoted.
 //! 4. In the next step every proposal of a batch is rewarded by the batch's progress, the difference of the two shares. A proposal that was refused
 //!    has −0.5, and one that is known −0.25.
 //!
 //! # Choices
-//! The paper's teacher writes for one student, which takes its batch over where that has helped. Here the policy is both, and what it proposed enters
-//! the pool, where later steps learn from it. Hard means that the last attempts were not all right. The trial's steps have the learning rate of the
-//! update. With `game.proposer = "none"` it is reinforcement learning on the pool alone: the control.
+//! The paper's teacher writes for one student, which learns by promotion alone. Here the policy is both, it also learns from the pool, and what it
+//! proposed enters the pool. The progress of a step is the mean over its trials. A step without trials counts in no mean, a promotion begins a new
+//! one, and a trial without progress is never kept. Hard means that the last attempts were not all right. The trial's steps have the learning rate
+//! of the update. With `game.proposer = "none"` it is reinforcement learning on the pool alone: the control.
 //!
 //! # Invariants
-//! Those of Absolute Zero. A trial leaves weights, optimizer and version as they were. No trial measures a task that the policy is evaluated on, or
-//! one that a proposer wrote in a step.
+//! Those of Absolute Zero. A trial that is not kept leaves weights, optimizer and version as they were. No trial measures a task that the policy is
+//! evaluated on, or one that a proposer wrote in a step.
 
 use std::sync::Arc;
 
@@ -24,7 +26,7 @@ use veriplay_absolute_zero::setup::AbsoluteZeroSetup;
 use veriplay_absolute_zero::{AbsoluteZero, TripletTask};
 use veriplay_console::exit::{Failure, bad_value};
 use veriplay_console::progress::counted;
-use veriplay_core::{Reward, Role, Rollout, Sample, Status, TrainBatch};
+use veriplay_core::{Reward, Role, Rollout, Sample, Snapshot, Status, TrainBatch};
 use veriplay_run::scripted_setup::{ScriptSetup, ScriptedSetup};
 use veriplay_selfplay::admission::Admission;
 use veriplay_selfplay::after_update::AfterUpdate;
@@ -44,6 +46,11 @@ pub const NAME: &str = "soar";
 /// What a step leaves: the trials, and the proposals that wait for them.
 const TRIALS: &str = "soar/trials";
 const PROPOSALS: &str = "soar/proposals";
+
+/// The progress of the last steps, as bits of numbers.
+const PROGRESS: &str = "soar/progress";
+/// How many steps decide on a promotion.
+const DECIDING_STEPS: usize = 3;
 
 /// The tables of Absolute Zero, and `[soar]`.
 pub type SoarSetup = ScriptedSetup<SoarTables>;
@@ -67,6 +74,9 @@ pub struct Soar {
     pub updates: usize,
     /// Tasks of the pool that show what a trial has taught.
     pub measured_tasks: usize,
+    /// The mean progress of three steps above which the weights behind the best trial are kept. Absent means that no trial is kept.
+    #[serde(default)]
+    pub promote_above: Option<f64>,
 }
 
 /// The trials of a step, and what each of its held proposals is worth.
@@ -136,6 +146,7 @@ impl Script<AbsoluteZero> for Soar {
             return Ok(());
         }
         let (before, start) = (measure(after, &measured)?, after.snapshot()?);
+        let (mut most, mut best) = (0.0, None);
         for trial in &mut left.trials {
             (trial.before, trial.after) = (before, before);
             let Some(batch) = train_batch(std::mem::take(&mut trial.tasks)) else { continue };
@@ -143,10 +154,16 @@ impl Script<AbsoluteZero> for Soar {
                 after.train(&batch, after.learning_rate())?;
             }
             trial.after = measure(after, &measured)?;
+            if self.promote_above.is_some() && trial.progress() > most {
+                (most, best) = (trial.progress(), Some(after.snapshot()?));
+            }
             after.restore(&start)?;
         }
         let progress = left.trials.iter().map(Trial::progress).sum::<f64>() / left.trials.len() as f64;
         after.fact("progress", progress);
+        if let Some(bound) = self.promote_above {
+            promote(after, bound, progress, best.as_ref())?;
+        }
         after.defer(TRIALS, json(&left)?);
         Ok(())
     }
@@ -197,6 +214,28 @@ impl Soar {
         let drawn = weighted_sample(hard.map(|entry| (&entry.task, 1.0)).collect(), self.measured_tasks, generator);
         drawn.into_iter().cloned().collect()
     }
+}
+
+/// Keeps the weights behind the best trial of a step with this progress, where the last steps have made enough of it.
+fn promote(
+    after: &mut AfterUpdate<'_, AbsoluteZero>,
+    bound: f64,
+    progress: f64,
+    best: Option<&Snapshot>,
+) -> Result<(), PlayError> {
+    let left = after.take(PROGRESS).map(serde_json::from_value::<Vec<u64>>).transpose().map_err(no_json)?;
+    let mut last = left.unwrap_or_default();
+    last.push(progress.to_bits());
+    last.drain(..last.len().saturating_sub(DECIDING_STEPS));
+    let mean = last.iter().map(|bits| f64::from_bits(*bits)).sum::<f64>() / DECIDING_STEPS as f64;
+    let student = best.filter(|_| last.len() == DECIDING_STEPS && mean > bound);
+    if let Some(student) = student {
+        after.restore(student)?;
+        last.clear();
+    }
+    after.fact("promoted", f64::from(u8::from(student.is_some())));
+    after.defer(PROGRESS, serde_json::to_value(last).map_err(no_json)?);
+    Ok(())
 }
 
 /// Gives the proposals of the last step what their trials were worth.
@@ -268,7 +307,7 @@ fn json(trials: &Trials) -> Result<serde_json::Value, PlayError> {
 }
 
 fn no_json(error: serde_json::Error) -> PlayError {
-    PlayError::Setup(format!("`{TRIALS}` is deferred, and no list of trials: {error}"))
+    PlayError::Setup(format!("what `soar` has deferred is no list of trials or of their progress: {error}"))
 }
 
 impl ScriptSetup for SoarTables {
@@ -277,7 +316,7 @@ impl ScriptSetup for SoarTables {
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval", "soar"];
 
     fn validate(&self, base: &AbsoluteZeroSetup) -> Result<(), Failure> {
-        let Soar { batches, tasks_per_batch, updates, measured_tasks } = self.soar;
+        let Soar { batches, tasks_per_batch, updates, measured_tasks, promote_above } = self.soar;
         for (key, count) in [
             ("soar.batches", batches),
             ("soar.tasks_per_batch", tasks_per_batch),
@@ -287,6 +326,9 @@ impl ScriptSetup for SoarTables {
             if !(1..=65_536).contains(&count) {
                 return Err(bad_value(key, &count, "a whole number from 1 to 65536"));
             }
+        }
+        if let Some(bound) = promote_above.filter(|bound| !(0.0..1.0).contains(bound)) {
+            return Err(bad_value("soar.promote_above", &bound, "from 0 to below 1, or left out: no trial is kept"));
         }
         let fresh = base.game.own.fresh_fraction;
         if fresh != 0.0 {
@@ -309,18 +351,21 @@ impl ScriptSetup for SoarTables {
     }
 
     fn describe_step(&self, base: &AbsoluteZeroSetup) -> Vec<String> {
-        let Soar { batches, tasks_per_batch, updates, measured_tasks } = self.soar;
+        let Soar { batches, tasks_per_batch, updates, measured_tasks, promote_above } = self.soar;
         let (trials, proposals) = (counted(batches, "trial"), counted(tasks_per_batch, "proposal"));
         let (updates, tasks) = (counted(updates, "update"), counted(measured_tasks, "task"));
         let own = format!("behind it at most {trials}, each of {updates} on {proposals} and measured on {tasks}");
+        let kept = promote_above.map(|bound| {
+            format!("the best is kept where the mean progress of {DECIDING_STEPS} steps is above {bound}")
+        });
         // Attempts at the batches, and measurements before and after the trials.
         let attempted = batches * tasks_per_batch + (batches + 1) * measured_tasks;
         let jobs = attempted * base.game.shared.group_size;
-        base.describe_step_with(jobs).into_iter().chain([own]).collect()
+        base.describe_step_with(jobs).into_iter().chain([own]).chain(kept).collect()
     }
 
-    fn script(&self) -> Box<dyn Script<AbsoluteZero>> {
-        Box::new(self.soar.clone())
+    fn script(&self, _base: &AbsoluteZeroSetup) -> Result<Box<dyn Script<AbsoluteZero>>, Failure> {
+        Ok(Box::new(self.soar.clone()))
     }
 }
 
@@ -331,7 +376,7 @@ mod tests {
     use veriplay_console::isolation::Isolation;
     use veriplay_core::{
         Learn, LearnError, Policy, PolicyError, PolicyVersion, PreferenceBatch, Prompt, Question, Sampling,
-        ScriptedPolicy, ScriptedRequest, Snapshot, TaskType, Update, Value,
+        ScriptedPolicy, ScriptedRequest, TaskType, Update, Value,
     };
     use veriplay_run::builtin_configs;
     use veriplay_run::game_setup::GameSetup;
@@ -407,7 +452,7 @@ mod tests {
     fn setup() -> SoarSetup {
         let text = builtin_configs::find(NAME).expect("it is built in").text;
         let mut setup = PlayConfig::<SoarSetup>::parse(text, NAME.as_ref()).expect("it is valid").setup;
-        setup.own.soar = Soar { batches: 2, tasks_per_batch: 1, updates: 1, measured_tasks: 8 };
+        setup.own.soar = Soar { batches: 2, tasks_per_batch: 1, updates: 1, measured_tasks: 8, promote_above: None };
         let AbsoluteZeroSetup { game, tasks, eval, .. } = &mut setup.base;
         (game.own.task_types, game.own.proposals_per_type) = (vec![TaskType::Deduction], 2);
         (game.own.tasks_per_type, game.shared.group_size) = (4, 2);
@@ -417,12 +462,8 @@ mod tests {
         setup
     }
 
-    #[test]
-    fn a_proposal_is_rewarded_by_what_its_batch_teaches_and_a_trial_leaves_nothing_behind() {
-        let (executor, game) = setup().open(Isolation::Thread).expect("the image is there");
-        let mut student = Student::default();
-        let mut state: GameState<TripletTask> =
-            game.init(&StepContext { policy: &student, execute: &executor, seed: 1 }).expect("seeds");
+    /// The answers to the tasks of the pool, by the ends of their prompts.
+    fn answers(state: &GameState<TripletTask>) -> Vec<(String, String)> {
         let answers = state.pool.entries().iter().filter_map(|entry| match &entry.task.question {
             Question::Deduction { program, pair } => {
                 let asked = format!("{program}<I>{}<O>", Value::arguments_text(&pair.input));
@@ -430,7 +471,16 @@ mod tests {
             }
             _ => None,
         });
-        student.answers = answers.collect();
+        answers.collect()
+    }
+
+    #[test]
+    fn a_proposal_is_rewarded_by_what_its_batch_teaches_and_a_trial_leaves_nothing_behind() {
+        let (executor, game) = setup().open(Isolation::Thread).expect("the image is there");
+        let mut student = Student::default();
+        let mut state: GameState<TripletTask> =
+            game.init(&StepContext { policy: &student, execute: &executor, seed: 1 }).expect("seeds");
+        student.answers = answers(&state);
         let context = StepContext { policy: &student, execute: &executor, seed: 1 };
         let first = game.step(&context, &mut state, 0).expect("a step");
         assert!(first.batches.is_empty(), "nothing is known of the proposals, and nothing else was solved");
@@ -454,6 +504,53 @@ mod tests {
         assert_eq!(again.verdicts, again.same);
     }
 
+    fn tokens(text: &str) -> Vec<u32> {
+        text.chars().map(u32::from).collect()
+    }
+
+    /// A trial on one attempt at a task with this prompt.
+    fn trial(prompt: &str) -> Trial {
+        let attempt = LearnedAttempt { tokens: tokens("1"), logprobs: Vec::new(), advantage: 0.5 };
+        let task = AttemptedTask { rate: 0.5, prompt: tokens(prompt), attempts: vec![attempt] };
+        Trial { tasks: vec![task], ..Trial::default() }
+    }
+
+    /// Six steps in which the first of two trials teaches: progress and promotion of each, the skill of the student behind them, and the state.
+    fn six_steps(bound: f64, is_resumed: bool) -> (Vec<(f64, f64)>, usize, String) {
+        let mut setup = setup();
+        setup.own.soar.promote_above = Some(bound);
+        let (executor, game) = setup.open(Isolation::Thread).expect("the image is there");
+        let mut student = Student::default();
+        let mut state: GameState<TripletTask> =
+            game.init(&StepContext { policy: &student, execute: &executor, seed: 1 }).expect("seeds");
+        student.answers = answers(&state);
+        let mut numbers = Vec::new();
+        for step in 0..6 {
+            let trials = Trials { worths: Vec::new(), trials: vec![trial("12345"), trial("54321")] };
+            state.deferred.insert(TRIALS.to_owned(), json(&trials).expect("JSON"));
+            let policy = UpdatedPolicy::Learner(&mut student);
+            let update = StepUpdate { policy, execute: &executor, seed: 1, step, learning_rate: 0.1 };
+            let stated = game.after_update(update, &mut state).expect("two trials");
+            numbers.push((stated["progress"], stated["promoted"]));
+            if is_resumed {
+                let saved = serde_json::to_string(&state).expect("JSON");
+                state = serde_json::from_str(&saved).expect("a state");
+            }
+        }
+        (numbers, student.skill, serde_json::to_string(&state).expect("JSON"))
+    }
+
+    #[test]
+    fn the_best_trial_is_kept_where_three_steps_made_progress_and_a_resumed_run_keeps_the_same() {
+        let played = six_steps(0.01, false);
+        let three = [(0.25, 0.0), (0.25, 0.0), (0.25, 1.0)];
+        assert_eq!((&played.0[..3], &played.0[3..], played.1), (&three[..], &three[..], 2));
+        assert_eq!(six_steps(0.01, true), played);
+        // The mean is 0.25, which is not above it.
+        let (numbers, skill, _) = six_steps(0.25, false);
+        assert_eq!((numbers, skill), (vec![(0.25, 0.0); 6], 0));
+    }
+
     #[test]
     fn proposals_that_are_attempted_outside_of_their_trials_are_refused() {
         let mut setup = setup();
@@ -464,5 +561,8 @@ mod tests {
         (setup.base.game.own.fresh_fraction, setup.own.soar.updates) = (0.0, 0);
         let failure = setup.own.validate(&setup.base).expect_err("a trial without an update");
         assert!(failure.to_string().contains("`soar.updates`"), "{failure}");
+        (setup.own.soar.updates, setup.own.soar.promote_above) = (1, Some(-0.1));
+        let failure = setup.own.validate(&setup.base).expect_err("what does harm would be kept");
+        assert!(failure.to_string().contains("`soar.promote_above`"), "{failure}");
     }
 }

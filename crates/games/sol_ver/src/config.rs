@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use veriplay_selfplay::preferences::{Objective, PreferenceSchedule, UpdateSchedule};
 use veriplay_selfplay::settings::{
-    ConfigError, GameConfig, GameSettings, SharedSettings, check_counts, check_numbers, invalid_value,
+    ConfigError, GameConfig, GameSettings, SharedSettings, check_counts, check_numbers, check_positive, invalid_value,
 };
+use veriplay_verifier::agreement::TEST_TIERS;
 
 use super::prompts;
 
@@ -76,6 +77,43 @@ pub enum EvalCandidate {
     Own,
 }
 
+/// How codes are rewarded by the tiers of tests that they pass.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TierRewards {
+    /// What each tier weighs: basic, medium, high and edge.
+    pub weights: [f64; TEST_TIERS],
+    /// `easy_first`, or `hard_first`: from which side tiers open.
+    pub order: TierOrder,
+    /// One tier counts from step 0, the others from 0.2, 0.4 and 0.6 of so many steps.
+    pub steps: u64,
+}
+
+/// From which side tiers open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TierOrder {
+    /// Basic tests first, for weak models.
+    EasyFirst,
+    /// Edge tests first, for strong ones.
+    HardFirst,
+}
+
+impl TierRewards {
+    fn check(&self, rewarded: bool) -> Result<(), ConfigError> {
+        let weights = format!("{:?}", self.weights);
+        if !rewarded {
+            let allowed = "leave `tiers` out, or use objective `policy_gradient`, whose rewards they make";
+            return Err(invalid_value("tiers.weights", weights, allowed));
+        }
+        if self.weights.iter().all(|weight| *weight == 0.0) {
+            return Err(invalid_value("tiers.weights", weights, "give at least one tier a weight above `0`"));
+        }
+        check_numbers(&self.weights.map(|weight| ("tiers.weights", weight, 0.0, 1_000.0)))?;
+        check_positive(&[("tiers.steps", self.steps)])
+    }
+}
+
 /// `[game]` of a configuration.
 pub type SolVerConfig = GameConfig<SolVerSettings>;
 
@@ -120,6 +158,9 @@ pub struct SolVerSettings {
     /// `previous`, or `start`: which weights a step trains. Absent means `previous`.
     #[serde(default)]
     pub train_from: TrainFrom,
+    /// Rewards codes by tiers of tests. Absent means by whether they are trusted.
+    #[serde(default)]
+    pub tiers: Option<TierRewards>,
     /// Imitation.
     pub sft: UpdateSchedule,
     /// Preference.
@@ -145,6 +186,7 @@ impl GameSettings for SolVerSettings {
             let allowed = "leave it out: objective `dpo` makes pairs, of what codes and tests agree on";
             return Err(invalid_value("learn_from", config.shared.learn_from.name(), allowed));
         }
+        own.tiers.map_or(Ok(()), |tiers| tiers.check(rewarded))?;
         Self::check_train_from(config)?;
         Self::check_counts(config)?;
         check_numbers(&[
@@ -171,9 +213,8 @@ impl SolVerSettings {
     /// Whether the learner must hold a reference for the pairs. At temperature 1 the log-probabilities of the rollouts are those of
     /// the policy that made them, which is then the reference.
     pub fn needs_reference(&self, shared: &SharedSettings) -> bool {
-        let own = |temperature: f32| temperature == 1.0;
         let pairs = matches!(self.objective, LearningObjective::SftDpo | LearningObjective::Dpo);
-        let sampled = own(shared.solver_temperature) && own(self.verifier_temperature);
+        let sampled = shared.solves_at_one() && self.verifier_temperature == 1.0;
         pairs && !(sampled && self.dpo_reference == DpoReference::Sampler)
     }
 

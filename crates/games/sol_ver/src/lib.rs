@@ -11,7 +11,7 @@
 //!    be about, not what its answer is.
 //! 5. What is trusted is imitated (code; sound suites), where some code fails it, and preferred: a trusted code over one that fails, a
 //!    sound suite over one that the trusted code fails, to one prompt each. Under `objective = "policy_gradient"` a code is rewarded for
-//!    being trusted and a suite for being sound, in rounds that were decided.
+//!    being trusted and a suite for being sound, in rounds that were decided; with `tiers` a code for the tiers of tests that it passes.
 //!
 //! [`veriplay_selfplay::driver`] has the rest. Problems of an evaluation have a reference, which judges their codes and suites instead.
 //!
@@ -37,6 +37,7 @@ mod preferences;
 pub mod prompts;
 mod rounds;
 pub mod setup;
+mod tiers;
 
 use std::collections::BTreeMap;
 
@@ -67,7 +68,10 @@ use veriplay_selfplay::splits::{EvalSet, Guard, text_fingerprint};
 use veriplay_selfplay::step::Step;
 use veriplay_selfplay::task_pool::{PoolTask, TaskChoice, TaskPool};
 
-pub use config::{DpoReference, EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings, TrainFrom};
+pub use config::{
+    DpoReference, EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings, TierOrder, TierRewards,
+    TrainFrom,
+};
 pub use metrics::SolVerMetrics;
 pub use rounds::AgreementRound;
 
@@ -157,6 +161,10 @@ impl SolVer {
     ) -> Result<Self, PlayError> {
         config.check()?;
         rules.check().map_err(|error| PlayError::Setup(error.to_string()))?;
+        if config.own.tiers.is_some() && rules.max_mutants == 0 {
+            let what = "`game.tiers` is set, and `agreement.max_mutants` is `0`: mutants tell tiers, so set at least `1`, or leave `game.tiers` out";
+            return Err(PlayError::Setup(what.to_owned()));
+        }
         if snippets.is_empty() {
             return Err(PlayError::Setup("there is no snippet to propose from: give at least one".to_owned()));
         }
@@ -383,7 +391,8 @@ impl Game for SolVer {
         let mut generator = generator(step.seed(), step.number(), "sol_ver/candidates");
         let solved = step.solved(&attempts).into_iter();
         let candidates = solved.map(|(_, codes)| self.choose_candidates(codes, &mut generator)).collect();
-        step.verify(attempts, candidates)
+        step.verify(attempts, candidates)?;
+        self.reward_tiers(step)
     }
 
     fn proposers(&self, proposing: &Proposing<'_, ProblemTask>) -> Result<Vec<Proposer<Self>>, PlayError> {

@@ -10,7 +10,7 @@ use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
 use veriplay_selfplay::statistics::share;
 use veriplay_verifier::agreement::{
-    AgreementRequest, CodeDecision, GUARDS, GuardRefusal, RoundJudgement, SuiteAttempt, SuiteDecision,
+    AgreementRequest, CodeDecision, GUARDS, GuardRefusal, PassedTiers, RoundJudgement, SuiteAttempt, SuiteDecision,
     SuiteExamination, SuiteQuality, TestSuite, examine_suites, judge_round,
 };
 use veriplay_verifier::on_all_cores;
@@ -34,6 +34,9 @@ pub struct AgreementRound {
     pub mutants: (usize, usize),
     /// Wasm fuel of all jobs.
     pub fuel: u64,
+    /// The tiers of tests that each code passes, where they are rewarded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<PassedTiers>,
 }
 
 impl AgreementRound {
@@ -156,7 +159,7 @@ impl SolVer {
         let judged = judged.into_iter().zip(rounds);
         judged
             .map(|(judged, (round, read))| match judged {
-                Ok(judgement) => agreed_round(self.refuse_held_out_codes(judgement, read)),
+                Ok(judgement) => agreed_round(self.refuse_held_out_codes(judgement, read), self.own.tiers.is_some()),
                 Err(fault) => dropped_round(round, &fault),
             })
             .collect()
@@ -230,11 +233,13 @@ fn suite_solutions(read: &ParsedRound, found: Vec<SuiteQuality>) -> Vec<JudgedRe
     read.suites.iter().map(|(_, suite)| suite).map(judge).collect()
 }
 
-fn agreed_round(judgement: RoundJudgement) -> JudgedRound<SolVer> {
+/// A judgement as the game has it, with the tiers that codes pass if `has_tiers`.
+fn agreed_round(judgement: RoundJudgement, has_tiers: bool) -> JudgedRound<SolVer> {
     let RoundJudgement { refused, codes, suites, clusters, reference, inputs, mutants, fuel, deadline } = judgement;
     let meet =
         |verdict: Verdict| Verdict { evidence: Evidence { met_deadline: deadline, ..verdict.evidence }, ..verdict };
-    let code = |CodeDecision { status, passed, total, rule, detail }| JudgedResponse {
+    let tiers = codes.iter().filter(|_| has_tiers).map(|code| code.tiers).collect();
+    let code = |CodeDecision { status, passed, total, rule, detail, .. }| JudgedResponse {
         verdict: Ok(meet(Verdict { passed, total, ..rule_verdict(status, rule, detail) })),
         detail: None,
     };
@@ -249,7 +254,7 @@ fn agreed_round(judgement: RoundJudgement) -> JudgedRound<SolVer> {
     JudgedRound {
         solutions: codes.into_iter().map(code).collect(),
         verifications: suites.into_iter().map(suite).collect(),
-        round: Some(AgreementRound { refused, clusters, reference, inputs, mutants, fuel }),
+        round: Some(AgreementRound { refused, clusters, reference, inputs, mutants, fuel, tiers }),
     }
 }
 

@@ -151,7 +151,7 @@ impl ScriptSetup for SvsTables {
         ]
     }
 
-    fn script(&self) -> Box<dyn Script<AbsoluteZero>> {
-        Box::new(self.svs.clone())
+    fn script(&self, _base: &AbsoluteZeroSetup) -> Result<Box<dyn Script<AbsoluteZero>>, Failure> {
+        Ok(Box::new(self.svs.clone()))
     }
 }

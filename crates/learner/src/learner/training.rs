@@ -366,6 +366,14 @@ impl TokenLimits {
         if !sample.weight.is_finite() || sample.imitate && sample.weight < 0.0 {
             return bad(format!("sample {i} has weight `{}`", sample.weight));
         }
+        if let Some(own) = &sample.token_advantages {
+            if own.len() != length || own.iter().any(|one| !one.is_finite()) {
+                return bad(format!("sample {i} wants {length} finite advantages of tokens, and has {own:?}"));
+            }
+            if sample.imitate || sample.weight == 0.0 {
+                return bad(format!("sample {i} has advantages of tokens alone: they are added to that of an outcome"));
+            }
+        }
         if let Some(rate) = sample.rate.filter(|rate| !(0.0..=1.0).contains(rate)) {
             return bad(format!("sample {i} has the solve rate `{rate}`: want a number from 0 to 1"));
         }

@@ -111,6 +111,23 @@ fn samples_of_one_prompt_score_the_same_alone_and_together() {
 }
 
 #[test]
+fn responses_are_scored_behind_the_prompts_of_their_places() {
+    let learner = with(LearnerOptions::default());
+    let rollout = &rollouts(&learner, &SAMPLING)[3][0];
+    let (own, other) = (prompt(&texts()[3]), prompt(&texts()[2]));
+    let tokens = rollout.tokens.as_slice();
+    let found = learner.score_responses(&[own.clone(), other.clone()], &[tokens, tokens]).expect("scores");
+    for (prompt, found) in [&own, &other].into_iter().zip(&found) {
+        let encoded = learner.encode_prompt(prompt).expect("tokens");
+        let want = learner.score(&encoded, &[tokens.to_vec()]).expect("scores").remove(0);
+        assert_eq!(found.len(), want.len());
+        assert!(found.iter().zip(&want).all(|(found, want)| (found - want).abs() < 1e-4), "{found:?}, want {want:?}");
+    }
+    assert_ne!(found[0], found[1]);
+    assert!(learner.score_responses(&[own], &[&[1; 1_000]]).is_err(), "it has no room");
+}
+
+#[test]
 fn a_stop_string_of_the_prompt_or_of_the_call_ends_a_rollout_and_is_no_part_of_its_text() {
     let learner = with(LearnerOptions::default());
     let whole = rollouts(&learner, &SAMPLING)[2].clone();

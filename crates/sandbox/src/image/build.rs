@@ -84,7 +84,7 @@ pub(super) fn snapshot_guest(
     match spec.runtime() {
         Runtime::Python(python) => snapshot_python(spec, python, libraries, engine, code),
         Runtime::JavaScript(javascript) => {
-            javascript::take_snapshot(PreloadGuest::start(spec, engine, code)?, spec.common(), javascript)
+            javascript::take_snapshot(PreloadGuest::start(spec, engine, code)?, spec.common(), javascript, libraries)
         }
     }
 }

@@ -163,7 +163,8 @@ impl ImageError {
             ),
             ImageError::NpmMissing { .. } | ImageError::NpmFailed { .. } => Some(
                 "install Node.js with npm and check the network, or download the package elsewhere with this command and set \
-                 VERIPLAY_WHEEL=PATH (`veriplay image build --image javascript --wheel PATH`) to it, or to a wheel beside it",
+                 VERIPLAY_WHEEL=PATH (`veriplay image build --image javascript --wheel PATH`) to it, or to a wheel beside it; \
+                 sucrase's must lie beside it",
             ),
             ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => Some(
                 "without VERIPLAY_WHEEL and `--wheel` pip or npm downloads what is pinned; a manifest of your own names a `file`, \

@@ -14,7 +14,7 @@ const MAX_SOURCE: u64 = 16 << 20;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LibraryModule {
-    /// Its full name, such as `sortedcontainers.sortedlist`.
+    /// Its full name, such as `sortedcontainers.sortedlist`; of a script of an image of JavaScript its path.
     pub(super) name: String,
     pub(super) is_package: bool,
     pub(super) source: String,

@@ -22,10 +22,11 @@ pub(crate) use python::{LibrarySpec, PythonSpec, WheelSpec};
 type BuiltIn = (&'static str, fn() -> Result<ImageSpec, ImageError>);
 
 /// Another image is another folder of `sandboxes`, and an entry.
-const BUILT_IN: [BuiltIn; 3] = [
+const BUILT_IN: [BuiltIn; 4] = [
     ("python", python),
     ("python-numpy", || ImageSpec::extend(veriplay_image_python_numpy::MANIFEST)),
-    ("javascript", javascript::built_in),
+    ("javascript", javascript::javascript),
+    ("typescript", javascript::typescript),
 ];
 
 fn python() -> Result<ImageSpec, ImageError> {
@@ -338,9 +339,11 @@ mod tests {
 
     #[test]
     fn an_extension_shares_the_compiled_code_of_its_base() {
-        let numpy = ImageSpec::builtin("python-numpy").expect("the manifest parses");
-        assert_eq!(numpy.wheel_digest(), ImageSpec::python().wheel_digest());
-        assert_ne!(numpy.digest(), ImageSpec::python().digest());
+        for (name, base) in [("python-numpy", "python"), ("typescript", "javascript")] {
+            let [extension, base] = [name, base].map(|name| ImageSpec::builtin(name).expect("the manifest parses"));
+            assert_eq!((extension.guest(), extension.wheel_digest()), (base.name(), base.wheel_digest()));
+            assert_ne!(extension.digest(), base.digest());
+        }
     }
 
     #[test]

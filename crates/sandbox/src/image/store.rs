@@ -368,9 +368,13 @@ impl ImageBuild<'_> {
             }
         };
         (self.progress)(BuildPhase::Preload);
-        let libraries = match self.spec.as_python() {
-            Some(python) => library::fetch_libraries(&python.libraries, &self.store.wheel, &self.store.kept_wheels())?,
-            None => Vec::new(),
+        let (source, kept) = (&self.store.wheel, self.store.kept_wheels());
+        let libraries = match self.spec.runtime() {
+            Runtime::Python(python) => library::fetch_libraries(&python.libraries, source, &kept)?,
+            Runtime::JavaScript(javascript) => match &javascript.translator {
+                Some(translator) => package::fetch_scripts(&translator.package, source, &kept)?,
+                None => Vec::new(),
+            },
         };
         let snapshot = build::snapshot_guest(self.spec, &libraries, &self.store.engine, &code)?;
         let slot = self.store.snapshot_slot(self.spec);

@@ -23,10 +23,8 @@ use crate::wasi::errno::Errno;
 use crate::wasi::files::{FileContent, NodeKind, Tree};
 use crate::wasi::{ProcessStrings, bare_tree};
 
-/// The header in the build's working directory, and in [`files::BUILT_AT`].
+/// The precompiled header in the build's working directory, and in [`files::BUILT_AT`].
 const PRECOMPILED: &str = "cpp.pch";
-const RUNTIME: &str = "runtime.o";
-const RUNTIME_SOURCE: &str = "runtime.c";
 /// What a command of the build may use.
 const BUILD: Limits = Limits {
     fuel: 500_000_000_000,
@@ -56,11 +54,12 @@ impl Manifest {
     /// The digest of everything that a compiled program depends on.
     fn digest(&self) -> Digest {
         content_hash(&(
-            (SHIM_VERSION, ENGINE_VERSION, meter::VERSION),
+            (SHIM_VERSION, ENGINE_VERSION, meter::VERSION, meter::MODULE_VERSION),
             (&self.name, self.seed, self.compiler),
             (&self.package, &self.sysroot),
-            (files::HEADER, files::HEADER_AT, files::RUNTIME, files::BUILT_AT),
-            [files::MAKE_HEADER, files::MAKE_RUNTIME, files::COMPILE_CPP, files::COMPILE_C, files::LINK],
+            (files::HEADER, files::HEADER_AT, files::BUILT_AT),
+            files::OBJECTS.map(|object| (object.name, object.source_name, object.source, object.make)),
+            [files::MAKE_HEADER, files::COMPILE_CPP, files::COMPILE_C, files::LINK],
         ))
     }
 }
@@ -190,7 +189,7 @@ fn make_code(
     progress: &dyn Fn(BuildPhase),
 ) -> Result<CompiledGuest, ImageError> {
     progress(BuildPhase::Unpack);
-    let wasm = package::read_member(&manifest.package, path, &manifest.package.wasm)?;
+    let wasm = package::read_member(&manifest.package, path, &manifest.package.member)?;
     let mut sysroot = read_tar(&package::read_member(&manifest.package, path, &manifest.sysroot)?)?;
     // What no program of ours includes or links: a third of it.
     sysroot
@@ -200,7 +199,8 @@ fn make_code(
     let module = compile(engine, &wasm)?;
     progress(BuildPhase::Preload);
     let clang = Program::of_image(engine, &module, sysroot_tree(&sysroot)?).map_err(ImageError::Host)?;
-    for (command, made) in [(files::MAKE_RUNTIME, RUNTIME), (files::MAKE_HEADER, PRECOMPILED)] {
+    let objects = files::OBJECTS.map(|object| (object.make, object.name));
+    for (command, made) in objects.into_iter().chain([(files::MAKE_HEADER, PRECOMPILED)]) {
         let content = make(&clang, manifest.seed, command, made)?;
         sysroot.push((format!("{}/{made}", files::BUILT_AT), Arc::new(content)));
     }
@@ -221,7 +221,7 @@ fn make(clang: &Program, seed: u64, command: files::Command, made: &str) -> Resu
     let fail = |detail: String| ImageError::Build { phase: "compiling what programs are linked with", detail };
     let job = Job {
         image: WasmModule::IMAGE.to_owned(),
-        files: vec![(RUNTIME_SOURCE.to_owned(), files::RUNTIME.into())],
+        files: files::OBJECTS.map(|object| (object.source_name.to_owned(), object.source.into())).into(),
         fetch: vec![made.to_owned()],
         limits: BUILD,
         seed,

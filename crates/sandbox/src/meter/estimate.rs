@@ -5,13 +5,13 @@
 //! for one entry, where a branch that could go either way is taken to go [each way with some probability](TAKEN) (static
 //! profile estimation, as in Wu and Larus, "Static branch frequency and program profile analysis", MICRO 1994, with one
 //! probability for all branches). It need not be right: it must be at least one, and a function of only the module.
-//! By [`Pricing::UpperBound`] it is the price of the [longest path](super::longest) through the stretch.
+//! By [`Pricing::UpperBound`] it is the price of the [longest path](super::longest) through the stretch, but for what paths that part pay apart.
 
 use wasmparser::{BinaryReaderError, FunctionBody, Operator};
 
 use super::Pricing;
 use super::longest::LongestPath;
-use super::stretches::{Charges, Cost, Stretch, Stretches, Walk, leaves_function};
+use super::stretches::{Charges, Cost, Stretch, Stretches, WAIT, leaves_function};
 use super::unmetered::UnmeteredFunctions;
 use super::waits::{is_load, is_store};
 
@@ -50,39 +50,42 @@ impl Estimates {
     ) -> Result<Self, BinaryReaderError> {
         let mut estimates = Self { pricing, imported, caller_costs: vec![None; bodies.len()] };
         for &index in unmetered.callees_first() {
-            let cost = estimates.stretches(&bodies[index])?.function_cost();
+            let cost = estimates.walk(&bodies[index])?.function_cost();
             estimates.caller_costs[index] = Some(cost.rounded());
         }
         Ok(estimates)
     }
 
     pub(super) fn charges(&self, index: usize, body: &FunctionBody<'_>) -> Result<Charges, BinaryReaderError> {
-        let charges = self.stretches(body)?.charges();
+        if self.pricing == Pricing::UpperBound {
+            return self.longest_path(body);
+        }
+        let charges = self.walk(body)?.charges();
         let by_callers = self.caller_costs.get(index).is_some_and(Option::is_some);
         Ok(if by_callers { Charges { entry: 0, ..charges } } else { charges })
     }
 
-    fn stretches(&self, body: &FunctionBody<'_>) -> Result<Stretches, BinaryReaderError> {
-        match self.pricing {
-            Pricing::Estimate => self.walk(FunctionWalk::new(), body),
-            Pricing::UpperBound => self.walk(LongestPath::new(), body),
+    fn walk(&self, body: &FunctionBody<'_>) -> Result<Stretches, BinaryReaderError> {
+        let mut walk = FunctionWalk::new();
+        for operator in body.get_operators_reader()? {
+            let operator = operator?;
+            walk.step(&operator, self.cost(&operator));
         }
+        Ok(Stretches(walk.stretches))
     }
 
-    fn walk(&self, mut walk: impl Walk, body: &FunctionBody<'_>) -> Result<Stretches, BinaryReaderError> {
-        let moves = match self.pricing {
-            Pricing::Estimate => 0.0,
-            Pricing::UpperBound => f64::from(count_variables(body)? / MOVED),
-        };
+    fn longest_path(&self, body: &FunctionBody<'_>) -> Result<Charges, BinaryReaderError> {
+        let moves = Cost::new(f64::from(count_variables(body)? / MOVED), 0.0);
+        let mut path = LongestPath::new();
         for operator in body.get_operators_reader()? {
             let operator = operator?;
             let mut cost = self.cost(&operator);
-            if moves > 0.0 && is_parting_or_meeting(&operator) {
-                cost.add(Cost::new(moves, 0.0), 1.0);
+            if is_parting_or_meeting(&operator) {
+                cost.add(moves, 1.0);
             }
-            walk.step(&operator, cost);
+            path.step(&operator, cost);
         }
-        Ok(walk.finish())
+        Ok(path.charges())
     }
 
     /// The cost of one instruction, executed once.
@@ -143,6 +146,13 @@ const fn instruction_price(operator: &Operator<'_>) -> f64 {
         | Operator::F64x2RelaxedNmadd => VECTOR_PRODUCT,
         _ => 1.0,
     }
+}
+
+/// The most units that an instruction adds to a path, by an upper bound, in a function of so many variables.
+pub(crate) fn most_units(operator: &Operator<'_>, variables: u64) -> u64 {
+    let engine_call = if is_engine_call(operator) { ENGINE_CALL } else { 0.0 };
+    let moves = if is_parting_or_meeting(operator) { variables / u64::from(MOVED) } else { 0 };
+    (instruction_price(operator) + engine_call + WAIT) as u64 + moves
 }
 
 /// How many variables a function has beside its parameters.
@@ -207,14 +217,16 @@ struct FunctionWalk {
     frames: Vec<BlockFrame>,
     stretches: Vec<Stretch>,
     stretch: usize,
-    /// How often the next instruction is executed for one entry of its stretch.
+    /// The number of the next instruction.
+    place: usize,
+    /// How often it is executed for one entry of its stretch.
     times: f64,
 }
 
 impl FunctionWalk {
     fn new() -> Self {
         let whole = BlockFrame { kind: BlockKind::Block, stretch: 0, entered: 1.0, branched: 0.0 };
-        Self { frames: vec![whole], stretches: vec![Stretch::default()], stretch: 0, times: 1.0 }
+        Self { frames: vec![whole], stretches: vec![Stretch::default()], stretch: 0, place: 0, times: 1.0 }
     }
 
     fn open(&mut self, kind: BlockKind) {
@@ -224,7 +236,7 @@ impl FunctionWalk {
     fn open_loop(&mut self) {
         self.open(BlockKind::Loop);
         self.stretch = self.stretches.len();
-        self.stretches.push(Stretch::default());
+        self.stretches.push(Stretch { head: self.place, ..Stretch::default() });
         self.times = 1.0;
     }
 
@@ -254,9 +266,8 @@ impl FunctionWalk {
             BlockKind::If => self.times + frame.branched + frame.entered / 2.0,
         };
     }
-}
 
-impl Walk for FunctionWalk {
+    /// One instruction, and what it costs executed once.
     fn step(&mut self, operator: &Operator<'_>, cost: Cost) {
         let stretch = &mut self.stretches[self.stretch];
         stretch.cost.add(cost, self.times);
@@ -292,9 +303,6 @@ impl Walk for FunctionWalk {
             other if leaves_function(other) => self.times = 0.0,
             _ => {}
         }
-    }
-
-    fn finish(self) -> Stretches {
-        Stretches(self.stretches)
+        self.place += 1;
     }
 }

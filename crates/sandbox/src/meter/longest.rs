@@ -1,143 +1,284 @@
-//! The longest path through each stretch of a function: an upper bound of what one entry of it executes.
+//! Charges by an upper bound: no more is executed than was paid for.
 //!
-//! Outside its loops, code goes forward only, so the longest path to each instruction is known when its turn comes: the longest of the paths that
-//! meet there. A path that leaves a loop goes on in the stretch around it with what that had executed when the loop began; the loop's own
-//! turns are charged at its head. An exception is taken to have come from the end of the longest path so far.
+//! Outside its loops, code goes forward only. So, going from a function's end to its beginning, the longest path from each instruction to the end of its
+//! stretch is known when its turn comes. A stretch's head is charged for it. Where paths part whose lengths differ by more than [`ARM`], the shorter
+//! one is paid for before, and the rest where the longer one begins: code that is seldom executed is not paid for by all the others.
+//!
+//! A path that leaves a loop goes on in the stretch around it; the loop's own turns are charged at its head. An exception may come from any call.
 
-use wasmparser::{Catch, Operator};
+use wasmparser::{BlockType, Catch, Operator};
 
-use super::stretches::{Cost, Stretch, Stretches, Walk, leaves_function};
+use super::stretches::{Charge, Charges, Cost, Stretch, leaves_function};
 
-struct OpenBlock {
-    kind: BlockKind,
-    /// The stretch it lies in; of a loop, the one around it.
-    stretch: usize,
-    /// The longest path to its beginning, in that stretch; `None` where none leads there.
-    entered: Option<Cost>,
-    /// The longest path by which a branch goes to its end.
-    branched: Option<Cost>,
-}
+/// Units that paths may differ by and still be charged alike: several times what a charge takes itself.
+pub(crate) const ARM: u64 = 48;
 
-enum BlockKind {
-    Block,
+/// What an instruction does to the path.
+enum Step {
+    Forward,
+    /// A block, and whether branches to its end carry values.
+    Block {
+        carries: bool,
+    },
     Loop,
-    /// An `if` whose condition may be false without an `else`.
-    If,
-    /// The depths that its exceptions go to, counted from outside of it.
+    If {
+        carries: bool,
+    },
+    /// The depths that exceptions in it go to, counted from outside of it.
     Try(Vec<u32>),
+    Else,
+    End,
+    Branch(u32),
+    /// A branch that may be taken, and whether another operator can stand in its place.
+    BranchIf {
+        depth: u32,
+        is_plain: bool,
+    },
+    Table(Vec<u32>),
+    Leave,
+    /// A call, or what raises an exception itself.
+    Call {
+        returns: bool,
+    },
 }
 
-pub(super) struct LongestPath {
-    blocks: Vec<OpenBlock>,
-    stretches: Vec<Stretch>,
-    /// Of each stretch that a loop is open in, the path to that loop.
-    to_loop: Vec<Option<Cost>>,
+struct PricedStep {
+    step: Step,
+    cost: Cost,
+    /// The stretch it lies in.
     stretch: usize,
-    /// The longest path to the next instruction, from the head of its stretch; `None` where none leads there.
-    path: Option<Cost>,
+}
+
+/// The instructions of a function, in their order.
+pub(super) struct LongestPath {
+    steps: Vec<PricedStep>,
+    stretches: Vec<Stretch>,
+    /// The stretches around, of each open block.
+    around: Vec<usize>,
+    stretch: usize,
 }
 
 impl LongestPath {
     pub(super) fn new() -> Self {
-        let begun = Some(Cost::CALLED);
-        let whole = OpenBlock { kind: BlockKind::Block, stretch: 0, entered: begun, branched: None };
-        let stretches = vec![Stretch::default()];
-        Self { blocks: vec![whole], stretches, to_loop: vec![None], stretch: 0, path: begun }
+        Self { steps: Vec::new(), stretches: vec![Stretch::default()], around: vec![0], stretch: 0 }
     }
 
-    fn open(&mut self, kind: BlockKind) {
-        self.blocks.push(OpenBlock { kind, stretch: self.stretch, entered: self.path, branched: None });
-    }
-
-    fn open_loop(&mut self) {
-        self.open(BlockKind::Loop);
-        self.to_loop[self.stretch] = self.path;
-        self.stretch = self.stretches.len();
-        self.stretches.push(Stretch::default());
-        self.to_loop.push(None);
-        self.path = Some(Cost::default());
-    }
-
-    /// A branch at the end of `path`. One to a loop's head begins another turn, which is charged there.
-    fn branch(&mut self, depth: u32, path: Option<Cost>) {
-        let index = self.blocks.len().checked_sub(1 + depth as usize);
-        let Some(block) = index.and_then(|index| self.blocks.get_mut(index)) else { return };
-        let path = if block.stretch == self.stretch { path } else { self.to_loop[block.stretch] };
-        if !matches!(block.kind, BlockKind::Loop) {
-            block.branched = longer(block.branched, path);
-        }
-    }
-
-    fn enter_else(&mut self) {
-        if let Some(block) = self.blocks.last_mut() {
-            block.kind = BlockKind::Block;
-            block.branched = longer(block.branched, self.path);
-            self.path = block.entered;
-        }
-    }
-
-    fn close(&mut self) {
-        let Some(OpenBlock { kind, stretch, entered, branched }) = self.blocks.pop() else { return };
-        let longest = self.stretches[self.stretch].cost;
-        self.stretch = stretch;
-        self.path = match kind {
-            BlockKind::Block => longer(self.path, branched),
-            BlockKind::If => longer(longer(self.path, branched), entered),
-            BlockKind::Loop => self.path.and(entered),
-            BlockKind::Try(caught) => {
-                caught.into_iter().for_each(|depth| self.branch(depth, Some(longest)));
-                longer(self.path, branched)
-            }
-        };
-    }
-}
-
-impl Walk for LongestPath {
-    fn step(&mut self, operator: &Operator<'_>, cost: Cost) {
+    /// One instruction, and what it costs executed once.
+    pub(super) fn step(&mut self, operator: &Operator<'_>, cost: Cost) {
         let stretch = &mut self.stretches[self.stretch];
         stretch.length += 1;
-        if let Some(path) = &mut self.path {
-            path.add(cost, 1.0);
-            stretch.cost = stretch.cost.max(*path);
-            stretch.addresses.step(operator, 1.0);
-        }
-        match operator {
-            Operator::Block { .. } => self.open(BlockKind::Block),
-            Operator::TryTable { try_table } => {
-                self.open(BlockKind::Try(try_table.catches.iter().map(target).collect()));
+        stretch.cost.add(cost, 1.0);
+        stretch.addresses.step(operator, 1.0);
+        let step = step_of(operator);
+        let inside = self.stretch;
+        match step {
+            Step::Loop => {
+                self.around.push(self.stretch);
+                self.stretch = self.stretches.len();
+                self.stretches.push(Stretch::default());
             }
-            Operator::Loop { .. } => self.open_loop(),
-            Operator::If { .. } => self.open(BlockKind::If),
-            Operator::Else => self.enter_else(),
-            Operator::End => self.close(),
-            Operator::BrIf { relative_depth }
-            | Operator::BrOnNull { relative_depth }
-            | Operator::BrOnNonNull { relative_depth }
-            | Operator::BrOnCast { relative_depth, .. }
-            | Operator::BrOnCastFail { relative_depth, .. } => self.branch(*relative_depth, self.path),
-            Operator::Br { relative_depth } => {
-                self.branch(*relative_depth, self.path);
-                self.path = None;
-            }
-            Operator::BrTable { targets } => {
-                let depths = targets.targets().filter_map(Result::ok).chain([targets.default()]);
-                depths.for_each(|depth| self.branch(depth, self.path));
-                self.path = None;
-            }
-            other if leaves_function(other) => self.path = None,
+            Step::Block { .. } | Step::If { .. } | Step::Try(_) => self.around.push(self.stretch),
+            Step::End => self.stretch = self.around.pop().unwrap_or_default(),
             _ => {}
         }
+        self.steps.push(PricedStep { step, cost, stretch: inside });
     }
 
-    fn finish(self) -> Stretches {
-        Stretches(self.stretches)
+    pub(super) fn charges(self) -> Charges {
+        let waits = self.stretches.iter().map(Stretch::wait_of_access).collect();
+        let mut way = WayBack { waits, blocks: Vec::new(), rest: 0.0, behind: Vec::new(), taken: Vec::new() };
+        let opened = openers(&self.steps);
+        for (place, step) in self.steps.iter().enumerate().rev() {
+            way.step(place, step, opened[place].map(|opener| &self.steps[opener].step));
+        }
+        way.behind.reverse();
+        way.taken.reverse();
+        Charges { entry: units(way.rest + 1.0), behind: way.behind, taken: way.taken }
     }
 }
 
-fn longer(a: Option<Cost>, b: Option<Cost>) -> Option<Cost> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.max(b)),
-        (a, b) => a.or(b),
+/// For the end of each block, the place of its beginning.
+fn openers(steps: &[PricedStep]) -> Vec<Option<usize>> {
+    let mut open = Vec::new();
+    let opener = |(place, step): (usize, &PricedStep)| match step.step {
+        Step::Block { .. } | Step::Loop | Step::If { .. } | Step::Try(_) => {
+            open.push(place);
+            None
+        }
+        Step::End => open.pop(),
+        _ => None,
+    };
+    steps.iter().enumerate().map(opener).collect()
+}
+
+/// A block whose end was met, and whose beginning comes.
+struct OpenBlock {
+    is_loop: bool,
+    carries: bool,
+    /// The longest path from its end on. Of a loop, from where paths leave it on, in the stretch around.
+    after: f64,
+    /// The place of its `else`, and the path from there on.
+    otherwise: Option<(usize, f64)>,
+    catches: Vec<u32>,
+}
+
+/// Goes over the instructions of a function, from the last to the first.
+struct WayBack {
+    /// What an access waits for memory, by stretch.
+    waits: Vec<f64>,
+    blocks: Vec<OpenBlock>,
+    /// The longest path from here to the end of the stretch, of what is not charged on the way.
+    rest: f64,
+    behind: Vec<Charge>,
+    taken: Vec<Charge>,
+}
+
+impl WayBack {
+    fn step(&mut self, place: usize, priced: &PricedStep, opener: Option<&Step>) {
+        match &priced.step {
+            Step::Forward => {}
+            Step::End => self.enter_end(opener),
+            Step::Block { .. } | Step::Try(_) => {
+                self.blocks.pop();
+            }
+            Step::Loop => self.leave_loop(place),
+            Step::Else => {
+                if let Some(block) = self.blocks.last_mut() {
+                    block.otherwise = Some((place, self.rest));
+                    self.rest = block.after;
+                }
+            }
+            Step::If { .. } => self.leave_if(place),
+            Step::Branch(depth) => self.rest = self.branch(*depth),
+            Step::BranchIf { depth, is_plain } => self.branch_if(place, *depth, *is_plain),
+            Step::Table(depths) => self.rest = depths.iter().map(|depth| self.branch(*depth)).fold(0.0, f64::max),
+            Step::Leave => self.rest = 0.0,
+            Step::Call { returns } => {
+                let returned = if *returns { self.rest } else { 0.0 };
+                self.rest = returned.max(self.caught());
+            }
+        }
+        self.rest += priced.cost.with_waits(self.waits[priced.stretch]);
+    }
+
+    fn enter_end(&mut self, opener: Option<&Step>) {
+        let (is_loop, carries, catches) = match opener {
+            Some(Step::Loop) => (true, true, Vec::new()),
+            Some(Step::Block { carries } | Step::If { carries }) => (false, *carries, Vec::new()),
+            Some(Step::Try(catches)) => (false, true, catches.clone()),
+            // The function's own.
+            _ => (false, true, Vec::new()),
+        };
+        self.blocks.push(OpenBlock { is_loop, carries, after: self.rest, otherwise: None, catches });
+        if is_loop {
+            self.rest = 0.0;
+        }
+    }
+
+    fn leave_loop(&mut self, place: usize) {
+        self.behind.push(Charge { place, units: units(self.rest) });
+        self.rest = self.blocks.pop().map_or(0.0, |block| block.after);
+    }
+
+    fn leave_if(&mut self, place: usize) {
+        let Some(OpenBlock { after, otherwise, .. }) = self.blocks.pop() else { return };
+        let (then, other) = (self.rest, otherwise.map_or(after, |(_, rest)| rest));
+        self.rest = match otherwise {
+            _ if then > other + ARM as f64 => {
+                // Those of its `else` and of what is in it have come before.
+                self.behind.push(Charge { place, units: units(then - other) });
+                other
+            }
+            Some((place, _)) if other > then + ARM as f64 => {
+                let charge = Charge { place, units: units(other - then) };
+                let at = self.behind.partition_point(|charge| charge.place > place);
+                self.behind.insert(at, charge);
+                then
+            }
+            _ => then.max(other),
+        };
+    }
+
+    fn branch_if(&mut self, place: usize, depth: u32, is_plain: bool) {
+        let (taken, forward) = (self.branch(depth), self.rest);
+        let carries = self.index(depth).is_none_or(|index| self.blocks[index].carries);
+        self.rest = if forward > taken + ARM as f64 {
+            self.behind.push(Charge { place, units: units(forward - taken) });
+            taken
+        } else if taken > forward + ARM as f64 && is_plain && !carries {
+            self.taken.push(Charge { place, units: units(taken - forward) });
+            forward
+        } else {
+            forward.max(taken)
+        };
+    }
+
+    fn index(&self, depth: u32) -> Option<usize> {
+        self.blocks.len().checked_sub(1 + depth as usize)
+    }
+
+    /// The longest path from where a branch goes on, in the stretch where it stands.
+    fn branch(&mut self, depth: u32) -> f64 {
+        self.index(depth).map_or(0.0, |index| self.go_to(index))
+    }
+
+    /// One to a loop's head begins another turn, which is charged there. One that leaves loops is paid for before the outermost of them.
+    fn go_to(&mut self, index: usize) -> f64 {
+        let after = self.blocks[index].after;
+        if self.blocks[index].is_loop {
+            return 0.0;
+        }
+        match self.blocks[index + 1..].iter_mut().find(|block| block.is_loop) {
+            Some(left) => {
+                left.after = left.after.max(after);
+                0.0
+            }
+            None => after,
+        }
+    }
+
+    /// The longest path from where an exception goes on that comes from here.
+    fn caught(&mut self) -> f64 {
+        let mut longest = 0.0_f64;
+        for block in 0..self.blocks.len() {
+            for depth in self.blocks[block].catches.clone() {
+                if let Some(index) = block.checked_sub(1 + depth as usize) {
+                    longest = longest.max(self.go_to(index));
+                }
+            }
+        }
+        longest
+    }
+}
+
+/// At least one, so that nothing is free.
+fn units(cost: f64) -> u32 {
+    (cost.ceil() as u32).max(1)
+}
+
+fn step_of(operator: &Operator<'_>) -> Step {
+    match operator {
+        Operator::Block { blockty } => Step::Block { carries: *blockty != BlockType::Empty },
+        Operator::If { blockty } => Step::If { carries: *blockty != BlockType::Empty },
+        Operator::Loop { .. } => Step::Loop,
+        Operator::TryTable { try_table } => Step::Try(try_table.catches.iter().map(target).collect()),
+        Operator::Else => Step::Else,
+        Operator::End => Step::End,
+        Operator::Br { relative_depth } => Step::Branch(*relative_depth),
+        Operator::BrIf { relative_depth } => Step::BranchIf { depth: *relative_depth, is_plain: true },
+        Operator::BrOnNull { relative_depth }
+        | Operator::BrOnNonNull { relative_depth }
+        | Operator::BrOnCast { relative_depth, .. }
+        | Operator::BrOnCastFail { relative_depth, .. } => Step::BranchIf { depth: *relative_depth, is_plain: false },
+        Operator::BrTable { targets } => {
+            Step::Table(targets.targets().filter_map(Result::ok).chain([targets.default()]).collect())
+        }
+        Operator::Call { .. } | Operator::CallIndirect { .. } | Operator::CallRef { .. } => {
+            Step::Call { returns: true }
+        }
+        Operator::Throw { .. } | Operator::ThrowRef => Step::Call { returns: false },
+        other if leaves_function(other) => Step::Leave,
+        _ => Step::Forward,
     }
 }
 

@@ -11,6 +11,9 @@ use super::waits::Addresses;
 const NEAR: f64 = 4.0;
 const FAR: f64 = 40.0;
 const TIGHT: usize = 256;
+/// What a far one costs by an upper bound of instructions. With the prices above, a module's programs would differ 150-fold in the units of a native
+/// second, and with this one they differ 40-fold: a loop seldom waits as long as it may, and a path's length counts in full.
+pub(super) const WAIT: f64 = 4.0;
 
 /// A number of executed instructions, with its loads and stores.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,12 +35,9 @@ impl Cost {
         Self { sum: f64::from(self.entry_units()), ..self }
     }
 
-    /// What entering a function costs, whatever it does.
-    pub(super) const CALLED: Self = Self::new(1.0, 0.0);
-
-    /// Of each number the larger one.
-    pub(super) fn max(self, other: Self) -> Self {
-        Self { sum: self.sum.max(other.sum), accesses: self.accesses.max(other.accesses), far: self.far.max(other.far) }
+    /// Units, where each access waits so long.
+    pub(super) const fn with_waits(self, wait: f64) -> f64 {
+        self.sum + self.accesses * wait
     }
 
     pub(super) fn add(&mut self, other: Self, times: f64) {
@@ -59,27 +59,45 @@ impl Cost {
     }
 }
 
+/// What is taken off the fuel at a place of a function: the number of an instruction.
+pub(super) struct Charge {
+    pub(super) place: usize,
+    pub(super) units: u32,
+}
+
+/// All that a function charges, places in ascending order.
 pub(super) struct Charges {
     /// The function's own charge, 0 where its callers are charged.
     pub(super) entry: u32,
-    /// The charges of its loops, in the order they begin.
-    pub(super) loops: Vec<u32>,
-}
-
-/// Goes over the instructions of a function, in their order.
-pub(super) trait Walk {
-    /// One instruction, and what it costs executed once.
-    fn step(&mut self, operator: &Operator<'_>, cost: Cost);
-
-    fn finish(self) -> Stretches;
+    /// Behind an instruction: at the head of a loop, or where a longer path begins.
+    pub(super) behind: Vec<Charge>,
+    /// Where a branch is taken.
+    pub(super) taken: Vec<Charge>,
 }
 
 /// A stretch of code: what it costs, how many instructions it has, and which memory it names.
 #[derive(Debug, Default)]
 pub(super) struct Stretch {
+    /// The place of its loop.
+    pub(super) head: usize,
     pub(super) cost: Cost,
     pub(super) length: usize,
     pub(super) addresses: Addresses,
+}
+
+impl Stretch {
+    fn charge_of_turn(&self) -> Charge {
+        let cost = Cost { far: self.cost.far + self.addresses.far(), ..self.cost };
+        Charge { place: self.head, units: cost.turn_units(self.length) }
+    }
+
+    /// What an access costs besides where a path may be seldom gone, on the average of them all.
+    pub(super) fn wait_of_access(&self) -> f64 {
+        if self.length >= TIGHT || self.cost.accesses == 0.0 {
+            return 0.0;
+        }
+        (WAIT - 1.0) * (self.addresses.far() / self.cost.accesses).min(1.0)
+    }
 }
 
 /// The stretches of a function. The first is the function's own, the others those of its loops, in the order they begin.
@@ -92,10 +110,8 @@ impl Stretches {
     }
 
     pub(super) fn charges(self) -> Charges {
-        let turn = |Stretch { cost, length, addresses }: &Stretch| {
-            Cost { far: cost.far + addresses.far(), ..*cost }.turn_units(*length)
-        };
-        Charges { entry: self.function_cost().entry_units(), loops: self.0.iter().skip(1).map(turn).collect() }
+        let behind = self.0.iter().skip(1).map(Stretch::charge_of_turn).collect();
+        Charges { entry: self.function_cost().entry_units(), behind, taken: Vec::new() }
     }
 }
 

@@ -250,6 +250,30 @@ fn an_upper_bound_pays_for_code_behind_branches_that_are_never_taken() {
     assert!(MeteredInstance::cost(&seldom) < 100, "an estimate should have been cheap here");
 }
 
+/// Code that is never executed, on either side of where paths part, and the same code executed.
+#[test]
+fn by_an_upper_bound_a_long_path_is_paid_for_by_those_that_go_it() {
+    let work = "(drop (i32.const 0))".repeat(1_000);
+    let bodies = [
+        format!("(block (br_if 0 (i32.eqz (C))) {work})"),
+        format!("(block $seldom (block $out (br_if $out (C)) (br $seldom)) {work})"),
+        format!("(block $end (block $seldom (br_if $seldom (C)) (br $end)) {work})"),
+        format!("(if (C) (then {work}))"),
+        format!("(if (C) (then {work}) (else nop))"),
+        format!("(if (i32.eqz (C)) (then nop) (else {work}))"),
+        format!("(if (i32.eqz (C)) (then return)) {work}"),
+        format!("(loop $again (br_if $again (i32.const 0)) (if (C) (then {work} (if (C) (then {work})))))"),
+    ];
+    for body in bodies {
+        let paid = |condition: &str| {
+            let text = body.replace("(C)", &format!("(i32.const {condition})"));
+            MeteredInstance::cost_by(&format!("(module (func (export \"f\") {text}))"), Pricing::UpperBound)
+        };
+        let (seldom, gone) = (paid("0"), paid("1"));
+        assert!(seldom < 100 && gone > 2_000, "{body}: {seldom} units, and {gone} with all of it");
+    }
+}
+
 #[test]
 fn by_an_upper_bound_no_stretch_does_much_that_was_not_paid_for_yet() {
     let short = format!("(func $short {})", "(drop (i32.const 0))".repeat(20));

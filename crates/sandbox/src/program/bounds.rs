@@ -28,6 +28,8 @@ const FUNCTION_BYTES: usize = 2 << 20;
 /// part or meet, at the worst. So many pairs of an instruction and such a place are a unit. The largest function of LLVM, of 318,398 bytes, takes three
 /// quarters of what one may.
 const KEPT_PAIRS: u64 = 256;
+/// The places where paths part or meet in a charge of the meter.
+const CHARGE_JOINS: u64 = 4;
 /// What an instruction takes that the meter replaces by a call, or puts one before.
 const METERED_CALL: u64 = 64;
 /// What a variable takes at the head of a loop, where it may have changed in every turn, for each loop around: measured with variables that change
@@ -244,7 +246,8 @@ fn function_work(
     at_most("bytes of a function", body.range().len(), FUNCTION_BYTES)?;
     validator.read_locals(&mut body.get_binary_reader())?;
     let locals = u64::from(validator.len_locals());
-    // The meter charges at the function's head.
+    // The meter charges at the function's head, and where paths part whose lengths differ.
+    let (mut partings, mut longer) = (0_u64, 0_u64);
     let (mut joins, mut accesses, mut carried, mut loops, mut heads) = (2_u64, 0_u64, 0_u64, 0_u64, 0_u64);
     let mut instructions = 0_u64;
     for operator in body.get_operators_reader()?.into_iter_with_offsets() {
@@ -287,10 +290,13 @@ fn function_work(
         validator.op(offset, &operator)?;
         instructions += 1;
         joins += here;
+        partings += u64::from(matches!(operator, Operator::BrIf { .. } | Operator::If { .. }));
+        longer += meter::most_units(&operator, locals);
         // For each place, a compiler looks at the loops around it.
         let around = (u64::from(validator.operand_stack_height()) + loops).saturating_mul(here);
         carried = carried.saturating_add(around).saturating_add(values);
     }
+    joins += CHARGE_JOINS * partings.min(longer / meter::ARM);
     let variables = joins.saturating_add(LOOP_VARIABLE.saturating_mul(heads)).saturating_mul(locals.min(accesses));
     let kept = joins.saturating_mul(instructions) / KEPT_PAIRS;
     let bytes = body.range().len() as u64;

@@ -1,5 +1,5 @@
-//! Jobs in JavaScript: the cases of the image, what ends a program, what such a job cannot have. Without npm and without its package the tests are
-//! skipped, unless `VERIPLAY_REQUIRE_NPM` is set.
+//! Jobs in JavaScript and TypeScript: the cases of the images, what ends a program, what such a job cannot have. Without npm and without its package
+//! the tests are skipped, unless `VERIPLAY_REQUIRE_NPM` is set.
 
 use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -9,7 +9,7 @@ use veriplay_core::{
     CallResult, Callee, Entry, Execute, ExecuteError, Exit, InteractionEnd, Interactor, Job, LimitKind, Limits,
     Outcome, Preload, Value,
 };
-use veriplay_image_javascript::CASES;
+use veriplay_image_javascript::{CASES, TYPESCRIPT_CASES};
 use veriplay_sandbox::{Image, ImageError, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, default_cache_dir};
 
 use crate::support::{calls, end_of, limits, run, script, text};
@@ -18,12 +18,18 @@ use crate::workers::program as worker_program;
 /// The JavaScript image, built on first use; `None` where npm brings no package.
 fn image() -> Option<Arc<Image>> {
     static IMAGE: OnceLock<Result<Arc<Image>, String>> = OnceLock::new();
-    IMAGE.get_or_init(open_image).clone().inspect_err(|reason| report_skipped(reason)).ok()
+    IMAGE.get_or_init(|| open_image("javascript")).clone().inspect_err(|reason| report_skipped(reason)).ok()
 }
 
-/// Opens it. The error says why there is no package.
-fn open_image() -> Result<Arc<Image>, String> {
-    let open = || ImageStore::open(&default_cache_dir()?)?.load_or_build(&ImageSpec::builtin("javascript")?, &|_| {});
+/// A sandbox of the TypeScript image, likewise.
+fn typescript() -> Option<Sandbox> {
+    let image = open_image("typescript").inspect_err(|reason| report_skipped(reason)).ok();
+    image.map(|image| Sandbox::new(image, SandboxOptions::fastest()))
+}
+
+/// Opens one of them. The error says why there is no package.
+fn open_image(name: &str) -> Result<Arc<Image>, String> {
+    let open = || ImageStore::open(&default_cache_dir()?)?.load_or_build(&ImageSpec::builtin(name)?, &|_| {});
     open().map_err(|error| {
         let is_missing = matches!(error, ImageError::NpmMissing { .. } | ImageError::NpmFailed { .. });
         let may_skip = is_missing && std::env::var_os("VERIPLAY_REQUIRE_NPM").is_none();
@@ -50,24 +56,30 @@ fn in_javascript(job: Job) -> Job {
     Job { image: "javascript".to_owned(), ..job }
 }
 
-/// A case of the image's files: its header, and its program.
+/// A case of an image's files: its header, and its program.
 struct Case {
+    image: &'static str,
     header: Json,
     program: String,
 }
 
 impl Case {
     fn all() -> Vec<Self> {
+        let cases = Self::read("javascript", CASES);
+        assert!(cases.len() > 100, "{} cases", cases.len());
+        cases
+    }
+
+    fn read(image: &'static str, files: &[(&str, &str)]) -> Vec<Self> {
         let mut cases: Vec<Self> = Vec::new();
-        for line in CASES.iter().flat_map(|(_, text)| text.split('\n')) {
+        for line in files.iter().flat_map(|(_, text)| text.split('\n')) {
             if let Some(header) = line.strip_prefix("//! ") {
-                cases.push(Self { header: serde_json::from_str(header).unwrap(), program: String::new() });
+                cases.push(Self { image, header: serde_json::from_str(header).unwrap(), program: String::new() });
             } else if let Some(case) = cases.last_mut() {
                 case.program += line;
                 case.program.push('\n');
             }
         }
-        assert!(cases.len() > 100, "{} cases", cases.len());
         cases
     }
 
@@ -89,7 +101,8 @@ impl Case {
             });
             Entry::Calls { function: function.to_owned(), arguments: arguments.collect() }
         });
-        let job = Job {
+        Job {
+            image: self.image.to_owned(),
             entry,
             limits,
             seed: number("seed").unwrap_or(0),
@@ -98,8 +111,7 @@ impl Case {
             stdin: self.text("stdin").unwrap_or_default().as_bytes().to_vec(),
             files: files.map(|(path, text)| (path.clone(), text.as_str().unwrap().as_bytes().to_vec())).collect(),
             ..script(&program)
-        };
-        in_javascript(job)
+        }
     }
 
     /// What is wrong with an outcome.
@@ -161,12 +173,24 @@ fn exit_of(outcome: &Outcome) -> String {
     }
 }
 
-/// From the third time on a job starts behind the compilation of its program.
 #[test]
 fn every_case_of_the_image_has_its_results_each_time() {
     let Some(sandbox) = sandbox() else { return };
+    check_cases(&sandbox, &Case::all());
+}
+
+#[test]
+fn every_case_of_typescript_has_its_results_each_time() {
+    let Some(sandbox) = typescript() else { return };
+    let cases = Case::read("typescript", TYPESCRIPT_CASES);
+    assert!(cases.len() > 30, "{} cases", cases.len());
+    check_cases(&sandbox, &cases);
+}
+
+/// From the third time on a job starts behind the compilation of its program.
+fn check_cases(sandbox: &Sandbox, cases: &[Case]) {
     let mut faults = Vec::new();
-    for case in Case::all() {
+    for case in cases {
         let job = case.job();
         let outcomes: Vec<Outcome> = (0..3).map(|_| sandbox.execute(&job).unwrap()).collect();
         let name = case.text("name").unwrap_or_default();
@@ -175,6 +199,15 @@ fn every_case_of_the_image_has_its_results_each_time() {
         faults.extend(differs.then(|| format!("{name}: another outcome the second or third time: {outcomes:?}")));
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn a_text_that_the_translator_cannot_hold_does_not_compile() {
+    let Some(sandbox) = typescript() else { return };
+    let program = format!("let a: number = {}1;", "(".repeat(100_000));
+    let limits = Limits { fuel: 1 << 40, ..limits() };
+    let outcome = sandbox.execute(&Job { image: "typescript".to_owned(), limits, ..script(&program) }).unwrap();
+    assert_eq!(exit_of(&outcome), "compile_error RangeError: Maximum call stack size exceeded");
 }
 
 #[test]

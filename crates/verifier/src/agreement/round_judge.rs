@@ -10,6 +10,7 @@ use super::guards::{GuardCheck, GuardRefusal, first_refusal};
 use super::round::{AgreementRequest, ProbeResult, Round, SuiteAttempt, VotingStatus};
 use super::suite_quality::SuiteQuality;
 use super::test_suite::SuiteTest;
+use super::test_tiers::{PassedTiers, passed_tiers, test_tiers};
 use crate::runner::{saturating_u32, truncate_detail};
 
 /// The judgement of a round.
@@ -47,6 +48,8 @@ pub struct CodeDecision {
     pub passed: u32,
     /// Distinct tests of sound suites.
     pub total: u32,
+    /// The tiers of these tests that it passes, of a code that was compared with the trusted ones; none of others.
+    pub tiers: PassedTiers,
     /// The guard that refused it; empty for none.
     pub rule: String,
     /// For people.
@@ -83,7 +86,7 @@ pub fn judge_round(execute: &dyn Execute, request: &AgreementRequest<'_>) -> Res
     }
     let mutants = round.draw_mutants(&probed)?;
     let qualities = round.qualities(&agreed, &trusted, &probed, &mutants);
-    Ok(round.accept_cluster(&agreed, &trusted, &probed, &qualities))
+    Ok(round.accept_cluster(&agreed, &trusted, &probed, &qualities, &mutants))
 }
 
 impl Round<'_> {
@@ -108,6 +111,7 @@ impl Round<'_> {
         trusted: &Cluster,
         probed: &ProbeResult,
         qualities: &[Option<SuiteQuality>],
+        mutants: &[String],
     ) -> RoundJudgement {
         let attempts = self.request.suites.iter().zip(&self.suites).zip(qualities);
         let suites: Vec<SuiteDecision> =
@@ -116,14 +120,23 @@ impl Round<'_> {
         let mut seen = BTreeSet::new();
         let tests = sound.filter_map(|(attempt, _)| attempt.suite).flat_map(|suite| suite.distinct());
         let tests: Vec<&SuiteTest> = tests.filter(|test| seen.insert(content_hash(*test))).collect();
+        let fails = |program: &str, test: &&SuiteTest| self.grid.failed_status(program, test).is_some();
+        let kills = |test: &&SuiteTest| mutants.iter().map(|mutant| fails(mutant, test)).collect::<Vec<bool>>();
+        let tiers = test_tiers(&tests.iter().map(kills).collect::<Vec<_>>());
         let codes = self.codes.iter().enumerate().map(|(code, standing)| {
             let decision = self.code_decision(code, standing, agreed, trusted, probed);
             if *standing == VotingStatus::Malformed {
                 return decision;
             }
             let program = self.program(code);
-            let passed = tests.iter().filter(|test| self.grid.failed_status(program, test).is_none()).count();
-            CodeDecision { passed: saturating_u32(passed), total: saturating_u32(tests.len()), ..decision }
+            let passes: Vec<bool> = tests.iter().map(|test| !fails(program, test)).collect();
+            let is_compared = *standing == VotingStatus::Votes && decision.status != Status::Invalid;
+            CodeDecision {
+                passed: saturating_u32(passes.iter().filter(|passes| **passes).count()),
+                total: saturating_u32(tests.len()),
+                tiers: if is_compared { passed_tiers(&tiers, &passes) } else { PassedTiers::default() },
+                ..decision
+            }
         });
         self.judgement(agreed, None, Some(probed.reference), codes.collect(), suites)
     }
@@ -225,7 +238,8 @@ impl VotingStatus {
 
 impl CodeDecision {
     fn new(status: Status, rule: &str, detail: &str) -> Self {
-        Self { status, passed: 0, total: 0, rule: rule.to_owned(), detail: truncate_detail(detail) }
+        let (rule, detail) = (rule.to_owned(), truncate_detail(detail));
+        Self { status, passed: 0, total: 0, tiers: PassedTiers::default(), rule, detail }
     }
 }
 

@@ -23,13 +23,13 @@ pub(crate) enum Label<'a> {
 /// Words that say no more than that there is code.
 const CODE: [&str; 8] = ["code", "program", "solution", "answer", "source", "tool_code", "final", "script"];
 /// Labels of other languages, and of what is no program, such as a session with prompts before its lines.
-const OTHERS: [&str; 67] = [
+const OTHERS: [&str; 69] = [
     "bash", "bat", "batch", "c", "c#", "c++", "cc", "clojure", "cmd", "console", "cpp", "cs", "csharp", "css", "csv",
     "cxx", "dart", "diff", "dockerfile", "elixir", "erlang", "fortran", "fsharp", "go", "golang", "haskell", "html",
     "ini", "input", "java", "javascript", "js", "json", "jsx", "julia", "kotlin", "latex", "log", "lua", "makefile",
     "math", "mermaid", "output", "patch", "perl", "php", "plaintext", "powershell", "ps1", "pycon", "python-console",
     "python-repl", "python-traceback", "pythonrepl", "r", "ruby", "rust", "scala", "sh", "shell", "sql", "swift",
-    "text", "toml", "txt", "typescript", "yaml",
+    "text", "toml", "ts", "tsx", "txt", "typescript", "yaml",
 ];
 /// Beginnings of statements that stand behind a label of Python.
 const STATEMENTS: [&str; 9] = ["def ", "async def ", "class ", "import ", "from ", "for ", "while ", "if ", "print("];

@@ -55,6 +55,8 @@ fn the_last_block_of_the_language_is_the_program() {
         ("cpp", "```\na\n```\n```\nb\n```\n```bash\nc\n```", "b\n", "block"),
         ("c", "```c\na\n```\n```cpp\nb\n```", "a\n", "block"),
         ("javascript", "```js\na\n```\n```typescript\nb\n```", "a\n", "block"),
+        ("javascript", "```js\na\n```\n```ts\nb\n```", "a\n", "block"),
+        ("typescript", "```js\na\n```\n```ts\nb\n```\n```tsx\nc\n```", "b\n", "block"),
         ("javascript", "<think>```js\na\n```</think>\n```nodejs\nb", "b", "unclosed_block"),
         ("javascript", "<answer>\n```javascript\na\n```\n</answer>", "a\n", "block"),
         ("javascript", "console.log(1)\n", "console.log(1)", "whole"),

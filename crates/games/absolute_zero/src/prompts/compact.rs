@@ -18,7 +18,7 @@ use veriplay_verifier::formats::compact::{
     PROPOSE_ERROR, PROPOSE_INDUCTION, REFERENCE,
 };
 
-use super::{PromptFormat, ProposerRequest};
+use super::{PromptFormat, ProposerRequest, bare_answer};
 
 pub(super) struct Compact;
 
@@ -43,12 +43,7 @@ impl PromptFormat for Compact {
     }
 
     fn answer_text(&self, question: &Question) -> String {
-        match question {
-            Question::Deduction { pair, .. } => pair.output.to_string(),
-            Question::Abduction { pair, .. } => Value::arguments_text(&pair.input),
-            Question::Induction { reference, .. } => reference.clone(),
-            Question::Error { exception, .. } => exception.clone(),
-        }
+        bare_answer(self.literals(), question)
     }
 
     fn proposal_text(&self, proposal: &Proposal) -> String {

@@ -4,7 +4,7 @@
 //! A conversation: an instruction, then for each example a message of the user and the assistant's answer, then the question. Deduction
 //! and abduction show a program and an assertion with a `?` in place of what is asked; the answer is that literal alone. Induction shows
 //! assertions; the answer is a block fenced as `python`. An error task shows a program and a call; the answer is the exception's name. A proposal is such a block whose last line calls `f`; inputs for a given program
-//! are a comment and one call of `f` a line.
+//! are a comment and one call of `f` a line. A document stands in such a block before the request for a proposal.
 //!
 //! # Why
 //! A small model follows examples better than instructions: SmolLM2-135M-Instruct answers 32 of 60 short CRUXEval questions in words of its
@@ -84,7 +84,11 @@ impl Direct {
             };
             Some((ask.clone(), triplet_text(program, input)))
         });
-        conversation("Write a short Python function `f`, and call it. It must not print.", shown, ask.clone())
+        let document = request.document.map_or_else(String::new, |document| {
+            format!("{}\nTake an idea of this function, and copy nothing of it. ", code_block(document))
+        });
+        let instruction = "Write a short Python function `f`, and call it. It must not print.";
+        conversation(instruction, shown, document + &ask)
     }
 
     fn inputs_content(&self, request: &ProposerRequest<'_>) -> PromptContent {

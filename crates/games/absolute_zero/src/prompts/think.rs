@@ -3,8 +3,8 @@
 //! # Layout
 //! The structure of Absolute Zero's prompts in our own words: a frame that asks for `<think>` and `<answer>`, the request,
 //! and the opened `<think>` tag. Blocks are fenced with `python`, `input`, `output` and `message`, and with `error` in references. Deduction and abduction
-//! each state their own difficulty criterion; in Absolute Zero's release the two are swapped. In JavaScript, which has these two alone, programs are
-//! fenced as `javascript`, with rules and an example of their own.
+//! each state their own difficulty criterion; in Absolute Zero's release the two are swapped. A document stands behind the request for a program. In
+//! JavaScript, which has these two alone, programs are fenced as `javascript`, with rules and an example of their own.
 //!
 //! # Why
 //! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
@@ -48,6 +48,10 @@ impl PromptFormat for Think {
         "think"
     }
 
+    fn literals(&self) -> &'static dyn Literals {
+        literals_of(self.language)
+    }
+
     fn solver_content(&self, question: &Question, _examples: &[&Question]) -> PromptContent {
         framed(&match question {
             Question::Deduction { program, pair } => format!(
@@ -82,7 +86,7 @@ impl PromptFormat for Think {
             TaskType::Error => format!(
                 include_str!("think/raising.txt"),
                 rules = self.rules.trim_end(),
-                helpers = self.helpers_text(request.helpers),
+                helpers = self.helpers_text(request.helpers) + &document_text(request.document),
                 references = self.references_text(&request.references)
             ),
         })
@@ -124,10 +128,6 @@ impl PromptFormat for Think {
 }
 
 impl Think {
-    fn literals(&self) -> &'static dyn Literals {
-        literals_of(self.language)
-    }
-
     fn program_block(&self, program: &str) -> String {
         block(self.language.names()[0], program)
     }
@@ -165,7 +165,7 @@ impl Think {
             rules = self.rules.trim_end(),
             example = self.example.trim_end(),
             difficulty = difficulty,
-            helpers = self.helpers_text(request.helpers),
+            helpers = self.helpers_text(request.helpers) + &document_text(request.document),
             references = self.references_text(&request.references)
         )
     }
@@ -203,6 +203,15 @@ none of them:\n{functions}"
         };
         format!("<snippet_{number}>\n{}{call}</snippet_{number}>\n", self.program_block(program))
     }
+}
+
+fn document_text(document: Option<&str>) -> String {
+    let Some(document) = document else { return String::new() };
+    format!(
+        "\n\nRead this function of a library, and take from it what your program is about. The solver never sees it: no eight words or signs in \
+a row of it stand in your program.\n{}",
+        block("python", document)
+    )
 }
 
 /// The goal, and the difficulty criterion that belongs to it.

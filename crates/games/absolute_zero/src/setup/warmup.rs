@@ -166,7 +166,15 @@ impl ExampleWriter<'_, '_> {
             Proposal::Triplet { task_type, .. } => (*task_type, 1),
             Proposal::Inputs { inputs, .. } => (TaskType::Induction, inputs.len()),
         };
-        let request = ProposerRequest { task_type, references: Vec::new(), given, begun: None, helpers: &[], inputs };
+        let request = ProposerRequest {
+            task_type,
+            references: Vec::new(),
+            given,
+            begun: None,
+            helpers: &[],
+            document: None,
+            inputs,
+        };
         self.add(self.format.proposer_prompt(&request), self.format.proposal_text(proposal))
     }
 

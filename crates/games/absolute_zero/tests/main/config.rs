@@ -92,7 +92,7 @@ fn a_key_that_is_unknown_missing_or_of_another_type_is_told_by_name() {
         told(&with("group_size = \"8\"")),
     ];
     expect![[r#"
-        unknown field `rewards`, expected one of `format`, `examples`, `group_size`, `reward`, `proposer_factor`, `intrinsic`, `intrinsic_steps`, `alpha`, `advantage`, `learn_from`, `top_share`, `pairs_per_prompt`, `aggregation`, `zero_advantage`, `proposer`, `proposer_weight`, `solver_weight`, `verifier_weight`, `roles`, `phases`, `seed_proposals`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`, `top_k`, `top_p`, `min_p`, `stop`, `sft_samples`, `sft_weight`, `buffer_capacity`, `drop_unsolved`, `drop_solved`, `curriculum`, `resample_learnable`, `eval_samples`, `language`, `task_types`, `proposals_per_type`, `tasks_per_type`, `references`, `composite_share`, `extend_share`, `fresh_fraction`, `seed_share`, `induction_visible`, `induction_hidden`, `judge_shown`, `answer_weight`, `answer_max_rate`, `discount_guesses`
+        unknown field `rewards`, expected one of `format`, `examples`, `group_size`, `reward`, `proposer_factor`, `intrinsic`, `intrinsic_steps`, `alpha`, `advantage`, `learn_from`, `top_share`, `pairs_per_prompt`, `privileged_credit`, `waypoint_credit`, `aggregation`, `zero_advantage`, `self_imitation`, `proposer`, `proposer_weight`, `solver_weight`, `verifier_weight`, `roles`, `phases`, `seed_proposals`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`, `temperature_search`, `top_k`, `top_p`, `min_p`, `stop`, `sft_samples`, `sft_weight`, `buffer_capacity`, `drop_unsolved`, `drop_solved`, `curriculum`, `resample_learnable`, `eval_samples`, `language`, `task_types`, `proposals_per_type`, `tasks_per_type`, `references`, `composite_share`, `extend_share`, `fresh_fraction`, `seed_share`, `induction_visible`, `induction_hidden`, `judge_shown`, `answer_weight`, `answer_max_rate`, `discount_guesses`
         missing field `group_size`
         missing field `seed_share`
         unknown variant `off`, expected one of `train`, `frozen`, `none`
@@ -117,9 +117,12 @@ fn told_in_javascript(line: &str) -> String {
 
 #[test]
 fn what_reads_python_has_no_meaning_in_javascript() {
-    assert_eq!(told_in_javascript(""), "accepted");
+    for line in ["", "privileged_credit = 0.1", "self_imitation = {}"] {
+        assert_eq!(told_in_javascript(line), "accepted");
+    }
     for (line, want) in [
         ("composite_share = 0.5", "`composite_share` is `0.5`: use `0` with `language = \"javascript\"`"),
+        ("waypoint_credit = 0.3", "`waypoint_credit` is `0.3`: use `0` with `language = \"javascript\"`"),
         ("intrinsic = { novelty = 0.1 }", "`intrinsic` is `novelty`: leave it out with `language = \"javascript\"`"),
     ] {
         let told = told_in_javascript(line);

@@ -10,7 +10,7 @@ use veriplay_verifier::{FORMATS, ProposalShape, format_by_name, format_in};
 use crate::support::{adds, proposal, task};
 
 fn request<'a>(task_type: TaskType, references: Vec<&'a Question>, given: Option<&'a str>) -> ProposerRequest<'a> {
-    ProposerRequest { task_type, references, given, begun: None, helpers: &[], inputs: 3 }
+    ProposerRequest { task_type, references, given, begun: None, helpers: &[], document: None, inputs: 3 }
 }
 
 /// Every text of a format, each behind a line that says what it is.
@@ -66,6 +66,24 @@ fn no_solver_prompt_contains_what_only_the_judge_may_see() {
     }
 }
 
+fn privileged(format: &str, task_type: TaskType) -> String {
+    by_name(format).unwrap().privileged_prompt(&task(task_type, 2).0.question, &[]).text().into_owned()
+}
+
+#[test]
+fn a_privileged_prompt_is_the_solvers_with_the_right_answer() {
+    assert_eq!(privileged("compact", TaskType::Deduction), "<R>3<D>def f(x):\n    return x + 2<I>1<O>");
+    assert_eq!(privileged("compact", TaskType::Abduction), "<R>1<A>def f(x):\n    return x + 2<O>3<I>");
+    assert_eq!(privileged("compact", TaskType::Induction), "<R>def f(x):\n    return x + 2<F><I>1<O>3<P>");
+    assert_eq!(privileged("compact", TaskType::Error), "<R>TypeError<E>def f(x):\n    return x + 2<I>'a'<O>");
+    for format in ["direct", "think"] {
+        let solver = by_name(format).unwrap().solver_prompt(&task(TaskType::Deduction, 2).0.question, &[]);
+        let (plain, shown) = (solver.text().into_owned(), privileged(format, TaskType::Deduction));
+        assert_eq!(shown.replace("\n\nA right answer is:\n3", ""), plain);
+        assert_ne!(shown, plain);
+    }
+}
+
 #[test]
 fn prompts_name_their_role_and_task_type() {
     for format in PROMPT_FORMATS {
@@ -74,6 +92,18 @@ fn prompts_name_their_role_and_task_type() {
             assert_eq!((solver.role, solver.task_type), (Role::SOLVER, Some(task_type)));
             let proposer = format.proposer_prompt(&request(task_type, Vec::new(), Some("def f(x): return x")));
             assert_eq!((proposer.role, proposer.task_type), (Role::PROPOSER, Some(task_type)));
+        }
+    }
+}
+
+#[test]
+fn a_proposer_of_a_program_reads_its_document_in_the_formats_of_pretrained_models() {
+    let document = "def total(rows):\n    return sum(row.price for row in rows)";
+    for name in ["direct", "think"] {
+        for task_type in [TaskType::Deduction, TaskType::Abduction, TaskType::Error] {
+            let reader = ProposerRequest { document: Some(document), ..request(task_type, Vec::new(), None) };
+            let text = by_name(name).unwrap().proposer_prompt(&reader).text().into_owned();
+            assert!(text.contains(document), "{name}: {text}");
         }
     }
 }
@@ -158,6 +188,10 @@ fn what_is_asked_in_javascript_shows_its_literals_and_ideal_responses_are_read_b
     assert!(asked.contains("```input\ntrue, null\n```") && !asked.contains("[true, null]"), "{asked}");
     let asked = text(format.solver_prompt(&abduction, &[]));
     assert!(asked.contains("```output\n[true, null]\n```") && !asked.contains("\ntrue, null"), "{asked}");
+    for (question, answer) in [(&deduction, "[true, null]"), (&abduction, "true, null")] {
+        let shown = text(format.privileged_prompt(question, &[]));
+        assert!(shown.contains(&format!("A right answer is:\n{answer}")), "{shown}");
+    }
     let asked = text(format.proposer_prompt(&request(TaskType::Deduction, vec![&abduction], None)));
     assert!(asked.contains("a new JavaScript program") && asked.contains("`function f(...)`"), "{asked}");
     assert!(!asked.contains("Python") && asked.contains("<snippet_1>\n```javascript\n"), "{asked}");

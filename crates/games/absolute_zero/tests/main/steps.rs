@@ -2,11 +2,14 @@
 
 mod ablations;
 mod batches;
+mod credit;
 mod own_methods;
 mod pairs;
 mod saved_state;
 mod scripts;
+mod self_imitation;
 mod task_choice;
+mod temperature_search;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,7 +119,7 @@ impl Environment for Table {
         let judge = |(_, episode): &(&TripletTask, &FinishedEpisode<SingleTurn>)| {
             let value = Attempt::Value(Value::None);
             let (detail, verdict) = match episode.last().unwrap().text.as_str() {
-                "right" => (value, Ok(verdict(Status::Accepted))),
+                text if text.starts_with("right") => (value, Ok(verdict(Status::Accepted))),
                 "wrong" => (value, Ok(verdict(Status::WrongAnswer))),
                 "lost" => (value, Err(dropped())),
                 _ => (malformed(), Ok(verdict(Status::Malformed))),
@@ -141,6 +144,9 @@ impl Environment for Table {
 
 impl Game for Table {
     type Metrics = AbsoluteZeroMetrics;
+
+    const HAS_PRIVILEGED_PROMPTS: bool = true;
+    const HAS_WAYPOINTS: bool = true;
 
     fn step(&self, step: &mut Step<'_, Self>) -> Result<(), PlayError> {
         step.propose(|proposing| self.proposers(proposing))?;
@@ -170,6 +176,16 @@ impl Game for Table {
         let named = self.settings().advantage.as_deref().and_then(advantages::by_name);
         assert!(named.is_some_and(AdvantageEstimator::reads_notes), "nobody reads notes");
         EpisodeNotes { trust: Some(0.5), ..EpisodeNotes::default() }
+    }
+
+    fn privileged_prompt(&self, task: &TripletTask) -> Option<Prompt> {
+        self.game.privileged_prompt(task)
+    }
+
+    /// Of deduction tasks three that no prompt shows, and one that all show.
+    fn waypoints(&self, _execute: &dyn Execute, tasks: &[&TripletTask]) -> Vec<Option<Vec<String>>> {
+        let values = || ["return", "wrong", "[12]", "777777"].map(str::to_owned).to_vec();
+        tasks.iter().map(|task| (task.kind() == TaskType::Deduction.name()).then(values)).collect()
     }
 
     fn metrics(&self, step: &StepFacts<Self>) -> AbsoluteZeroMetrics {

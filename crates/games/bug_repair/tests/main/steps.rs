@@ -211,6 +211,23 @@ fn repairing(zero_advantage: ZeroAdvantage) -> SelfPlay<BugRepair> {
 }
 
 #[test]
+fn credit_for_tokens_is_refused_where_no_prompt_shows_the_reference() {
+    let mut game = repairing_submitted_only();
+    assert!(game.check().is_ok());
+    let (place, two) = (repository(), artifact(&repository(), 2));
+    let config = config().with(|c| {
+        (c.shared.privileged_credit, c.own.injections_per_step, c.own.modes) = (0.1, 0, Vec::new());
+    });
+    game.game = BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap();
+    let error = game.check().unwrap_err().to_string();
+    assert!(
+        error
+            .starts_with("`game.privileged_credit` is `0.1`: use `0`: the game has no prompts that show the reference"),
+        "{error}"
+    );
+}
+
+#[test]
 fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
     let game = repairing_submitted_only();
     let policy = ScriptedPolicy::new(|_: &ScriptedRequest<'_>| "I give up.".to_owned());

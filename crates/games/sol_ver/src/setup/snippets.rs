@@ -4,12 +4,10 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_console::json_file::read_whole_text;
 use veriplay_corpus::{Grammar, ProgramStream, Split};
-use veriplay_repository::StoredRepository;
+use veriplay_repository::{definitions, read_folder, read_package};
 
 use veriplay_run::named_files::NamedFile;
 
@@ -79,32 +77,15 @@ fn generated(mix: &str, count: usize, seed: u64) -> Result<Vec<String>, Failure>
 }
 
 fn in_folder(folder: &Path, min_chars: usize, max_chars: usize) -> Result<Vec<String>, Failure> {
-    let mut files = Vec::new();
-    python_files(folder, &mut files)?;
-    files.sort();
-    let read = |file: &PathBuf| {
-        read_whole_text(file)
-            .with_context(|| format!("cannot read the snippets of `{}`", file.display()))
-            .or_fail(ExitCode::Input)
-    };
-    let texts: Vec<String> = files.iter().map(read).collect::<Result<_, _>>()?;
+    let texts = read_folder(folder)?;
     let hint = "`tasks.snippets.path` names a folder with `.py` files; paths are relative to where the command runs";
     distinct_definitions(&texts, min_chars..=max_chars, &folder.display().to_string(), hint)
 }
 
 fn in_packages(names: &[String], min_chars: usize, max_chars: usize) -> Result<Vec<String>, Failure> {
-    let mut texts = Vec::new();
-    for name in names {
-        let files = StoredRepository::open(name)?.package.texts().into_iter();
-        texts.extend(files.filter(|(path, _)| is_code(path)).map(|(_, text)| text));
-    }
+    let texts = names.iter().map(|name| read_package(name)).collect::<Result<Vec<_>, _>>()?.concat();
     let hint = "`tasks.snippets.names` lists packages that `veriplay corpus add-repo` has fetched";
     distinct_definitions(&texts, min_chars..=max_chars, &names.join("`, `"), hint)
-}
-
-/// Whether a file of a package holds code that is no test.
-fn is_code(path: &str) -> bool {
-    path.ends_with(".py") && !path.split('/').any(|part| part.starts_with("test") || part == "conftest.py")
 }
 
 /// The definitions of these lengths, each once, in the order of the texts.
@@ -126,41 +107,6 @@ fn distinct_definitions(
     Ok(pool)
 }
 
-fn python_files(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let entries = std::fs::read_dir(folder)
-        .with_context(|| format!("cannot list the folder of snippets `{}`", folder.display()))
-        .or_fail(ExitCode::Input)?;
-    for entry in entries {
-        let path = entry.or_fail(ExitCode::Input)?.path();
-        if path.is_dir() {
-            python_files(&path, found)?;
-        } else if path.extension().is_some_and(|extension| extension == "py") {
-            found.push(path);
-        }
-    }
-    Ok(())
-}
-
-/// The functions and classes at the margin, decorators included. By lines: a text that is no Python gives no wrong answer that matters,
-/// as a snippet is only shown.
-fn definitions(text: &str) -> Vec<String> {
-    let mut parts: Vec<Vec<&str>> = Vec::new();
-    let mut open = false;
-    for line in text.lines() {
-        let at_margin = line.starts_with(|first: char| !first.is_whitespace() && first != '#' && first != ')');
-        let begins = ["def ", "class ", "async def ", "@"].iter().any(|opening| line.starts_with(opening));
-        let decorated = open && parts.last().is_some_and(|part| part.iter().all(|line| line.starts_with('@')));
-        if begins && !decorated {
-            parts.push(Vec::new());
-        }
-        open = if at_margin { begins } else { open };
-        if let Some(part) = parts.last_mut().filter(|_| open) {
-            part.push(line);
-        }
-    }
-    parts.into_iter().map(|part| part.join("\n").trim_end().to_owned()).collect()
-}
-
 /// Refuses a source that gives fewer than are wanted.
 pub(super) fn check_enough(found: usize, wanted: usize, what: &str) -> Result<(), Failure> {
     if found >= wanted {
@@ -176,28 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_and_classes_at_the_margin_are_snippets() {
-        let text = "import os\n\n@cache\n@other\ndef one(x):\n    return x\n\n# a remark\nLIMIT = 3\n    \nclass Two:\n    def three(self):\n        pass\n\n\nasync def four():\n    pass\nprint(1)\n";
-        let found = definitions(text);
-        assert_eq!(
-            found,
-            [
-                "@cache\n@other\ndef one(x):\n    return x\n\n# a remark",
-                "class Two:\n    def three(self):\n        pass",
-                "async def four():\n    pass"
-            ]
-        );
-        assert_eq!(definitions("x = 1\n"), Vec::<String>::new());
-    }
-
-    #[test]
-    fn the_code_of_a_package_is_in_the_pool_and_its_tests_are_not() {
-        for path in ["toolz/curried/__init__.py", "src/attr/_make.py", "contest.py"] {
-            assert!(is_code(path), "{path}");
-        }
-        for path in ["toolz/tests/helpers.py", "test_one.py", "tests/a.py", "src/conftest.py", "README.md"] {
-            assert!(!is_code(path), "{path}");
-        }
+    fn a_package_that_is_not_fetched_is_refused() {
         let unknown = in_packages(&["no-such-package==0.0.1".to_owned()], 80, 4_000).expect_err("it is not fetched");
         assert!(unknown.to_string().contains("no-such-package"), "{unknown}");
     }

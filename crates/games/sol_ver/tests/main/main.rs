@@ -11,12 +11,12 @@ use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::preferences::UpdateSchedule;
 use veriplay_selfplay::records::LogRecord;
-use veriplay_selfplay::settings::LearnFrom;
+use veriplay_selfplay::settings::{LearnFrom, SelfImitationSettings};
 use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT};
 use veriplay_sol_ver::prompts::{AnsweredProblem, PROMPT_FORMATS, by_name, names};
 use veriplay_sol_ver::{
     AgreementRound, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig,
-    TrainFrom,
+    TierOrder, TierRewards, TrainFrom,
 };
 use veriplay_verifier::agreement::{
     AGREEMENT_FORMATS, AgreementRules, CountCodes, GUARDS, ProposedProblem, SuiteTest, TestSuite,
@@ -138,6 +138,10 @@ fn a_config_file_says_everything_and_nothing_else() {
     assert!(made(read, rules()).is_ok());
 }
 
+fn tiers(weights: [f64; 4], steps: u64) -> Option<TierRewards> {
+    Some(TierRewards { weights, order: TierOrder::EasyFirst, steps })
+}
+
 fn top_share(config: &mut SolVerConfig, share: f64, learn_from: LearnFrom) {
     (config.shared.top_share, config.shared.learn_from) = (share, learn_from);
 }
@@ -147,7 +151,7 @@ fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
     let gradient = LearningObjective::PolicyGradient;
     let unrewarded = "leave it out: this objective uses no rewards";
     let start = TrainFrom::Start;
-    let wrong: [(&str, SolVerConfig); 22] = [
+    let wrong: [(&str, SolVerConfig); 27] = [
         ("`format` is `chatty`", config().with(|c| c.shared.format = "chatty".to_owned())),
         ("`group_size` is `1`", config().with(|c| c.shared.group_size = 1)),
         ("`problems` is `0`", config().with(|c| c.own.problems = 0)),
@@ -167,9 +171,17 @@ fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
         (unrewarded, config().with(|c| c.shared.alpha = Some(0.5))),
         (unrewarded, config().with(|c| c.shared.intrinsic = [("novelty".to_owned(), 0.1)].into())),
         (unrewarded, config().with(|c| c.shared.sft_samples = 1)),
+        (unrewarded, config().with(|c| c.shared.self_imitation = Some(SelfImitationSettings::default()))),
         ("`top_share` is `0`: use a number", gradient_config().with(|c| top_share(c, 0.0, LearnFrom::Successes))),
         ("`learn_from` is `pairs`: leave it out", gradient_config().with(|c| c.shared.learn_from = LearnFrom::Pairs)),
         ("`top_share` is `0.5`: leave it out", gradient_config().with(|c| top_share(c, 0.5, LearnFrom::Advantages))),
+        (
+            "`tiers.weights` is `[1.0, 1.0, 1.0, 1.0]`: leave `tiers` out",
+            config().with(|c| c.own.tiers = tiers([1.0; 4], 5)),
+        ),
+        ("`tiers.weights` is `[0.0, 0.0, 0.0, 0.0]`", gradient_config().with(|c| c.own.tiers = tiers([0.0; 4], 5))),
+        ("`tiers.weights` is `-1`: use a number", gradient_config().with(|c| c.own.tiers = tiers([-1.0; 4], 5))),
+        ("`tiers.steps` is `0`: use at least `1`", gradient_config().with(|c| c.own.tiers = tiers([1.0; 4], 0))),
     ];
     for (told, config) in wrong {
         let error = made(config, rules()).err().unwrap();
@@ -190,6 +202,34 @@ fn rules_that_have_no_meaning_are_told_with_their_key_and_value() {
         let error = made(config(), rules).err().unwrap();
         assert!(error.contains(told), "{error}");
     }
+}
+
+/// The tiers that count in each of the first eight steps, the basic one first.
+fn open(tiers: TierRewards) -> String {
+    let marks = |step: u64| tiers.open(step).map(|is_open| if is_open { '+' } else { '.' });
+    (0..8).map(|step| String::from_iter(marks(step))).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn tiers_open_one_by_one_and_a_code_earns_its_share_of_those_that_have_tests() {
+    let easy = TierRewards { weights: [0.15, 0.15, 0.35, 0.35], order: TierOrder::EasyFirst, steps: 10 };
+    let hard = TierRewards { order: TierOrder::HardFirst, ..easy };
+    assert_eq!(open(easy), "+... +... ++.. ++.. +++. +++. ++++ ++++");
+    assert_eq!(open(hard), "...+ ...+ ..++ ..++ .+++ .+++ ++++ ++++");
+    let passed = [Some(true), Some(true), Some(false), Some(true)];
+    let earned = |tiers: TierRewards, step| tiers.share(step, &passed).map(|share| format!("{share:.3}"));
+    assert_eq!([0, 2, 4, 6].map(|step| earned(easy, step).unwrap()), ["1.000", "1.000", "0.462", "0.650"]);
+    assert_eq!([0, 2, 4, 6].map(|step| earned(hard, step).unwrap()), ["1.000", "0.500", "0.588", "0.650"]);
+    // A tier without tests counts nothing, and without any there is no such reward.
+    assert_eq!(
+        easy.share(6, &[Some(true), None, Some(false), None]).map(|share| format!("{share:.3}")).unwrap(),
+        "0.300"
+    );
+    assert_eq!((hard.share(0, &[Some(true), None, None, None]), easy.share(9, &[None; 4])), (None, None));
+    let error =
+        made(gradient_config().with(|c| c.own.tiers = Some(easy)), AgreementRules { max_mutants: 0, ..rules() });
+    assert!(error.err().unwrap().starts_with("`game.tiers` is set, and `agreement.max_mutants` is `0`"));
+    assert!(made(gradient_config().with(|c| c.own.tiers = Some(hard)), rules()).is_ok());
 }
 
 #[test]

@@ -33,6 +33,41 @@ fn on_policy_the_clipped_surrogate_and_importance_sampling_are_the_policy_gradie
     }
 }
 
+/// Two samples of four tokens.
+fn of_four_tokens(learner: &Learner) -> TrainBatch {
+    let mut batch = batch(learner, 0.0);
+    batch.samples.retain(|sample| sample.response.len() == 4);
+    assert_eq!(batch.samples.len(), 2);
+    batch
+}
+
+#[test]
+fn advantages_of_tokens_are_added_to_the_weight_token_by_token() {
+    let mut learner = learner(with_loss(Loss::default()));
+    let mut batch = of_four_tokens(&learner);
+    let (own, mut want) = ([0.3, -0.2, 0.1, 0.0], 0.0);
+    batch.samples[0].token_advantages = Some(own.to_vec());
+    for (sample, own) in batch.samples.iter().zip([own, [0.0; 4]]) {
+        let logprobs = learner.score(&sample.prompt, std::slice::from_ref(&sample.response)).expect("scores").remove(0);
+        let terms = logprobs.iter().zip(own).map(|(logprob, own)| f64::from(sample.weight + own) * f64::from(*logprob));
+        want -= f64::from(sample.scale) * terms.sum::<f64>() / batch.normalizer;
+    }
+    let (loss, _) = learner.named_gradients(&batch).expect("gradients");
+    assert!((loss - want).abs() < 1e-5, "{loss}, want {want}");
+}
+
+#[test]
+fn equal_advantages_of_all_tokens_are_that_much_more_weight() {
+    for loss in [Loss::default(), PpoClip::default().into(), Tis::default().into()] {
+        let mut learner = learner(with_loss(loss));
+        let (mut of_tokens, mut of_samples) = (of_four_tokens(&learner), of_four_tokens(&learner));
+        of_tokens.samples.iter_mut().for_each(|sample| sample.token_advantages = Some(vec![0.25; 4]));
+        of_samples.samples.iter_mut().for_each(|sample| sample.weight += 0.25);
+        let [one, other] = [&of_tokens, &of_samples].map(|batch| learner.named_gradients(batch).expect("gradients").1);
+        assert!(largest_difference(&one, &other) < 1e-5 * largest(&other), "{}", loss.name());
+    }
+}
+
 #[test]
 fn a_clip_that_bites_takes_the_gradient_away() {
     let mut learner = learner(with_loss(PpoClip { clip_low: 0.0, clip_high: 0.0, dual_clip: None }));

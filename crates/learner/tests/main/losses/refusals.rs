@@ -2,7 +2,7 @@
 
 use veriplay_core::{Learn, LearnError, PreferenceBatch, TrainBatch};
 use veriplay_learner::{
-    Copg, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, Nft, PpoClip, Prdp, Preference, Sft, Sppo, Tis,
+    Copg, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, Nft, PpoClip, Prdp, Preference, Rft, Sft, Sppo, Tis,
 };
 
 use super::common::{batch, kl, learner, pairs, with_loss, with_preference};
@@ -68,6 +68,29 @@ fn log_probabilities_that_do_not_fit_their_response_are_refused() {
     let mut example = batch(&learner, 0.1);
     example.samples[6].weight = -1.0;
     refused(&mut learner, &example, &["sample 6", "weight `-1`"]);
+}
+
+#[test]
+fn advantages_of_tokens_are_refused_alone_of_another_length_and_under_a_loss_without_advantages() {
+    let mut plain = learner(LearnerOptions::default());
+    let good = {
+        let mut batch = batch(&plain, 0.1);
+        batch.samples[1].token_advantages = Some(vec![0.1; 4]);
+        batch
+    };
+    for (weight, own, words) in [(-0.7, 3, "wants 4 finite"), (-0.7, 0, "wants 4 finite"), (0.0, 4, "alone")] {
+        let mut batch = good.clone();
+        (batch.samples[1].weight, batch.samples[1].token_advantages) = (weight, Some(vec![0.1; own]));
+        refused(&mut plain, &batch, &["sample 1", "advantages of tokens", words]);
+    }
+    let mut imitated = good.clone();
+    (imitated.samples[1].weight, imitated.samples[1].imitate) = (0.7, true);
+    refused(&mut plain, &imitated, &["sample 1", "alone"]);
+    let mut rft = learner(with_loss(Rft::default()));
+    let mut positive = good.clone();
+    positive.samples[1].weight = 0.7;
+    refused(&mut rft, &positive, &["sample 1", "advantages of tokens", "`rft`"]);
+    assert!(plain.update(&good, 1e-3).is_ok());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::{PreloadGuest, build_error};
 use crate::exports::GuestSnapshot;
 use crate::guest_kind::GuestKind;
 use crate::image::ImageError;
+use crate::image::library::LibraryModule;
 use crate::image::spec::{Common, JavaScriptSpec};
 use crate::quickjs::{Fixtures, bytes_at, word_at};
 
@@ -19,10 +20,12 @@ pub(super) fn take_snapshot(
     mut guest: PreloadGuest,
     common: &Common,
     javascript: &JavaScriptSpec,
+    scripts: &[LibraryModule],
 ) -> Result<GuestSnapshot, ImageError> {
     let fail = |error: wasmtime::Error| build_error("starting the interpreter", format!("{error:#}"));
     guest.start_interpreter(common.headroom_bytes, javascript).map_err(fail)?;
-    guest.load_harness(&common.harness, &javascript.node).map_err(fail)?;
+    let translator = javascript.translator.as_ref().map(|translator| translator_text(&translator.source, scripts));
+    guest.load_harness(&common.harness, &javascript.node, translator.as_deref()).map_err(fail)?;
     let arguments = Value::parse_arguments(REHEARSED_ARGUMENTS)
         .map_err(|error| build_error("running jobs before the snapshot", error.to_string()))?;
     let job = Job::calls(REHEARSED, "f", vec![arguments]);
@@ -31,6 +34,13 @@ pub(super) fn take_snapshot(
     }
     guest.call::<(), ()>("qjs_run_gc", ()).map_err(fail)?;
     guest.into_snapshot()
+}
+
+/// Source text that calls the function of a translator with its scripts. JSON is JavaScript, too.
+fn translator_text(source: &str, scripts: &[LibraryModule]) -> String {
+    let scripts = scripts.iter().map(|script| (script.name.clone(), serde_json::Value::from(script.source.as_str())));
+    let scripts = serde_json::Value::Object(scripts.collect());
+    format!("({source})({scripts})")
 }
 
 impl PreloadGuest {
@@ -66,7 +76,7 @@ impl PreloadGuest {
     }
 
     /// Makes the function that is called for a turn, and notes what jobs need.
-    fn load_harness(&mut self, harness: &str, node: &str) -> wasmtime::Result<()> {
+    fn load_harness(&mut self, harness: &str, node: &str, translator: Option<&str>) -> wasmtime::Result<()> {
         let scratch = self.malloc(8)?;
         let nothing = self.call::<(), i32>("qjs_get_undefined", ())?;
         let harness = self.evaluate(harness, "harness.js", scratch)?;
@@ -77,8 +87,12 @@ impl PreloadGuest {
             arguments.push(self.call::<(i32, i32, i32), i32>("qjs_new_host_function", (at, len, 1))?);
         }
         arguments.push(node);
+        if let Some(text) = translator {
+            arguments.push(self.evaluate(text, "translator.js", scratch)?);
+        }
+        let count = i32::try_from(arguments.len())?;
         let (at, _) = self.place_bytes(&arguments.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())?;
-        let turn = self.call::<(i32, i32, i32, i32), i32>("qjs_call", (harness, nothing, 3, at))?;
+        let turn = self.call::<(i32, i32, i32, i32), i32>("qjs_call", (harness, nothing, count, at))?;
         self.check_value(turn, "harness.js", scratch)?;
         for value in arguments.into_iter().chain([harness]) {
             self.call::<i32, ()>("qjs_free_value", value)?;

@@ -1,0 +1,2 @@
+t = ' '.join(map(str, range(500_000)))
+print(sum(map(int, t.split())))
