@@ -31,6 +31,9 @@ pub struct Job {
     /// The fuel that a second of sleep costs, so that a sleep beyond a time limit meets it.
     #[serde(default = "default_sleep_fuel", skip_serializing_if = "is_default_sleep_fuel")]
     pub sleep_fuel: u64,
+    /// The most fuel that compiling the program may take, where that is less than the compiler's own limit. Images that compile nothing ignore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compile_fuel: Option<u64>,
     /// Seeds the guest's random source, its hash seed where the image allows it, and its virtual clock.
     pub seed: u64,
     /// What runs before the program, and is the same for many jobs.
@@ -215,6 +218,7 @@ impl Job {
             files: Vec::new(),
             limits: Limits::small(),
             sleep_fuel: Limits::FUEL_PER_SECOND,
+            compile_fuel: None,
             seed: 0,
             preload: None,
             callee: None,

@@ -329,6 +329,7 @@ impl GuestInstance {
             interaction: None,
             exit_code: ended.exit_code,
             fetched: Vec::new(),
+            compilation: None,
         })
     }
 

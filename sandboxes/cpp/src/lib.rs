@@ -3,6 +3,10 @@
 /// The manifest: where the compiler comes from, and limits.
 pub const MANIFEST: &str = include_str!("../sandbox.toml");
 
+/// The fuel of a second of a limit on compiling: about what a core compiles in one. The manifest's `[compiler]` has ten of them, and a program with
+/// streams, sorting and maps takes 0.6 to 0.7.
+pub const COMPILER_FUEL_PER_SECOND: u64 = 20_000_000_000;
+
 /// The header `bits/stdc++.h`, which lies at [`HEADER_AT`].
 pub const HEADER: &str = include_str!("../stdc++.h");
 

@@ -76,6 +76,11 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
+    /// The fuel of a second of a limit on compiling: about what a core compiles in one.
+    pub const COMPILER_FUEL_PER_SECOND: u64 = files::COMPILER_FUEL_PER_SECOND;
+    /// Memory of a compiled program at its start: a stack of 64 MiB, and its data.
+    pub const PROGRAM_BYTES: u64 = 80 << 20;
+
     fn new(manifest: &Manifest, engine: &Engine, code: &CompiledGuest) -> Result<Self, ImageError> {
         let tree = sysroot_tree(&read_tar(&code.library)?)?;
         Ok(Self {

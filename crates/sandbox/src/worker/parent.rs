@@ -215,7 +215,7 @@ fn patience_for(job: &Job) -> Option<Duration> {
     own.checked_add(Duration::from_nanos(of_interactor))?.checked_add(GRACE)
 }
 
-/// Whether `job` can have this outcome: a compromised worker could send anything.
+/// Whether `job` can have this outcome: a compromised worker could send anything. What compiling took is not a worker's to say.
 pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
     let calls = expected_calls(job);
     let complete = outcome.exit != Exit::Returned || outcome.calls.len() == calls;
@@ -239,13 +239,17 @@ pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
         && complete
         && callee
         && interaction
+        && outcome.compilation.is_none()
         && is_within_limits(outcome, &job.limits)
         && were_asked_for(outcome, job)
 }
 
 /// Whether it is the outcome of a program without others, of which no files were wanted.
 fn is_alone(outcome: &Outcome) -> bool {
-    outcome.callee.is_none() && outcome.interaction.is_none() && outcome.fetched.is_empty()
+    outcome.compilation.is_none()
+        && outcome.callee.is_none()
+        && outcome.interaction.is_none()
+        && outcome.fetched.is_empty()
 }
 
 /// Whether the fetched files are among those that the job names, in its order, and fit in its limit.

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use veriplay_core::{Execute, Exit, Job, Limits, Outcome};
+use veriplay_core::{Execute, Exit, Job, LimitKind, Limits, Outcome};
 use veriplay_image_cpp::CASES;
 use veriplay_sandbox::{CompiledSandbox, ImageStore, SandboxOptions, Toolchain, default_cache_dir};
 
@@ -79,7 +79,14 @@ fn a_text_that_takes_the_compiler_too_long_does_not_compile() {
                    int main() { return A<30, 1>::v; }";
     let outcome = sandbox.execute(&Job { image: "cpp".to_owned(), ..Job::script(endless) }).unwrap();
     assert_eq!((end_of(&outcome).as_str(), outcome.fuel), ("CompileError compiler_limit", 0));
+    assert_eq!(outcome.compilation.and_then(|took| took.exceeded), Some(LimitKind::Fuel));
     let nested = format!("int main() {{ return {}1{}; }}", "(".repeat(100_000), ")".repeat(100_000));
     let outcome = sandbox.execute(&Job { image: "c".to_owned(), ..Job::script(nested) }).unwrap();
     assert_eq!(outcome.exit, Exit::CompileError, "{outcome:?}");
+    // A job may have less.
+    let short = Job { image: "c".to_owned(), limits: Toolchain::default_limits(), ..Job::script("int main() {}") };
+    let took = sandbox.execute(&short).unwrap().compilation.unwrap();
+    let within = |fuel| sandbox.execute(&Job { compile_fuel: Some(fuel), ..short.clone() }).unwrap();
+    assert_eq!((within(took.fuel * 2).exit, within(took.fuel / 2).exit), (Exit::Returned, Exit::CompileError));
+    assert_eq!(within(took.fuel / 2).compilation.and_then(|took| took.exceeded), Some(LimitKind::Fuel));
 }
