@@ -97,7 +97,7 @@ pub struct Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Compilation {
-    /// Wasm fuel used.
+    /// Wasm fuel that it used.
     pub fuel: u64,
     /// The limit of the compiler's that ended it, where one did.
     pub exceeded: Option<LimitKind>,
