@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress::counted;
+use veriplay_core::ProblemRow;
 use veriplay_corpus::{InvalidRow, ProblemFormat, ReadOptions, RowFault, matching_formats, read_problems};
-use veriplay_verifier::{LoadedTask, TaskOverrides, UselessOverride, check_image};
+use veriplay_verifier::{LoadedTask, ProblemError, TaskContext, TaskOverrides, UselessOverride, check_image};
 
 use super::faults::RowFaults;
 
@@ -102,11 +103,11 @@ impl TaskSet {
         Ok(set)
     }
 
-    /// Refuses a file with a task whose programs do not run in the image of this name.
-    pub fn check_image(&self, image: &str) -> Result<(), Failure> {
-        let wrong = self.tasks.iter().find_map(|task| check_image(task.row(), image).err());
+    /// Refuses a file with a task whose programs run in none of the images of these names.
+    pub fn check_images(&self, images: &[&str]) -> Result<(), Failure> {
+        let wrong = self.tasks.iter().find_map(|task| misfit(task.row(), images));
         wrong.map_or(Ok(()), |error| {
-            let hint = "judge the tasks of each language by themselves, by `veriplay verify --image` with its image";
+            let hint = "name an image of each language, as in `veriplay verify --image python,cpp`";
             Err(Failure::message(ExitCode::Input, error).hint(hint))
         })
     }
@@ -155,6 +156,18 @@ impl TaskSet {
     pub fn task(&self, index: usize) -> &Arc<LoadedTask> {
         &self.tasks[index]
     }
+}
+
+/// Why programs of the row do not run in the first of these images, where they run in none.
+fn misfit(row: &ProblemRow, images: &[&str]) -> Option<ProblemError> {
+    let mut checks = images.iter().map(|image| check_image(row, image));
+    let first = checks.next()?.err()?;
+    checks.all(|check| check.is_err()).then_some(first)
+}
+
+/// The context in which programs of the row run, where it is one of these.
+pub(super) fn context_of<'c, 'a>(contexts: &'c [TaskContext<'a>], row: &ProblemRow) -> Option<&'c TaskContext<'a>> {
+    contexts.iter().find(|context| check_image(row, context.image).is_ok())
 }
 
 /// The failure of a command whose option does not apply to one of its tasks.

@@ -20,8 +20,8 @@ use crate::worker::{ProcessRunner, WorkerProgram};
 const KEPT: usize = 1_000;
 const KEPT_BYTES: u64 = 256 << 20;
 
-/// Runs jobs whose programs are C++ or C. Equal programs are compiled once: a thread that asks for one that another compiles waits for it. An outcome's
-/// fuel is the program's own; what compiling took stands beside it, and has limits of the toolchain's, of which a job may have less fuel.
+/// Runs jobs whose programs are C++ or C. Equal programs are compiled once: a thread that asks for one that another compiles waits for
+/// it. An outcome's fuel is the program's own; what compiling took stands beside it, and has limits of the toolchain's. A job may lower its fuel.
 ///
 /// The same job has the same outcome on any thread and in any process, as those of a [`crate::Sandbox`].
 pub struct CompiledSandbox {

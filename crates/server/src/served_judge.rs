@@ -319,7 +319,7 @@ impl OpenTask for ServedTask {
             image: &self.judge.facts.image,
             conditions: &self.conditions,
         };
-        let judge = AttemptJudge { context, cache, stop: || false };
+        let judge = AttemptJudge { context, others: &[], cache, stop: || false };
         let judged = judge.judge(attempt);
         self.charge(&task);
         judged
