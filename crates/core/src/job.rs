@@ -26,6 +26,10 @@ pub struct Job {
     pub stdin: Vec<u8>,
     /// Files in the program's working directory, as relative path and content. They hide files of the same path in `base`.
     pub files: Vec<(String, Vec<u8>)>,
+    /// What its argument list has behind the program's name, where the program is a module or is compiled to one; empty for others. Together they
+    /// have at most [`Job::MOST_ARGUMENT_BYTES`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
     /// The resources it may use.
     pub limits: Limits,
     /// The fuel that a second of sleep costs, so that a sleep beyond a time limit meets it.
@@ -202,6 +206,9 @@ const fn is_default_sleep_fuel(fuel: &u64) -> bool {
 }
 
 impl Job {
+    /// Bytes of all arguments.
+    pub const MOST_ARGUMENT_BYTES: usize = 4096;
+
     /// A script in the image `python`, with no input, no files, seed 0 and [`Limits::small`]. Set other fields by struct update.
     ///
     /// ```
@@ -216,6 +223,7 @@ impl Job {
             entry: Entry::Script,
             stdin: Vec::new(),
             files: Vec::new(),
+            arguments: Vec::new(),
             limits: Limits::small(),
             sleep_fuel: Limits::FUEL_PER_SECOND,
             compile_fuel: None,

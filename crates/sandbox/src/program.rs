@@ -83,6 +83,7 @@ impl Program {
             file_bytes: limits.file_bytes,
             sleep_fuel: job.sleep_fuel,
             strings,
+            arguments: &job.arguments,
         };
         let wasi = Wasi::new(&self.base, &setup)
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;

@@ -91,6 +91,10 @@ impl Sandbox {
             return Err(ExecuteError::UnknownImage(job.image.clone()));
         }
         request::check_job(job, self.image.memory_bytes())?;
+        if !job.arguments.is_empty() {
+            let what = "has no `arguments`: only a module and a program that is compiled to one do";
+            return Err(ExecuteError::BadJob(format!("a job of the image `{}` {what}", job.image)));
+        }
         if self.image.kind == GuestKind::JavaScript {
             javascript::check_job(job)?;
         }

@@ -24,7 +24,8 @@ use veriplay_core::{
 use assertions::asserts_something;
 
 use crate::environments::{self, CodeRequest};
-use crate::judges::{Judge, JudgeContext, OutputKind, judge_by_name, judge_names};
+use crate::judges::{Judge, JudgeContext, OutputKind, image_beside, judge_by_name, judge_names};
+use crate::languages::image_of;
 use crate::prelude::with_prelude;
 use crate::runner::on_all_cores;
 
@@ -136,21 +137,16 @@ fn check_language(problem: &Problem) -> Result<(), ProblemError> {
         )));
     }
     let is_script = match &problem.checks {
-        Checks::Stdio(checks) => checks.interactor.is_none() && checks.comparison.checker_script.is_none(),
+        Checks::Stdio(checks) => checks.interactor.is_none(),
         _ => is_appended,
     };
     match is_script && problem.prelude.is_empty() {
         true => Ok(()),
         false => Err(ProblemError(format!(
-            "`{task_id}` is of language `{named}`, whose programs are judged by `stdio` cases or `appended` tests, without an interactor, a checker and a \
+            "`{task_id}` is of language `{named}`, whose programs are judged by `stdio` cases or `appended` tests, without an interactor and a \
              prelude, which are Python's; leave these out"
         ))),
     }
-}
-
-/// The image of a language by its own name.
-fn image_of(named: &str) -> Option<&'static str> {
-    SCANNED.iter().find(|language| language.names()[0] == named).map(|language| language.image())
 }
 
 /// Checks that programs of the row's language run in the image of this name. Images of one's own are Python's.
@@ -160,6 +156,28 @@ fn image_of(named: &str) -> Option<&'static str> {
 pub fn check_image(row: &ProblemRow, image: &str) -> Result<(), ProblemError> {
     let language = if let ProblemRow::Ready(problem) = row { problem.language.as_deref() } else { None };
     check_image_of(row.task_id(), language, image)
+}
+
+/// Checks that the row's checker runs in one of the images that are `open`, where its programs run in the image of this name.
+///
+/// # Errors
+/// Which image it needs.
+pub fn check_checker_image(row: &ProblemRow, image: &str, open: &[&str]) -> Result<(), ProblemError> {
+    match checker_image(row, image).filter(|needed| !open.contains(needed)) {
+        None => Ok(()),
+        Some(needed) => Err(ProblemError(format!(
+            "the checker of `{}` runs in the image `{needed}`, which is not open; `veriplay verify --image {image},{needed}` opens both",
+            row.task_id()
+        ))),
+    }
+}
+
+/// The image in which the row's checker runs, where that is another one than this, in which its programs do.
+#[must_use]
+pub fn checker_image(row: &ProblemRow, image: &str) -> Option<&'static str> {
+    let ProblemRow::Ready(problem) = row else { return None };
+    let Checks::Stdio(checks) = &problem.checks else { return None };
+    image_beside(&checks.comparison, image)
 }
 
 fn check_image_of(task_id: &str, language: Option<&str>, image: &str) -> Result<(), ProblemError> {

@@ -10,6 +10,12 @@ pub const COMPILER_FUEL_PER_SECOND: u64 = 20_000_000_000;
 /// The header `bits/stdc++.h`, which lies at [`HEADER_AT`].
 pub const HEADER: &str = include_str!("../stdc++.h");
 
+/// The header `testlib.h` of checkers, which lies at [`TESTLIB_AT`]. It is no part of what a build makes.
+pub const TESTLIB: &str = include_str!("../testlib.h");
+
+/// The place of [`TESTLIB`], below the sysroot.
+pub const TESTLIB_AT: &str = "include/veriplay/testlib.h";
+
 /// What every program is linked with: `runtime.c`.
 pub const RUNTIME: &str = include_str!("../runtime.c");
 

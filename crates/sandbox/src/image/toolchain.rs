@@ -55,7 +55,7 @@ impl Manifest {
         toml::from_str(files::MANIFEST).map_err(|error| ImageError::Manifest(Box::new(error)))
     }
 
-    /// The digest of everything that a compiled program depends on.
+    /// The digest of everything that a build makes the toolchain of.
     fn digest(&self) -> Digest {
         content_hash(&(
             (SHIM_VERSION, ENGINE_VERSION, meter::VERSION),
@@ -89,10 +89,12 @@ impl Toolchain {
     pub const PROGRAM_BYTES: u64 = 80 << 20;
 
     fn new(manifest: &Manifest, engine: &Engine, code: &CompiledGuest) -> Result<Self, ImageError> {
-        let tree = sysroot_tree(&read_tar(&code.library)?)?;
+        let mut sysroot = read_tar(&code.library)?;
+        sysroot.push((files::TESTLIB_AT.to_owned(), Arc::new(files::TESTLIB.into())));
+        let tree = sysroot_tree(&sysroot)?;
         Ok(Self {
             name: manifest.name.clone(),
-            digest: manifest.digest(),
+            digest: content_hash(&(manifest.digest(), files::TESTLIB_AT, files::TESTLIB)),
             seed: manifest.seed,
             compiler_limits: manifest.compiler,
             program: Program::of_image(engine, &code.module, tree).map_err(ImageError::Host)?,

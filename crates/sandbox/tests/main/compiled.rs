@@ -90,3 +90,41 @@ fn a_text_that_takes_the_compiler_too_long_does_not_compile() {
     assert_eq!((within(took.fuel * 2).exit, within(took.fuel / 2).exit), (Exit::Returned, Exit::CompileError));
     assert_eq!(within(took.fuel / 2).compilation.and_then(|took| took.exceeded), Some(LimitKind::Fuel));
 }
+
+/// A checker of one whole number from 1 to 100, which has two right answers and gives points for a third.
+const CHECKER: &str = r#"#include "testlib.h"
+using namespace std;
+int main(int argc, char *argv[]) {
+    registerTestlibCmd(argc, argv);
+    int n = inf.readInt(1, 100, "n"), found = ouf.readInt(1, 100, "found"), wanted = ans.readInt();
+    if (n == 100) quitf(_fail, "%s is no task", vtos(n).c_str());
+    if (found == wanted || found == n) quitf(_ok, "%d%s answer", found, englishEnding(found).c_str());
+    if (found == n + 1) quitp(0.5, "nearly %d", n);
+    quitf(_wa, "%s", format("expected %d, found %d", wanted, found).c_str());
+}
+"#;
+
+#[test]
+fn a_checker_of_testlibs_ends_by_the_status_of_its_verdict() {
+    let Some(toolchain) = toolchain() else { return };
+    let sandbox = CompiledSandbox::new(toolchain, SandboxOptions::fastest()).unwrap();
+    let names = ["input.txt", "output.txt", "answer.txt"];
+    for (texts, status, told) in [
+        (["7", " 3\n", "3"], None, "ok 3rd answer\n"),
+        (["7", "7", "3"], None, "ok 7th answer\n"),
+        (["7", "4", "3"], Some(1), "wrong answer expected 3, found 4\n"),
+        (["7", "101", "3"], Some(1), "wrong answer found 101 is not within 1 and 100\n"),
+        (["7", "x", "3"], Some(2), "wrong output format a whole number was expected, and found is 'x'\n"),
+        (["7", "3 3", "3"], Some(4), "wrong output format there is more output than there should be\n"),
+        (["7", "8", "3"], Some(7), "points 0.5 nearly 7\n"),
+        (["7", "", "3"], Some(8), "unexpected eof a word was expected\n"),
+        (["100", "3", "3"], Some(3), "FAIL 100 is no task\n"),
+        (["7", "3", ""], Some(3), "FAIL a word was expected (answer)\n"),
+    ] {
+        let files = names.iter().zip(texts).map(|(name, text)| ((*name).to_owned(), text.into())).collect();
+        let arguments = names.map(str::to_owned).to_vec();
+        let (image, limits) = ("cpp".to_owned(), Toolchain::default_limits());
+        let outcome = sandbox.execute(&Job { image, limits, files, arguments, ..Job::script(CHECKER) }).unwrap();
+        assert_eq!((outcome.exit_code, text(&outcome.stderr).as_str()), (status, told), "{texts:?}: {outcome:?}");
+    }
+}

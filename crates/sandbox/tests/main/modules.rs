@@ -119,10 +119,47 @@ fn a_module_is_run_as_a_command_and_ends_as_its_program_does() {
     assert_eq!((left.exit, left.exit_code), (Exit::Raised, Some(3)));
 }
 
+/// A job that writes its argument list, in which each argument ends by a zero byte.
+fn tells_arguments(arguments: &[&str]) -> Job {
+    let imports = [call("args_sizes_get", "i32 i32"), call("args_get", "i32 i32"), call("fd_write", "i32 i32 i32 i32")];
+    let module = format!(
+        r#"(module {} (memory (export "memory") 1) (func (export "_start")
+            (drop (call $args_sizes_get (i32.const 0) (i32.const 20)))
+            (drop (call $args_get (i32.const 256) (i32.const 1024)))
+            (i32.store (i32.const 16) (i32.const 1024))
+            (drop (call $fd_write (i32.const 1) (i32.const 16) (i32.const 1) (i32.const 32)))))"#,
+        imports.concat()
+    );
+    let arguments = arguments.iter().map(|word| (*word).to_owned()).collect();
+    Job { arguments, ..of_text(&module) }
+}
+
+#[test]
+fn the_arguments_of_a_job_stand_behind_the_programs_name() {
+    for (arguments, told) in
+        [(Vec::new(), "program\0"), (vec!["input.txt", "", "two words"], "program\0input.txt\0\0two words\0")]
+    {
+        assert_eq!(text(&run(&tells_arguments(&arguments)).stdout), told);
+    }
+    let long = "x".repeat(Job::MOST_ARGUMENT_BYTES);
+    assert_eq!(end_of(&run(&tells_arguments(&[&long]))), "OutputBytes");
+    let python = Job { arguments: vec!["a".to_owned()], ..crate::support::script("pass") };
+    for refused in [
+        sandbox().execute(&tells_arguments(&["a\0b"])),
+        sandbox().execute(&tells_arguments(&[&long, "x"])),
+        crate::support::sandbox().execute(&python),
+    ] {
+        let Err(ExecuteError::BadJob(why)) = &refused else { panic!("{refused:?}") };
+        assert!(why.contains("argument"), "{why}");
+    }
+}
+
 #[test]
 fn a_module_has_the_same_outcome_in_a_process_each_time() {
     let options = SandboxOptions { max_parallel: 2, ..SandboxOptions::fastest() };
     let processes = ModuleSandbox::in_processes(options, workers::program());
+    let told = tells_arguments(&["a", "b"]);
+    assert_eq!(processes.execute(&told).expect("a job"), run(&told));
     for (job, _) in programs().iter().chain(&programs()) {
         assert_eq!(processes.execute(job).expect("a job"), run(job), "{job:?}");
     }

@@ -11,6 +11,7 @@ mod gate;
 mod induction;
 mod judges;
 mod judges_checker;
+mod judges_testlib;
 mod judges_texts;
 mod judges_values;
 mod languages;
