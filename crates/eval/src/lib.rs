@@ -189,4 +189,27 @@ mod tests {
             assert_eq!(judge.judge(Ok(attempt)).row.status, RowStatus::Judged(Status::Accepted));
         }
     }
+
+    #[test]
+    fn a_checker_in_another_image_than_programs_is_found_and_a_verdict_depends_on_it() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let [tasks, attempts] = ["tasks.jsonl", "attempts.jsonl"].map(|name| folder.path().join(name));
+        let checked = r##"{"id": "two", "official_tests": [{"input": "1", "output": "2"}], "generated_checker": "#include <a>"}"##;
+        let plain = r#"{"id": "one", "official_tests": [{"input": "1", "output": "python"}]}"#;
+        std::fs::write(&tasks, format!("{plain}\n{checked}\n")).expect("it is written");
+        std::fs::write(&attempts, ATTEMPTS).expect("it is written");
+        let (format, options) = (problem_format("codeforces").expect("a format"), ReadOptions::default());
+        let tasks = TaskSet::read(&tasks, format, &options, &TaskOverrides::default(), None).expect("tasks");
+        assert_eq!(tasks.checker_images(&["python"]), ["cpp"]);
+        assert!(
+            tasks.checker_images(&["python", "cpp"]).is_empty() && tasks.check_checkers(&["python", "cpp"]).is_ok()
+        );
+        let refused = tasks.check_checkers(&["python"]).expect_err("the checker has no image").to_string();
+        assert!(refused.contains("`two`") && refused.contains("`cpp`"), "{refused}");
+        let (python, open) = (conditions("python"), [("cpp".to_owned(), Digest::of(b"cpp"))]);
+        let source = || AttemptSource::open(&attempts, 1 << 20, &tasks, &python, &[]).expect("attempts");
+        let (without, _) = source().read_all().expect("attempts");
+        let (with, _) = source().with_checkers(&["python"], &open).read_all().expect("attempts");
+        assert!(with[0].judged == without[0].judged && with[1].judged != without[1].judged);
+    }
 }

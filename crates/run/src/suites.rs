@@ -468,6 +468,7 @@ impl SuiteJudge {
             let (hint, overrides) = (suite.layout_hint(), TaskOverrides::default());
             let tasks = TaskSet::read(&suite.path, suite.format, &suite.options, &overrides, Some(&hint))?;
             tasks.check_images(&[self.sandbox.image().name()])?;
+            tasks.check_checkers(&[self.sandbox.image().name()])?;
             let samples = sampling::sample_suite(model.policy, suite, &settings, folder)?;
             let file = |end: &str| folder.join(format!("{}.{end}", suite.name));
             let verdicts = self.judge(&tasks, &samples.path, &file("verdicts.jsonl"))?;

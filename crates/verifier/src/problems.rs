@@ -166,7 +166,7 @@ pub fn check_checker_image(row: &ProblemRow, image: &str, open: &[&str]) -> Resu
     match checker_image(row, image).filter(|needed| !open.contains(needed)) {
         None => Ok(()),
         Some(needed) => Err(ProblemError(format!(
-            "the checker of `{}` runs in the image `{needed}`, which is not open; `veriplay verify --image {image},{needed}` opens both",
+            "the checker of `{}` runs in the image `{needed}`, which is not open; `veriplay verify` opens it",
             row.task_id()
         ))),
     }

@@ -140,17 +140,22 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let overrides = TaskOverrides { judge, trust: args.trust, limits: args.limits.overrides() };
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
     let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, None)?;
-    tasks.check_images(&args.images.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let images = ProgramImage::open_all(&args.images)?;
+    let names: Vec<&str> = args.images.iter().map(String::as_str).collect();
+    tasks.check_images(&names)?;
+    let of_checkers = tasks.checker_images(&names).into_iter().map(str::to_owned);
+    let all: Vec<String> = args.images.iter().cloned().chain(of_checkers).collect();
+    let images = ProgramImage::open_all(&all)?;
     let conditions: Vec<_> =
         images.iter().map(|image| conditions_in(image, &args, &overrides)).collect::<Result<_, _>>()?;
+    let open: Vec<_> = all.into_iter().zip(images.iter().map(|image| image.digest().clone())).collect();
     let jobs = attempts_at_once(args.jobs);
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = ProgramSandbox::open(images, sandbox_options, args.workers)?;
     let contexts: Vec<_> =
         args.images.iter().zip(&conditions).map(|(name, of)| TaskContext::new(&sandbox, name, of)).collect();
     let (context, others) = contexts.split_first().expect("the option has a default");
-    let mut source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, context.conditions, others)?;
+    let source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, context.conditions, others)?;
+    let mut source = source.with_checkers(&names, &open);
     let mut output = VerdictOutput::open(args.out.as_deref(), &[args.tasks.as_path(), attempts.as_path()])?;
     let cache = args.cache.open()?;
     interrupt::listen(veriplay_eval::STOPPING);

@@ -74,6 +74,7 @@ impl Workload {
         let options = ReadOptions::default();
         let tasks = TaskSet::read(files.tasks, files.format, &options, &TaskOverrides::default(), None)?;
         tasks.check_images(&[sandbox.image().name()])?;
+        tasks.check_checkers(&[sandbox.image().name()])?;
         let (image, limits) = (sandbox.image().digest().clone(), sandbox.image().default_limits());
         let conditions = JudgeConditions { image, limits, scaled: true, seed: JUDGE_SEED, early_stop: false };
         let mut source = AttemptSource::open(files.attempts, options.max_row_bytes, &tasks, &conditions, &[])?;
