@@ -141,10 +141,16 @@ pub struct Callee {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interactor {
-    /// Source text.
+    /// Source text, in the language of the job's program; empty where that is a module.
     pub program: String,
+    /// Its module, where the job's program is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<WasmModule>,
     /// Files in its working directory, as relative path and content. The job's program does not see them.
     pub files: Vec<(String, Vec<u8>)>,
+    /// As [`Job::arguments`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
     /// The resources that it may use, apart from those of the job's program.
     pub limits: Limits,
     /// Its own seed. Give the job another one, or the job's program can predict what it draws.
@@ -154,9 +160,9 @@ pub struct Interactor {
 impl Interactor {
     /// It as a job by itself, in the image of `job`.
     pub fn as_job(&self, job: &Job) -> Job {
-        let Self { program, files, limits, seed } = self;
-        let (image, sleep_fuel) = (job.image.clone(), job.sleep_fuel);
-        Job { image, files: files.clone(), limits: *limits, sleep_fuel, seed: *seed, ..Job::script(program) }
+        let Self { program, module, files, arguments, limits, seed } = self.clone();
+        let (image, sleep_fuel, compile_fuel) = (job.image.clone(), job.sleep_fuel, job.compile_fuel);
+        Job { image, module, files, arguments, limits, sleep_fuel, compile_fuel, seed, ..Job::script(program) }
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use quick_cache::sync::{Cache, DefaultLifecycle, GuardResult};
 use quick_cache::{DefaultHashBuilder, Weighter};
 use veriplay_core::{
-    CancellationToken, Compilation, Digest, Entry, Execute, ExecuteError, Job, Outcome, WasmModule, content_hash,
+    CancellationToken, Compilation, Digest, Entry, Execute, ExecuteError, InteractionEnd, Interactor, Job, Outcome,
+    WasmModule, content_hash,
 };
 
 use crate::compiler::{CompiledLanguage, Compiler, module_of, order};
@@ -13,6 +14,7 @@ use crate::image::{ImageError, Toolchain};
 use crate::job_lock::{JobLock, LOOK};
 use crate::modules::ModuleSandbox;
 use crate::pool::Pool;
+use crate::program::part;
 use crate::sandbox::{SandboxOptions, run_twice};
 use crate::worker::{ProcessRunner, WorkerProgram};
 
@@ -90,15 +92,32 @@ impl CompiledSandbox {
         check_job(job)?;
         let compiled = self.compile(job, cancellation)?;
         let (made, compilation) = compiled.as_ref();
-        let outcome = match made {
-            Ok(module) => {
-                let (image, program) = (WasmModule::IMAGE.to_owned(), String::new());
-                let of_module = Job { image, program, module: Some(module.clone()), ..job.clone() };
-                self.modules.run_cancellable(&of_module, cancellation)?
-            }
-            Err(outcome) => within_limits(outcome, job),
+        let outcome = match (made, &job.interactor) {
+            (Ok(module), None) => self.modules.run_cancellable(&of_module(job, module), cancellation)?,
+            (Ok(module), Some(interactor)) => self.run_interaction(job, module, interactor, cancellation)?,
+            (Err(outcome), None) => within_limits(outcome, job),
+            (Err(outcome), Some(_)) => part(InteractionEnd::ProgramFailed, within_limits(outcome, job)),
         };
         Ok(Outcome { compilation: Some(*compilation), ..outcome })
+    }
+
+    /// Runs a program that was compiled, and its interactor, which is compiled too. What that took is in no outcome.
+    fn run_interaction(
+        &self,
+        job: &Job,
+        module: &WasmModule,
+        interactor: &Interactor,
+        cancellation: &CancellationToken,
+    ) -> Result<Outcome, ExecuteError> {
+        let of_other = interactor.as_job(job);
+        match &self.compile(&of_other, cancellation)?.0 {
+            Ok(other) => {
+                let (program, other) = (String::new(), Some(other.clone()));
+                let interactor = Some(Interactor { program, module: other, ..interactor.clone() });
+                self.modules.run_cancellable(&Job { interactor, ..of_module(job, module) }, cancellation)
+            }
+            Err(outcome) => Ok(part(InteractionEnd::InteractorFailed, within_limits(outcome, &of_other))),
+        }
     }
 
     fn compile(&self, job: &Job, cancellation: &CancellationToken) -> Result<Compiled, ExecuteError> {
@@ -150,6 +169,12 @@ impl std::fmt::Debug for CompiledSandbox {
     }
 }
 
+/// The job, whose program was compiled to this module.
+fn of_module(job: &Job, module: &WasmModule) -> Job {
+    let (image, program) = (WasmModule::IMAGE.to_owned(), String::new());
+    Job { image, program, module: Some(module.clone()), ..job.clone() }
+}
+
 /// The outcome of a job whose program does not compile: the diagnostics are what it prints, within its limits, and it has used nothing.
 fn within_limits(outcome: &Outcome, job: &Job) -> Outcome {
     let cap = usize::try_from(job.limits.output_bytes).unwrap_or(usize::MAX);
@@ -173,8 +198,11 @@ fn check_job(job: &Job) -> Result<(), ExecuteError> {
     if job.entry != Entry::Script {
         return refuse("is run as a script: its functions cannot be called");
     }
-    if job.preload.is_some() || job.callee.is_some() || job.interactor.is_some() || job.base.is_some() {
-        return refuse("has neither a preload, a callee, an interactor nor a base");
+    if job.preload.is_some() || job.callee.is_some() || job.base.is_some() {
+        return refuse("has neither a preload, a callee nor a base");
+    }
+    if job.interactor.as_ref().is_some_and(|interactor| interactor.module.is_some()) {
+        return refuse("has an interactor in its language, and none that is a module");
     }
     Ok(())
 }

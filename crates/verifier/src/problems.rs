@@ -17,8 +17,8 @@ mod test_code;
 mod test_results;
 
 use veriplay_core::{
-    Checks, Comparison, Dropped, Execute, Language, Limits, Problem, ProblemRow, SCANNED, StdioCase, TestCode,
-    TestStyle, Verdict, is_plain_relative,
+    Checks, Comparison, Dropped, Execute, Language, Limits, Problem, ProblemRow, SCANNED, StdioCase, StdioChecks,
+    TestCode, TestStyle, Verdict, is_plain_relative,
 };
 
 use assertions::asserts_something;
@@ -34,7 +34,7 @@ pub(crate) use test_results::VACUOUS;
 
 /// Names what [`judge_program`] does with its jobs. A verdict that is kept for an equal request is of one number: it grows where one could
 /// differ, in its evidence too, and the image is the same.
-pub(crate) const JUDGE_VERSION: u32 = 7;
+pub(crate) const JUDGE_VERSION: u32 = 8;
 
 /// One attempt to judge.
 #[derive(Debug, Clone, Copy)]
@@ -99,6 +99,7 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
                     )));
                 }
             }
+            check_interactor_language(problem, checks)?;
             if let Some(interactor) = &checks.interactor {
                 check_named(task_id, interactor, "interactor decides")?;
                 if let Some(case) = checks.cases.iter().position(|case| !case.alternatives.is_empty()) {
@@ -137,14 +138,14 @@ fn check_language(problem: &Problem) -> Result<(), ProblemError> {
         )));
     }
     let is_script = match &problem.checks {
-        Checks::Stdio(checks) => checks.interactor.is_none(),
+        Checks::Stdio(checks) => checks.interactor.is_none() || checks.interactor_language.as_ref() == Some(named),
         _ => is_appended,
     };
     match is_script && problem.prelude.is_empty() {
         true => Ok(()),
         false => Err(ProblemError(format!(
-            "`{task_id}` is of language `{named}`, whose programs are judged by `stdio` cases or `appended` tests, without an interactor and a \
-             prelude, which are Python's; leave these out"
+            "`{task_id}` is of language `{named}`, whose programs are judged by `stdio` cases or `appended` tests, without a prelude, which is \
+             Python's, and an interactor in another language; leave these out"
         ))),
     }
 }
@@ -190,6 +191,19 @@ fn check_image_of(task_id: &str, language: Option<&str>, image: &str) -> Result<
         false => Err(ProblemError(format!(
             "`{task_id}` is of language `{}`, whose programs do not run in the image `{image}`",
             language.unwrap_or("python")
+        ))),
+    }
+}
+
+/// Checks that an interactor in another language than Python is one of testlib's, for programs in its language.
+fn check_interactor_language(problem: &Problem, checks: &StdioChecks) -> Result<(), ProblemError> {
+    let Some(named) = &checks.interactor_language else { return Ok(()) };
+    let is_compiled = SCANNED.iter().any(|language| language.is_compiled() && language.names()[0] == named);
+    match is_compiled && checks.interactor.is_some() && problem.language.as_ref() == Some(named) {
+        true => Ok(()),
+        false => Err(ProblemError(format!(
+            "`{}` has the `interactor_language` `{named}`; an `interactor` may be in `cpp` or `c`, where the `language` of the task is the same",
+            problem.task_id
         ))),
     }
 }

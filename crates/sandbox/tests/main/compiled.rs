@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use veriplay_core::{Execute, Exit, Job, LimitKind, Limits, Outcome};
+use veriplay_core::{Execute, Exit, InteractionEnd, Interactor, Job, LimitKind, Limits, Outcome};
 use veriplay_image_cpp::CASES;
 use veriplay_sandbox::{CompiledSandbox, ImageStore, SandboxOptions, Toolchain, default_cache_dir};
 
@@ -126,5 +126,71 @@ fn a_checker_of_testlibs_ends_by_the_status_of_its_verdict() {
         let (image, limits) = ("cpp".to_owned(), Toolchain::default_limits());
         let outcome = sandbox.execute(&Job { image, limits, files, arguments, ..Job::script(CHECKER) }).unwrap();
         assert_eq!((outcome.exit_code, text(&outcome.stderr).as_str()), (status, told), "{texts:?}: {outcome:?}");
+    }
+}
+
+/// An interactor that has a number, and takes ten questions.
+const GUESS: &str = r#"#include "testlib.h"
+int main(int argc, char *argv[]) {
+    registerInteraction(argc, argv);
+    const int secret = inf.readInt();
+    for (int question = 0; question < 10; question++) {
+        const std::string kind = ouf.readWord("[?!]", "kind");
+        const int asked = ouf.readInt(1, 100, "number");
+        if (kind == "!") quitf(asked == secret ? _ok : _wa, "%d", asked);
+        printf("%s\n", secret < asked ? "<" : ">=");
+        fflush(stdout);
+    }
+    quitf(_wa, "too many questions");
+}
+"#;
+
+const GUESSER: &str = r#"int main() {
+    int least = 1, most = 100;
+    while (least < most) {
+        const int middle = (least + most + 1) / 2;
+        std::cout << "? " << middle << std::endl;
+        std::string answer;
+        std::cin >> answer;
+        if (answer == "<") most = middle - 1; else least = middle;
+    }
+    std::cout << "! " << least << std::endl;
+}"#;
+
+#[test]
+fn a_program_in_cpp_talks_with_an_interactor_of_testlibs() {
+    let Some(toolchain) = toolchain() else { return };
+    let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
+    let threads = CompiledSandbox::new(Arc::clone(&toolchain), options).unwrap();
+    let processes = CompiledSandbox::in_processes(toolchain, options, workers::program());
+    for (program, end, status, told) in [
+        (GUESSER, InteractionEnd::Completed, None, "ok 42\n"),
+        ("int main() { std::cout << \"! 7\"; }", InteractionEnd::InteractorFailed, Some(1), "wrong answer 7\n"),
+        (
+            "int main() { std::cout << \"? 700\"; }",
+            InteractionEnd::InteractorFailed,
+            Some(1),
+            "is not within 1 and 100",
+        ),
+        ("int main() {}", InteractionEnd::InteractorFailed, Some(8), "unexpected eof"),
+        ("int main() { int a; std::cin >> a; }", InteractionEnd::Deadlock, None, ""),
+        ("int main() { return 1; }", InteractionEnd::ProgramFailed, None, ""),
+        ("int main() {", InteractionEnd::ProgramFailed, None, ""),
+    ] {
+        let interactor = Interactor {
+            program: GUESS.to_owned(),
+            module: None,
+            files: vec![("input.txt".to_owned(), b"42\n".to_vec()), ("answer.txt".to_owned(), Vec::new())],
+            arguments: ["input.txt", "output.txt", "answer.txt"].map(str::to_owned).to_vec(),
+            limits: Toolchain::default_limits(),
+            seed: 8,
+        };
+        let (image, limits) = ("cpp".to_owned(), Toolchain::default_limits());
+        let job = Job { image, limits, interactor: Some(interactor), ..Job::script(program) };
+        let outcome = threads.execute(&job).unwrap();
+        let of_other = outcome.interaction.as_deref().unwrap();
+        assert_eq!((of_other.end, of_other.interactor.exit_code), (end, status), "{program}: {outcome:?}");
+        assert!(text(&of_other.interactor.stderr).contains(told), "{program}: {of_other:?}");
+        assert_eq!(processes.execute(&job).unwrap(), outcome, "{program}");
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
-use veriplay_core::{Callee, Entry, Execute, ExecuteError, Exit, Job, Limits, Outcome};
+use veriplay_core::{Callee, Entry, Execute, ExecuteError, Exit, InteractionEnd, Interactor, Job, Limits, Outcome};
 use veriplay_sandbox::{ModuleSandbox, SandboxOptions, WorkerProgram};
 
 use crate::support::{end_of, text};
@@ -152,6 +152,51 @@ fn the_arguments_of_a_job_stand_behind_the_programs_name() {
         let Err(ExecuteError::BadJob(why)) = &refused else { panic!("{refused:?}") };
         assert!(why.contains("argument"), "{why}");
     }
+}
+
+/// Writes two bytes, and then what it reads at once.
+const ASK: &str = r#"
+    (data (i32.const 0) "\10\00\00\00\02\00\00\00") (data (i32.const 16) "ab")
+    (func $say (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8))))
+    (func (export "_start")
+        (call $say) (i32.store (i32.const 4) (i32.const 64))
+        (drop (call $fd_read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 8)))
+        (i32.store (i32.const 4) (i32.load (i32.const 8))) (call $say))"#;
+
+/// A job whose program talks with an interactor, of these parts.
+fn talk(program: &str, interactor: &str) -> Job {
+    let Job { module, .. } = job(interactor);
+    let (program, of_interactor) = (job(program), String::new());
+    let (files, arguments) = (Vec::new(), Vec::new());
+    let interactor = Interactor { program: of_interactor, module, files, arguments, limits: limits(), seed: 8 };
+    Job { interactor: Some(interactor), ..program }
+}
+
+#[test]
+fn two_modules_talk_in_turns_and_the_same_in_a_process() {
+    let processes = ModuleSandbox::in_processes(SandboxOptions::fastest(), workers::program());
+    let leaves = "(func (export \"_start\") (call $proc_exit (i32.const 3)))";
+    let endless = "(func (export \"_start\") (loop (br 0)))";
+    for (program, interactor, end, ends) in [
+        (ASK, ECHO, InteractionEnd::Completed, ["Returned", "Returned"]),
+        (ECHO, ECHO, InteractionEnd::Deadlock, ["Trapped interaction", "Trapped interaction"]),
+        (ASK, leaves, InteractionEnd::InteractorFailed, ["Trapped interaction", "Raised exit_status"]),
+        (leaves, ECHO, InteractionEnd::ProgramFailed, ["Raised exit_status", "Trapped interaction"]),
+        (ASK, endless, InteractionEnd::InteractorFailed, ["Trapped interaction", "Fuel"]),
+        (ASK, "", InteractionEnd::InteractorFailed, ["Trapped interaction", "CompileError module"]),
+    ] {
+        let job = talk(program, interactor);
+        let outcome = run(&job);
+        let of_other = outcome.interaction.as_deref().expect("an interaction");
+        assert_eq!((of_other.end, [end_of(&outcome), end_of(&of_other.interactor)]), (end, ends.map(str::to_owned)));
+        assert_eq!(processes.execute(&job).expect("a job"), outcome);
+    }
+    let outcome = run(&talk(ASK, ECHO));
+    let of_other = outcome.interaction.as_deref().expect("an interaction");
+    assert_eq!([text(&outcome.stdout), text(&of_other.interactor.stdout)], ["ababab", "abab"]);
+    let of_text = Interactor { program: "p".to_owned(), ..talk(ASK, ECHO).interactor.expect("an interactor") };
+    let mixed = Job { interactor: Some(of_text), ..job(ASK) };
+    assert!(matches!(sandbox().execute(&mixed), Err(ExecuteError::BadJob(_))));
 }
 
 #[test]

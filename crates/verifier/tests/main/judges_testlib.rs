@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use veriplay_core::{
-    Checks, Comparison, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Outcome, Problem, ProblemRow, Status,
-    Verdict,
+    Checks, Comparison, Execute, ExecuteError, Exit, GuestError, Interaction, InteractionEnd, Job, LimitKind, Outcome,
+    Problem, ProblemRow, Status, Verdict,
 };
 use veriplay_verifier::{
     ProblemRequest, check_checker_image, check_image, check_problem, checker_image, judge_program,
@@ -172,4 +172,67 @@ fn a_checker_that_no_image_runs_is_refused() {
         assert!(told.contains(why) && told.contains("set/1"), "{told}");
     }
     assert!(matches!(problem().checks, Checks::Stdio(_)) && check_problem(&problem()).is_ok());
+}
+
+/// Parts a program and its interactor by this end of the interactor's; one that talks with a silent program says `of_silent`.
+struct Parted {
+    end: InteractionEnd,
+    of_program: Outcome,
+    of_silent: Outcome,
+    jobs: Mutex<Vec<Job>>,
+}
+
+impl Execute for Parted {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.jobs.lock().unwrap().push(job.clone());
+        let interactor = if job.program == "p" { self.of_program.clone() } else { self.of_silent.clone() };
+        let stdout = b"? 1\n? 2\n".to_vec();
+        let interaction = Some(Box::new(Interaction { end: self.end, interactor }));
+        Ok(Outcome { stdout, interaction, ..Outcome::new(Exit::Returned) })
+    }
+}
+
+/// A problem in C++ with an interactor in this language.
+fn interactive(language: Option<&str>) -> Problem {
+    let mut problem =
+        Problem { language: Some("cpp".to_owned()), ..stdio_problem(&[("given", "wanted")], Comparison::by("lines")) };
+    if let Checks::Stdio(checks) = &mut problem.checks {
+        (checks.interactor, checks.interactor_language) = (Some("i".to_owned()), language.map(str::to_owned));
+    }
+    problem
+}
+
+#[test]
+fn an_interactor_of_testlibs_decides_by_its_status() {
+    let (failed, deadlock) = (InteractionEnd::InteractorFailed, InteractionEnd::Deadlock);
+    for (end, of_program, of_silent, wanted, told) in [
+        (InteractionEnd::Completed, status(0, "ok"), status(8, ""), Status::Accepted, ""),
+        (failed, status(1, "wrong answer 7"), status(8, ""), Status::WrongAnswer, "wrong answer 7"),
+        (failed, status(8, "unexpected eof"), status(8, ""), Status::WrongAnswer, "unexpected eof"),
+        (failed, status(3, "FAIL no task"), status(8, ""), Status::Unjudgeable, "FAIL no task"),
+        (failed, status(134, "terminate called"), status(8, ""), Status::WrongAnswer, "does not decide because of it"),
+        (failed, status(134, "terminate called"), status(134, ""), Status::Unjudgeable, "does not decide"),
+        (deadlock, status(0, ""), status(8, ""), Status::WrongAnswer, "`? 2`"),
+    ] {
+        let parted = Parted { end, of_program, of_silent, jobs: Mutex::default() };
+        let problem = interactive(Some("cpp"));
+        let verdict = judge_program(&parted, &ProblemRequest { image: "cpp", ..request(&problem, "p") }).unwrap();
+        assert_eq!(verdict.status, wanted, "{:?}", verdict.evidence);
+        assert!(verdict.evidence.detail.contains(told), "{told}: {:?}", verdict.evidence);
+        let jobs = parted.jobs.into_inner().unwrap();
+        let interactor = jobs[0].interactor.as_ref().unwrap();
+        assert_eq!((interactor.program.as_str(), interactor.arguments.len()), ("i", 3));
+        let texts = [("input.txt", "given"), ("answer.txt", "wanted")];
+        assert_eq!(interactor.files, texts.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())));
+    }
+}
+
+#[test]
+fn an_interactor_is_in_the_language_of_programs_or_refused() {
+    let of_python = Problem { language: None, ..interactive(Some("cpp")) };
+    for refused in [interactive(None), interactive(Some("c")), interactive(Some("C++")), of_python] {
+        let told = check_problem(&refused).unwrap_err().to_string();
+        assert!(told.contains("set/1") && told.contains("interactor"), "{told}");
+    }
+    assert!(check_problem(&interactive(Some("cpp"))).is_ok());
 }
