@@ -62,7 +62,7 @@ impl GuestInstance {
         let turn = async move {
             let (ended, cost) = self.turn(&job.limits).await?;
             self.spent.running += cost;
-            Ok(ended)
+            Ok::<_, HostFault>(ended)
         };
         Side::new(turn, input, output)
     }
