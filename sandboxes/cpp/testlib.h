@@ -1,8 +1,8 @@
 // The interface of Codeforces' testlib for checkers and interactors, written from its documentation. A program that includes "testlib.h" finds
 // this file unless it brings its own. There are no validators and generators, and `rnd` draws other numbers than theirs.
 //
-// How a checker ends: status 0 right, 1 wrong, 2 wrong format, 3 a failure of the checker or of the task, 4 more output than there should be,
-// 7 points, 8 the output ends too early. Standard error begins with the same in words.
+// How a checker ends: status 0 right, 1 wrong, 2 wrong format, 3 a failure of the checker or of the task, 7 points. Standard error begins with the
+// same in words.
 #ifndef VERIPLAY_TESTLIB_H
 #define VERIPLAY_TESTLIB_H
 
@@ -139,6 +139,17 @@ inline std::vector<std::string> tokenize(const std::string &text, char separator
     return tokenize(text, std::string(1, separator));
 }
 
+/// What a whole word or line must match, as regular expressions have it.
+class pattern {
+    std::string text;
+    std::regex expression;
+
+public:
+    pattern(const std::string &source) : text(source), expression(source) {}
+    bool matches(const std::string &word) const { return std::regex_match(word, expression); }
+    std::string src() const { return text; }
+};
+
 /// Whether the result is within the error, absolute or relative to what is expected.
 inline bool doubleCompare(double expected, double result, double error) {
     if (std::isnan(expected) || std::isnan(result)) return std::isnan(expected) && std::isnan(result);
@@ -189,7 +200,7 @@ NORETURN inline void testlib_end(int status, const std::string &word, const std:
 inline bool testlib_is_output_read();
 
 NORETURN inline void testlib_end_with_points(const std::string &points, const std::string &message) {
-    if (!testlib_is_output_read()) testlib_end(4, "wrong output format", "there is more output than there should be");
+    if (!testlib_is_output_read()) testlib_end(2, "wrong output format", "there is more output than there should be");
     testlib_end(7, "points " + points, message);
 }
 
@@ -200,10 +211,10 @@ NORETURN inline void quit(TResult result, const std::string &message = "") {
             if (!testlib_is_output_read()) quit(_dirt, "there is more output than there should be");
             testlib_end(0, "ok", message);
         case _wa: testlib_end(1, "wrong answer", message);
-        case _pe: testlib_end(2, "wrong output format", message);
-        case _dirt: testlib_end(4, "wrong output format", message);
+        case _pe:
+        case _dirt:
+        case _unexpected_eof: testlib_end(2, "wrong output format", message);
         case _points: testlib_end_with_points("", message);
-        case _unexpected_eof: testlib_end(8, "unexpected eof", message);
         default: testlib_end(3, "FAIL", message);
     }
 }
@@ -226,6 +237,14 @@ template <class P, class... T> NORETURN void quitp(P points, const char *pattern
 }
 template <class P> NORETURN void quitp(P points, const std::string &message = "") {
     testlib_end_with_points(testlib_text("%.10g", double(points)), message);
+}
+
+/// Points with words of the grader's behind them.
+template <class... T> NORETURN void quitpi(const std::string &points, const char *pattern, T... values) {
+    testlib_end_with_points(points, testlib_text(pattern, values...));
+}
+NORETURN inline void quitpi(const std::string &points, const std::string &message) {
+    testlib_end_with_points(points, message);
 }
 
 TESTLIB_PRINTF(2, 3) inline void ensuref(bool condition, const char *pattern, ...) {
@@ -261,6 +280,7 @@ struct InStream {
     std::string name;
     /// The next character, which was read but not taken; -2 where there is none.
     int next = -2;
+    bool has_read_end = false;
 
     void open(const std::string &path, TMode of_mode, const char *of_name) {
         file = std::fopen(path.c_str(), "rb"), mode = of_mode, name = of_name, next = -2;
@@ -285,7 +305,7 @@ struct InStream {
 
     void reset() {
         if (file) std::rewind(file);
-        next = -2;
+        next = -2, has_read_end = false;
     }
 
     int curChar() {
@@ -319,7 +339,7 @@ struct InStream {
     }
 
     char readChar() {
-        if (eof()) quit(_unexpected_eof, "a character was expected");
+        if (eof()) quit(_unexpected_eof, "the file ends where a character was expected");
         return char(nextChar());
     }
     char readChar(char wanted) {
@@ -335,7 +355,7 @@ struct InStream {
 
     std::string readWord() {
         skipBlanks();
-        if (eof()) quit(_unexpected_eof, "a word was expected");
+        if (eof()) quit(_unexpected_eof, "the file ends where a word was expected");
         std::string word;
         while (!eof() && !isBlanks(curChar())) word += char(nextChar());
         return word;
@@ -345,6 +365,10 @@ struct InStream {
         return matched(readWord(), pattern, what, "word");
     }
     std::string readToken(const std::string &pattern, const std::string &what = "") { return readWord(pattern, what); }
+    std::string readWord(const ::pattern &wanted, const std::string &what = "") {
+        return matched(readWord(), wanted, what, "word");
+    }
+    std::string readToken(const ::pattern &wanted, const std::string &what = "") { return readWord(wanted, what); }
     void readWordTo(std::string &word) { word = readWord(); }
     void readTokenTo(std::string &word) { word = readWord(); }
     void readWordTo(std::string &word, const std::string &pattern, const std::string &what = "") {
@@ -354,9 +378,10 @@ struct InStream {
         word = readWord(pattern, what);
     }
 
-    /// The rest of the line, without its end.
+    /// The rest of the line, without its end. An empty file, and what is behind the last end of a line, is a line, once.
     std::string readLine() {
-        if (eof()) quit(_unexpected_eof, "a line was expected");
+        if (eof() && has_read_end) quit(_unexpected_eof, "the file ends where a line was expected");
+        has_read_end = eof();
         std::string line;
         while (!eoln()) line += char(nextChar());
         take_eoln();
@@ -367,6 +392,9 @@ struct InStream {
         return matched(readLine(), pattern, what, "line");
     }
     std::string readString(const std::string &pattern, const std::string &what = "") { return readLine(pattern, what); }
+    std::string readLine(const ::pattern &wanted, const std::string &what = "") {
+        return matched(readLine(), wanted, what, "line");
+    }
     void readLineTo(std::string &line) { line = readLine(); }
     void readStringTo(std::string &line) { line = readLine(); }
     void readLineTo(std::string &line, const std::string &pattern, const std::string &what = "") {
@@ -378,7 +406,7 @@ struct InStream {
 
     void readEoln() {
         seekEoln();
-        if (eof()) quit(_unexpected_eof, "the end of a line was expected");
+        if (eof()) quit(_unexpected_eof, "the file ends where the end of a line was expected");
         if (!eoln()) quit(_pe, "the end of a line was expected");
         take_eoln();
     }
@@ -489,11 +517,11 @@ private:
         return what.empty() ? what : what + "[" + std::to_string(index) + "]";
     }
 
-    std::string matched(std::string text, const std::string &pattern, const std::string &what, const char *kind) {
-        if (!std::regex_match(text, std::regex(pattern))) {
+    std::string matched(std::string text, const pattern &wanted, const std::string &what, const char *kind) {
+        if (!wanted.matches(text)) {
             quitf(
                 _wa, "%s '%s' does not match '%s'", what.empty() ? kind : what.c_str(), compress(text).c_str(),
-                compress(pattern).c_str()
+                compress(wanted.src()).c_str()
             );
         }
         return text;

@@ -115,11 +115,11 @@ fn a_checker_of_testlibs_ends_by_the_status_of_its_verdict() {
         (["7", "4", "3"], Some(1), "wrong answer expected 3, found 4\n"),
         (["7", "101", "3"], Some(1), "wrong answer found 101 is not within 1 and 100\n"),
         (["7", "x", "3"], Some(2), "wrong output format a whole number was expected, and found is 'x'\n"),
-        (["7", "3 3", "3"], Some(4), "wrong output format there is more output than there should be\n"),
+        (["7", "3 3", "3"], Some(2), "wrong output format there is more output than there should be\n"),
         (["7", "8", "3"], Some(7), "points 0.5 nearly 7\n"),
-        (["7", "", "3"], Some(8), "unexpected eof a word was expected\n"),
+        (["7", "", "3"], Some(2), "wrong output format the file ends where a word was expected\n"),
         (["100", "3", "3"], Some(3), "FAIL 100 is no task\n"),
-        (["7", "3", ""], Some(3), "FAIL a word was expected (answer)\n"),
+        (["7", "3", ""], Some(3), "FAIL the file ends where a word was expected (answer)\n"),
     ] {
         let files = names.iter().zip(texts).map(|(name, text)| ((*name).to_owned(), text.into())).collect();
         let arguments = names.map(str::to_owned).to_vec();
@@ -172,7 +172,7 @@ fn a_program_in_cpp_talks_with_an_interactor_of_testlibs() {
             Some(1),
             "is not within 1 and 100",
         ),
-        ("int main() {}", InteractionEnd::InteractorFailed, Some(8), "unexpected eof"),
+        ("int main() {}", InteractionEnd::InteractorFailed, Some(2), "the file ends where a word was expected"),
         ("int main() { int a; std::cin >> a; }", InteractionEnd::Deadlock, None, ""),
         ("int main() { return 1; }", InteractionEnd::ProgramFailed, None, ""),
         ("int main() {", InteractionEnd::ProgramFailed, None, ""),
