@@ -5,10 +5,11 @@ use std::fs::{self, File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use clap::Args;
 use rustix::fs::StatVfsMountFlags;
-use veriplay_core::{Language, Limits};
+use veriplay_core::{Language, Limits, SCANNED};
 use veriplay_python::Python;
 use veriplay_sandbox::{
     BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, Toolchain, default_cache_dir,
@@ -53,6 +54,17 @@ impl ImageArguments {
     }
 }
 
+/// Whether the toolchain compiles the programs of jobs of the image of this name.
+#[must_use]
+pub fn is_compiled(name: &str) -> bool {
+    SCANNED.iter().any(|language| language.is_compiled() && language.image() == name)
+}
+
+/// As [`parse_name`], for a command that the toolchain is an image for, too.
+pub fn parse_program_name(name: &str) -> Result<String, String> {
+    if is_compiled(name) { Ok(name.to_owned()) } else { parse_name(name) }
+}
+
 /// Reads the value of an option that names an image: there must be one of that name. The error says what to do, which clap has no place for.
 pub fn parse_name(name: &str) -> Result<String, String> {
     find_named(name).map(|_| name.to_owned())
@@ -60,7 +72,7 @@ pub fn parse_name(name: &str) -> Result<String, String> {
 
 /// The same for a command whose programs are in Python.
 pub fn parse_python_name(name: &str) -> Result<String, String> {
-    match find_named(name)?.is_python() {
+    match !is_compiled(name) && find_named(name)?.is_python() {
         true => Ok(name.to_owned()),
         false => {
             Err("its programs are not in Python, and this command has no others; `run`, `verify` and `serve --languages` take it".to_owned())
@@ -98,8 +110,24 @@ pub fn open_toolchain() -> Result<Arc<Toolchain>, Failure> {
     if let Some(found) = store.load_toolchain() {
         return Ok(found);
     }
+    show_toolchain(&store, |progress| store.load_or_build_toolchain(progress))
+}
+
+/// Builds the toolchain of C and C++, even if it is cached.
+pub fn build_toolchain(store: &ImageStore) -> Result<Arc<Toolchain>, Failure> {
+    show_toolchain(store, |progress| store.build_toolchain(progress))
+}
+
+fn show_toolchain(
+    store: &ImageStore,
+    build: impl FnOnce(&dyn Fn(BuildPhase)) -> Result<Arc<Toolchain>, ImageError>,
+) -> Result<Arc<Toolchain>, Failure> {
     progress::say("building the toolchain of C and C++: once, some minutes on two cores");
-    show_phases("toolchain", |progress| store.load_or_build_toolchain(progress))
+    let started = Instant::now();
+    let built = show_phases("toolchain", build)?;
+    let (seconds, dir) = (started.elapsed().as_secs_f64(), store.toolchain_dir());
+    progress::say(format!("the toolchain is in `{}`, after {seconds:.0} s", dir.display()));
+    Ok(built)
 }
 
 /// Refuses a limit on addresses with which no guest has memory: loading the image could end the process without a word of why.

@@ -4,7 +4,6 @@ use std::ops::RangeInclusive;
 
 use clap::builder::RangedU64ValueParser;
 use veriplay_core::{LimitOverrides, Limits};
-use veriplay_sandbox::Image;
 
 use crate::exit::{ExitCode, Failure};
 
@@ -90,9 +89,9 @@ pub fn mib_to_bytes(mib: u64) -> u64 {
     mib.min(MOST_MEMORY_MIB) << 20
 }
 
-/// Rejects a limit of `option` on memory that no job in `image` can have: below the image's own memory every job would be a host fault.
-pub fn check_memory(option: &str, mib: Option<u64>, image: &Image) -> Result<(), Failure> {
-    check_range(option, mib, &(image.memory_bytes().div_ceil(1 << 20)..=MOST_MEMORY_MIB))
+/// Rejects a limit of `option` on memory that no job can have in an image that itself has `least_bytes`: every job would be a host fault.
+pub fn check_memory(option: &str, mib: Option<u64>, least_bytes: u64) -> Result<(), Failure> {
+    check_range(option, mib, &(least_bytes.div_ceil(1 << 20)..=MOST_MEMORY_MIB))
 }
 
 fn check_range(option: &str, value: Option<u64>, range: &RangeInclusive<u64>) -> Result<(), Failure> {

@@ -1,5 +1,7 @@
 //! How outputs are compared: a judge's name and its options, as tasks, requests, functions and the command line give them.
 
+use std::collections::BTreeMap;
+
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -19,6 +21,13 @@ pub struct Comparison {
     /// prints a score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checker_script: Option<String>,
+    /// The language of `checker_script` where that is not Python, by its own name. It is then a program of testlib's: it is given the input, the
+    /// actual output and the expected one, and decides by its status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checker_language: Option<String>,
+    /// Headers that such a script includes by `#include "NAME"`, in place of those of the image.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub checker_headers: BTreeMap<String, String>,
     /// Whether a set's rule chose the judge, and not the row. Whoever judges the row may then choose another.
     #[serde(skip)]
     pub is_default: bool,
@@ -37,7 +46,15 @@ pub struct Tolerance {
 impl Comparison {
     /// The judge `judge` without options.
     pub fn by(judge: &str) -> Self {
-        Self { judge: judge.to_owned(), tolerance: None, checker: None, checker_script: None, is_default: false }
+        Self {
+            judge: judge.to_owned(),
+            tolerance: None,
+            checker: None,
+            checker_script: None,
+            checker_language: None,
+            checker_headers: BTreeMap::new(),
+            is_default: false,
+        }
     }
 
     /// The judge of a set whose rows name none.
@@ -75,6 +92,8 @@ impl Comparison {
         if chosen.checker.is_some() || chosen.checker_script.is_some() {
             self.checker.clone_from(&chosen.checker);
             self.checker_script.clone_from(&chosen.checker_script);
+            self.checker_language.clone_from(&chosen.checker_language);
+            self.checker_headers.clone_from(&chosen.checker_headers);
         }
     }
 
@@ -85,6 +104,8 @@ impl Comparison {
             (self.tolerance.is_some(), "tolerance", "float", TOLERANT.contains(&judge)),
             (self.checker.is_some(), "checker", CHECKER, judge == CHECKER),
             (self.checker_script.is_some(), "checker_script", CHECKER, judge == CHECKER),
+            (self.checker_language.is_some(), "checker_language", CHECKER, judge == CHECKER),
+            (!self.checker_headers.is_empty(), "checker_headers", CHECKER, judge == CHECKER),
         ];
         match options.into_iter().find(|(is_given, _, _, is_known)| *is_given && !is_known) {
             Some((_, option, owner, _)) => {
@@ -137,19 +158,24 @@ struct ComparisonRow {
     atol: Option<f64>,
     checker: Option<String>,
     checker_script: Option<String>,
+    checker_language: Option<String>,
+    #[serde(default)]
+    checker_headers: BTreeMap<String, String>,
 }
 
 impl TryFrom<ComparisonRow> for Comparison {
     type Error = String;
 
     fn try_from(row: ComparisonRow) -> Result<Self, Self::Error> {
-        let ComparisonRow { judge, tolerance, rtol, atol, checker, checker_script } = row;
+        let ComparisonRow { judge, tolerance, rtol, atol, checker, checker_script, checker_language, checker_headers } =
+            row;
         let parts = (rtol.is_some() || atol.is_some())
             .then(|| Tolerance { absolute: atol.unwrap_or(0.0), relative: rtol.unwrap_or(0.0) });
         if tolerance.is_some() && parts.is_some() {
             return Err(format!("judge `{judge}` has `tolerance`, and `rtol` or `atol` too; give one of them"));
         }
-        Ok(Self { judge, tolerance: tolerance.or(parts), checker, checker_script, is_default: false })
+        let tolerance = tolerance.or(parts);
+        Ok(Self { judge, tolerance, checker, checker_script, checker_language, checker_headers, is_default: false })
     }
 }
 
@@ -166,6 +192,8 @@ mod tests {
         let by = Comparison::by;
         let float = |absolute, relative| Comparison { tolerance: tolerance(absolute, relative), ..by("float") };
         let code = || Some("c".to_owned());
+        let language = Some("cpp".to_owned());
+        let of_cpp = Comparison { checker_script: code(), checker_language: language, ..by("checker") };
         for (text, read) in [
             ("tokens", by("tokens")),
             (" yes_no ", by("yes_no")),
@@ -175,6 +203,7 @@ mod tests {
             (r#"{"judge": "float", "tolerance": {"absolute": 1, "relative": 0}}"#, float(1.0, 0.0)),
             (r#"{"judge": "checker", "checker": "c"}"#, Comparison { checker: code(), ..by("checker") }),
             (r#"{"judge": "checker", "checker_script": "c"}"#, Comparison { checker_script: code(), ..by("checker") }),
+            (r#"{"judge": "checker", "checker_script": "c", "checker_language": "cpp"}"#, of_cpp),
         ] {
             assert_eq!(Comparison::parse(text), Ok(read), "{text}");
         }
@@ -192,6 +221,7 @@ mod tests {
             ("lines:rtol=3", "`lines` has no option `tolerance`; hint: judge `float` has it"),
             (r#"{"judge": "lines", "checker": "c"}"#, "`lines` has no option `checker`"),
             (r#"{"judge": "float", "checker_script": "c"}"#, "`float` has no option `checker_script`"),
+            (r#"{"judge": "float", "checker_language": "cpp"}"#, "`float` has no option `checker_language`"),
             ("{", "EOF"),
         ] {
             let why = Comparison::parse(text).unwrap_err();

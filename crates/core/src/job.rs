@@ -26,11 +26,18 @@ pub struct Job {
     pub stdin: Vec<u8>,
     /// Files in the program's working directory, as relative path and content. They hide files of the same path in `base`.
     pub files: Vec<(String, Vec<u8>)>,
+    /// What its argument list has behind the program's name, where the program is a module or is compiled to one; empty for others. Together they
+    /// have at most [`Job::MOST_ARGUMENT_BYTES`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
     /// The resources it may use.
     pub limits: Limits,
     /// The fuel that a second of sleep costs, so that a sleep beyond a time limit meets it.
     #[serde(default = "default_sleep_fuel", skip_serializing_if = "is_default_sleep_fuel")]
     pub sleep_fuel: u64,
+    /// The most fuel that compiling the program may take, where that is less than the compiler's own limit. Images that compile nothing ignore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compile_fuel: Option<u64>,
     /// Seeds the guest's random source, its hash seed where the image allows it, and its virtual clock.
     pub seed: u64,
     /// What runs before the program, and is the same for many jobs.
@@ -134,10 +141,16 @@ pub struct Callee {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interactor {
-    /// Source text.
+    /// Source text, in the language of the job's program; empty where that is a module.
     pub program: String,
+    /// Its module, where the job's program is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<WasmModule>,
     /// Files in its working directory, as relative path and content. The job's program does not see them.
     pub files: Vec<(String, Vec<u8>)>,
+    /// As [`Job::arguments`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
     /// The resources that it may use, apart from those of the job's program.
     pub limits: Limits,
     /// Its own seed. Give the job another one, or the job's program can predict what it draws.
@@ -147,9 +160,9 @@ pub struct Interactor {
 impl Interactor {
     /// It as a job by itself, in the image of `job`.
     pub fn as_job(&self, job: &Job) -> Job {
-        let Self { program, files, limits, seed } = self;
-        let (image, sleep_fuel) = (job.image.clone(), job.sleep_fuel);
-        Job { image, files: files.clone(), limits: *limits, sleep_fuel, seed: *seed, ..Job::script(program) }
+        let Self { program, module, files, arguments, limits, seed } = self.clone();
+        let (image, sleep_fuel, compile_fuel) = (job.image.clone(), job.sleep_fuel, job.compile_fuel);
+        Job { image, module, files, arguments, limits, sleep_fuel, compile_fuel, seed, ..Job::script(program) }
     }
 }
 
@@ -199,6 +212,9 @@ const fn is_default_sleep_fuel(fuel: &u64) -> bool {
 }
 
 impl Job {
+    /// Bytes of all arguments.
+    pub const MOST_ARGUMENT_BYTES: usize = 4096;
+
     /// A script in the image `python`, with no input, no files, seed 0 and [`Limits::small`]. Set other fields by struct update.
     ///
     /// ```
@@ -213,8 +229,10 @@ impl Job {
             entry: Entry::Script,
             stdin: Vec::new(),
             files: Vec::new(),
+            arguments: Vec::new(),
             limits: Limits::small(),
             sleep_fuel: Limits::FUEL_PER_SECOND,
+            compile_fuel: None,
             seed: 0,
             preload: None,
             callee: None,

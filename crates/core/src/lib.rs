@@ -33,7 +33,7 @@ pub use layer::{Layer, LayerError, LayerMount, LayerRoot, LayerStack};
 pub use learn::{LearnError, PreferenceBatch, PreferencePair, Reward, Sample, Snapshot, TrainBatch, Update};
 pub use limits::{LimitKind, LimitOverrides, Limits};
 pub use outcome::{
-    CallResult, Exit, GuestError, Interaction, InteractionEnd, Outcome, OutcomeError, RunReport, exit_word,
+    CallResult, Compilation, Exit, GuestError, Interaction, InteractionEnd, Outcome, OutcomeError, RunReport, exit_word,
 };
 pub use patch::{Edits, FileChange, Fuzz, Patch, PatchError, TextFiles};
 pub use path::{PathError, check_path, is_plain_relative};

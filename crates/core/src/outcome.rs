@@ -88,6 +88,19 @@ pub struct Outcome {
     /// [`crate::Limits::file_bytes`] and in [`crate::Limits::output_bytes`] together. Where one did not, `truncated` is set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fetched: Vec<(String, Vec<u8>)>,
+    /// What compiling the program took, where the image compiles. It is no part of the other fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compilation: Option<Compilation>,
+}
+
+/// What a compiler took to make a program, or to refuse it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compilation {
+    /// Wasm fuel that it used.
+    pub fuel: u64,
+    /// The limit of the compiler's that ended it, where one did.
+    pub exceeded: Option<LimitKind>,
 }
 
 /// The end of a program and its [interactor](crate::Job::interactor). A side ends well by [`Exit::Returned`] or by leaving with status 0; when one
@@ -131,6 +144,7 @@ impl Outcome {
             interaction: None,
             exit_code: None,
             fetched: Vec::new(),
+            compilation: None,
         }
     }
 

@@ -135,12 +135,15 @@ pub struct StdioChecks {
     /// given the input and the expected output of the case as files, which the program does not see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interactor: Option<String>,
+    /// The language of the interactor where it is not Python, by its own name: that of programs, too. It is then a program of testlib's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interactor_language: Option<String>,
 }
 
 impl StdioChecks {
     /// Runs that no interactor takes part in.
     pub const fn new(cases: Vec<StdioCase>, comparison: Comparison) -> Self {
-        Self { cases, comparison, interactor: None }
+        Self { cases, comparison, interactor: None, interactor_language: None }
     }
 }
 
@@ -151,13 +154,14 @@ struct StdioChecksRow {
     cases: Vec<StdioCase>,
     comparison: Option<Comparison>,
     interactor: Option<String>,
+    interactor_language: Option<String>,
 }
 
 impl TryFrom<StdioChecksRow> for StdioChecks {
     type Error = &'static str;
 
     fn try_from(row: StdioChecksRow) -> Result<Self, Self::Error> {
-        let StdioChecksRow { cases, comparison, interactor } = row;
+        let StdioChecksRow { cases, comparison, interactor, interactor_language } = row;
         let comparison = match (comparison, &interactor) {
             (Some(comparison), _) => comparison,
             (None, Some(_)) => Comparison::by("lines"),
@@ -165,7 +169,7 @@ impl TryFrom<StdioChecksRow> for StdioChecks {
                 return Err("missing field `comparison`; checks may leave it out that have an `interactor`");
             }
         };
-        Ok(Self { cases, comparison, interactor })
+        Ok(Self { cases, comparison, interactor, interactor_language })
     }
 }
 

@@ -35,7 +35,7 @@ use std::collections::HashMap;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use veriplay_core::{Predicted, ProblemRow, Value};
+use veriplay_core::{Language, Predicted, ProblemRow, ScannedLanguage, Value};
 
 use crate::CorpusError;
 use fields::{Fields, field_text};
@@ -198,12 +198,15 @@ pub struct ReadOptions {
     pub max_row_weight: u64,
     /// The folder in which rows find databases. Without one, rows that need it are refused.
     pub databases: Option<DatabaseFolder>,
+    /// The language of programs at rows of a file that name none. Without one it is Python.
+    pub language: Option<&'static ScannedLanguage>,
 }
 
 impl Default for ReadOptions {
-    /// Predicted outputs, rows of at most 1 GiB and of any weight, no databases; the largest published row has about 100 MiB.
+    /// Predicted outputs, rows of at most 1 GiB and of any weight, no databases, Python; the largest published row has about 100 MiB.
     fn default() -> Self {
-        Self { predict: Predicted::Output, max_row_bytes: 1 << 30, max_row_weight: u64::MAX, databases: None }
+        let (predict, max_row_bytes, max_row_weight) = (Predicted::Output, 1 << 30, u64::MAX);
+        Self { predict, max_row_bytes, max_row_weight, databases: None, language: None }
     }
 }
 
@@ -346,7 +349,9 @@ fn collect_problems(
     for (index, raw) in rows.enumerate() {
         let raw = raw?;
         let row = match &raw.text {
-            Ok(text) => format.read(&mut RowInput::new(text, index, options)),
+            Ok(text) => {
+                format.read(&mut RowInput::new(text, index, options)).and_then(|row| in_language(row, text, options))
+            }
             Err(reason) => Err(RowFault::new("", reason)),
         };
         match row.and_then(|row| new_id(&mut lines, row, raw.line)) {
@@ -358,6 +363,19 @@ fn collect_problems(
         }
     }
     Ok(file)
+}
+
+/// The row, whose programs are in the language of the options if its text names none.
+fn in_language(mut row: ProblemRow, text: &str, options: &ReadOptions) -> Result<ProblemRow, RowFault> {
+    let Some(language) = options.language.filter(|_| !row_options::names_python(text)) else { return Ok(row) };
+    row_options::write_in(&mut row, language).map_err(|_| {
+        let named = language.names()[0];
+        let reason = format!(
+            "names no language, and has tests that are Python's: programs in `{named}` are judged by inputs and outputs of scripts"
+        );
+        RowFault::new("", reason)
+    })?;
+    Ok(row)
 }
 
 fn new_id(lines: &mut HashMap<String, usize>, row: ProblemRow, line: usize) -> Result<ProblemRow, RowFault> {

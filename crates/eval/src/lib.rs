@@ -33,8 +33,10 @@ pub use tasks::TaskSet;
 
 /// Judges attempts, on any number of threads. Verdicts that a repetition would give again are cached.
 pub struct AttemptJudge<'a> {
-    /// Where and how the jobs of all tasks run.
+    /// Where and how the jobs of tasks run.
     pub context: TaskContext<'a>,
+    /// The same for tasks whose programs run in other images.
+    pub others: &'a [TaskContext<'a>],
     /// Verdicts that an earlier run has made.
     pub cache: &'a VerdictCache,
     /// Whether to begin no further attempt. Once true, it stays so.
@@ -124,7 +126,8 @@ impl AttemptJudge<'_> {
         if let Some(verdict) = self.cache.get(&attempt.judged) {
             return JudgedAttempt { row: attempt.into_row(Ok(verdict)), cached: true };
         }
-        let verdict = attempt.task.judge(&self.context, &attempt.program);
+        let context = tasks::context_of(self.others, attempt.task.row()).unwrap_or(&self.context);
+        let verdict = attempt.task.judge(context, &attempt.program);
         // An attempt that met the deadline might get another verdict next time. The status does not show it: it is that of the first case
         // that did not pass, and the deadline may have cut off a later one.
         if let Ok(verdict) = &verdict
@@ -133,5 +136,80 @@ impl AttemptJudge<'_> {
             self.cache.put(&attempt.judged, verdict);
         }
         JudgedAttempt { row: attempt.into_row(verdict), cached: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use veriplay_core::{Digest, Execute, ExecuteError, Exit, Job, Limits, Outcome, RowStatus, Status};
+    use veriplay_corpus::{ReadOptions, problem_format};
+    use veriplay_verifier::{JudgeConditions, TaskOverrides};
+
+    use super::*;
+
+    /// Each program prints the name of its image.
+    struct ImageNames;
+
+    impl Execute for ImageNames {
+        fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+            Ok(Outcome { stdout: job.image.clone().into_bytes(), ..Outcome::new(Exit::Returned) })
+        }
+    }
+
+    const TASKS: &str = r#"{"name": "one", "public_tests": {"input": ["1"], "output": ["python"]}}
+{"name": "two", "language": "C++", "public_tests": {"input": ["1"], "output": ["cpp"]}}
+"#;
+    const ATTEMPTS: &str = r#"{"task_id": "one", "program": "p"}
+{"task_id": "two", "program": "p"}
+"#;
+
+    fn conditions(image: &str) -> JudgeConditions {
+        JudgeConditions::new(Digest::of(image.as_bytes()), Limits::small())
+    }
+
+    #[test]
+    fn each_task_of_a_file_is_judged_in_the_image_of_its_language() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let [tasks, attempts] = ["tasks.jsonl", "attempts.jsonl"].map(|name| folder.path().join(name));
+        std::fs::write(&tasks, TASKS).expect("it is written");
+        std::fs::write(&attempts, ATTEMPTS).expect("it is written");
+        let (format, options) = (problem_format("auto").expect("a format"), ReadOptions::default());
+        let tasks = TaskSet::read(&tasks, format, &options, &TaskOverrides::default(), None).expect("tasks");
+        assert!(tasks.check_images(&["python"]).is_err() && tasks.check_images(&["python", "cpp"]).is_ok());
+        let (python, cpp, cache) = (conditions("python"), conditions("cpp"), VerdictCache::none());
+        let others = [TaskContext::new(&ImageNames, "cpp", &cpp)];
+        let mut source = AttemptSource::open(&attempts, 1 << 20, &tasks, &python, &others).expect("attempts");
+        let (mixed, _) = source.read_all().expect("attempts");
+        let mut source = AttemptSource::open(&attempts, 1 << 20, &tasks, &cpp, &[]).expect("attempts");
+        let (alone, _) = source.read_all().expect("attempts");
+        assert!(mixed[0].judged != alone[0].judged && mixed[1].judged == alone[1].judged);
+        let context = TaskContext::new(&ImageNames, "python", &python);
+        let judge = AttemptJudge { context, others: &others, cache: &cache, stop: || false };
+        for attempt in mixed {
+            assert_eq!(judge.judge(Ok(attempt)).row.status, RowStatus::Judged(Status::Accepted));
+        }
+    }
+
+    #[test]
+    fn a_checker_in_another_image_than_programs_is_found_and_a_verdict_depends_on_it() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let [tasks, attempts] = ["tasks.jsonl", "attempts.jsonl"].map(|name| folder.path().join(name));
+        let checked = r##"{"id": "two", "official_tests": [{"input": "1", "output": "2"}], "generated_checker": "#include <a>"}"##;
+        let plain = r#"{"id": "one", "official_tests": [{"input": "1", "output": "python"}]}"#;
+        std::fs::write(&tasks, format!("{plain}\n{checked}\n")).expect("it is written");
+        std::fs::write(&attempts, ATTEMPTS).expect("it is written");
+        let (format, options) = (problem_format("codeforces").expect("a format"), ReadOptions::default());
+        let tasks = TaskSet::read(&tasks, format, &options, &TaskOverrides::default(), None).expect("tasks");
+        assert_eq!(tasks.checker_images(&["python"]), ["cpp"]);
+        assert!(
+            tasks.checker_images(&["python", "cpp"]).is_empty() && tasks.check_checkers(&["python", "cpp"]).is_ok()
+        );
+        let refused = tasks.check_checkers(&["python"]).expect_err("the checker has no image").to_string();
+        assert!(refused.contains("`two`") && refused.contains("`cpp`"), "{refused}");
+        let (python, open) = (conditions("python"), [("cpp".to_owned(), Digest::of(b"cpp"))]);
+        let source = || AttemptSource::open(&attempts, 1 << 20, &tasks, &python, &[]).expect("attempts");
+        let (without, _) = source().read_all().expect("attempts");
+        let (with, _) = source().with_checkers(&["python"], &open).read_all().expect("attempts");
+        assert!(with[0].judged == without[0].judged && with[1].judged != without[1].judged);
     }
 }

@@ -11,10 +11,10 @@ use veriplay_core::{
 };
 use veriplay_corpus::{AttemptRow, AttemptRows, CorpusError, InvalidAttempt, InvalidRow, RowFault, read_attempts};
 use veriplay_verifier::extraction::{Answer, NoAnswer};
-use veriplay_verifier::{JudgeConditions, LoadedTask};
+use veriplay_verifier::{JudgeConditions, LoadedTask, TaskContext};
 
 use super::faults::RowFaults;
-use super::tasks::TaskSet;
+use super::tasks::{TaskSet, checker_image_of, context_of};
 
 /// Attempts at unknown tasks, with no other before them, after which the tasks are said to be those of other attempts.
 const PREFLIGHT: u64 = 64;
@@ -118,7 +118,8 @@ pub struct AttemptSource<'a> {
     rows: AttemptRows,
     path: &'a Path,
     pub(super) tasks: &'a TaskSet,
-    conditions: Digest,
+    /// The digest of the conditions of attempts at each task.
+    conditions: Vec<Digest>,
     /// Number of attempts so far at each task: the name of an attempt that has none.
     seen: Vec<u64>,
     /// Invalid rows.
@@ -135,15 +136,19 @@ pub struct AttemptSource<'a> {
 }
 
 impl<'a> AttemptSource<'a> {
-    /// Opens the file at `path`, whose rows may have `max_row_bytes` each.
+    /// Opens the file at `path`, whose rows may have `max_row_bytes` each. Attempts are judged under `conditions`, or under those of
+    /// one of the `others` that their task's programs run in.
     pub fn open(
         path: &'a Path,
         max_row_bytes: u64,
         tasks: &'a TaskSet,
         conditions: &JudgeConditions,
+        others: &[TaskContext<'_>],
     ) -> Result<Self, Failure> {
         let rows = read_attempts(path, max_row_bytes).or_fail(ExitCode::Input)?;
-        let (conditions, seen) = (conditions.digest(), vec![0; tasks.count()]);
+        let of_task = |task| context_of(others, tasks.task(task).row()).map_or(conditions, |other| other.conditions);
+        let conditions = (0..tasks.count()).map(|task| of_task(task).digest()).collect();
+        let seen = vec![0; tasks.count()];
         Ok(Self {
             rows,
             path,
@@ -157,6 +162,19 @@ impl<'a> AttemptSource<'a> {
             first_unknown: None,
             read: 0,
         })
+    }
+
+    /// The same, where all these images are open, of which programs run in those of the names `programs`. Verdicts by a checker in another image
+    /// depend on that image, too.
+    #[must_use]
+    pub fn with_checkers(mut self, programs: &[&str], open: &[(String, Digest)]) -> Self {
+        for (task, conditions) in self.conditions.iter_mut().enumerate() {
+            let needed = checker_image_of(self.tasks.task(task).row(), programs);
+            if let Some((_, image)) = open.iter().find(|(name, _)| needed == Some(name.as_str())) {
+                *conditions = content_hash(&(&*conditions, image));
+            }
+        }
+        self
     }
 
     /// The failure of a file that cannot be read to its end.
@@ -196,7 +214,7 @@ impl<'a> AttemptSource<'a> {
         let index = self.seen[task];
         self.seen[task] += 1;
         let attempt_id = row.attempt_id.unwrap_or_else(|| index.to_string());
-        PendingAttempt::new(self.tasks.task(task), attempt_id, row.text, &self.conditions)
+        PendingAttempt::new(self.tasks.task(task), attempt_id, row.text, &self.conditions[task])
     }
 
     fn unknown_task(&mut self, row: AttemptRow) -> Box<VerdictRow> {

@@ -1,13 +1,17 @@
 //! The tasks: the rows of their file, with the overrides of the command line.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress::counted;
+use veriplay_core::ProblemRow;
 use veriplay_corpus::{InvalidRow, ProblemFormat, ReadOptions, RowFault, matching_formats, read_problems};
-use veriplay_verifier::{LoadedTask, TaskOverrides, UselessOverride, check_image};
+use veriplay_verifier::{
+    LoadedTask, ProblemError, TaskContext, TaskOverrides, UselessOverride, check_checker_image, check_image,
+    checker_image,
+};
 
 use super::faults::RowFaults;
 
@@ -102,13 +106,26 @@ impl TaskSet {
         Ok(set)
     }
 
-    /// Refuses a file with a task whose programs do not run in the image of this name.
-    pub fn check_image(&self, image: &str) -> Result<(), Failure> {
-        let wrong = self.tasks.iter().find_map(|task| check_image(task.row(), image).err());
+    /// Refuses a file with a task whose programs run in none of the images of these names.
+    pub fn check_images(&self, images: &[&str]) -> Result<(), Failure> {
+        let wrong = self.tasks.iter().find_map(|task| misfit(task.row(), images));
         wrong.map_or(Ok(()), |error| {
-            let hint = "judge the tasks of each language by themselves, by `veriplay verify --image` with its image";
+            let hint = "name an image of each language, as in `veriplay verify --image python,cpp`";
             Err(Failure::message(ExitCode::Input, error).hint(hint))
         })
+    }
+
+    /// The images beside these, in which programs run, that the checkers of tasks run in.
+    pub fn checker_images(&self, images: &[&str]) -> Vec<&'static str> {
+        let needed = self.tasks.iter().filter_map(|task| checker_image_of(task.row(), images));
+        needed.filter(|needed| !images.contains(needed)).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Refuses a file with a task whose checker runs in another image than these, of which one is that of its programs.
+    pub fn check_checkers(&self, images: &[&str]) -> Result<(), Failure> {
+        let check = |row| check_checker_image(row, image_of(row, images)?, images).err();
+        let wrong = self.tasks.iter().find_map(|task| check(task.row()));
+        wrong.map_or(Ok(()), |error| Err(Failure::message(ExitCode::Input, error).hint("leave the task out")))
     }
 
     fn report_bad_row(&mut self, bad: &InvalidRow) {
@@ -155,6 +172,28 @@ impl TaskSet {
     pub fn task(&self, index: usize) -> &Arc<LoadedTask> {
         &self.tasks[index]
     }
+}
+
+/// Why programs of the row do not run in the first of these images, where they run in none.
+fn misfit(row: &ProblemRow, images: &[&str]) -> Option<ProblemError> {
+    let mut checks = images.iter().map(|image| check_image(row, image));
+    let first = checks.next()?.err()?;
+    checks.all(|check| check.is_err()).then_some(first)
+}
+
+/// That of the images in which programs of the row run.
+fn image_of<'i>(row: &ProblemRow, images: &[&'i str]) -> Option<&'i str> {
+    images.iter().copied().find(|image| check_image(row, image).is_ok())
+}
+
+/// The image of the row's checker, where that is another one than that of its programs, which is one of these.
+pub(super) fn checker_image_of(row: &ProblemRow, images: &[&str]) -> Option<&'static str> {
+    checker_image(row, image_of(row, images)?)
+}
+
+/// The context in which programs of the row run, where it is one of these.
+pub(super) fn context_of<'c, 'a>(contexts: &'c [TaskContext<'a>], row: &ProblemRow) -> Option<&'c TaskContext<'a>> {
+    contexts.iter().find(|context| check_image(row, context.image).is_ok())
 }
 
 /// The failure of a command whose option does not apply to one of its tasks.

@@ -467,7 +467,8 @@ impl SuiteJudge {
             };
             let (hint, overrides) = (suite.layout_hint(), TaskOverrides::default());
             let tasks = TaskSet::read(&suite.path, suite.format, &suite.options, &overrides, Some(&hint))?;
-            tasks.check_image(self.sandbox.image().name())?;
+            tasks.check_images(&[self.sandbox.image().name()])?;
+            tasks.check_checkers(&[self.sandbox.image().name()])?;
             let samples = sampling::sample_suite(model.policy, suite, &settings, folder)?;
             let file = |end: &str| folder.join(format!("{}.{end}", suite.name));
             let verdicts = self.judge(&tasks, &samples.path, &file("verdicts.jsonl"))?;
@@ -486,10 +487,10 @@ impl SuiteJudge {
         let conditions =
             JudgeConditions { image: image.digest().clone(), limits, scaled: true, seed: JUDGE_SEED, early_stop };
         let max_row_bytes = ReadOptions::default().max_row_bytes;
-        let mut source = AttemptSource::open(samples, max_row_bytes, tasks, &conditions)?;
+        let mut source = AttemptSource::open(samples, max_row_bytes, tasks, &conditions, &[])?;
         let mut output = VerdictOutput::open(Some(verdicts), &[samples])?;
         let context = TaskContext::new(&self.sandbox, image.name(), &conditions);
-        let judge = AttemptJudge { context, cache: &self.cache, stop: || false };
+        let judge = AttemptJudge { context, others: &[], cache: &self.cache, stop: || false };
         Ok(judge.judge_all(&mut source, &mut output, self.jobs, || {})?.verdicts)
     }
 }

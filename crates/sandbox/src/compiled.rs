@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use quick_cache::Weighter;
-use quick_cache::sync::{Cache, GuardResult};
+use quick_cache::sync::{Cache, DefaultLifecycle, GuardResult};
+use quick_cache::{DefaultHashBuilder, Weighter};
 use veriplay_core::{
-    CancellationToken, Digest, Entry, Execute, ExecuteError, Exit, Job, Outcome, WasmModule, content_hash,
+    CancellationToken, Compilation, Digest, Entry, Execute, ExecuteError, InteractionEnd, Interactor, Job, Outcome,
+    WasmModule, content_hash,
 };
 
-use crate::compiler::{CompiledLanguage, Compiler, order};
+use crate::compiler::{CompiledLanguage, Compiler, module_of, order};
 use crate::image::{ImageError, Toolchain};
-use crate::job_lock::JobLock;
+use crate::job_lock::{JobLock, LOOK};
 use crate::modules::ModuleSandbox;
 use crate::pool::Pool;
+use crate::program::part;
 use crate::sandbox::{SandboxOptions, run_twice};
 use crate::worker::{ProcessRunner, WorkerProgram};
 
@@ -20,8 +22,8 @@ use crate::worker::{ProcessRunner, WorkerProgram};
 const KEPT: usize = 1_000;
 const KEPT_BYTES: u64 = 256 << 20;
 
-/// Runs jobs whose programs are C++ or C. Equal programs are compiled once: a thread that asks for one that another compiles waits for it. An outcome's fuel is the program's own; what compiling takes has limits
-/// of the toolchain's.
+/// Runs jobs whose programs are C++ or C. Equal programs are compiled once: a thread that asks for one that another compiles waits for
+/// it. An outcome's fuel is the program's own; what compiling took stands beside it, and has limits of the toolchain's. A job may lower its fuel.
 ///
 /// The same job has the same outcome on any thread and in any process, as those of a [`crate::Sandbox`].
 pub struct CompiledSandbox {
@@ -38,15 +40,19 @@ enum CompilerWorkers {
     Processes(Box<Pool<ProcessRunner>>),
 }
 
-/// A module, or the outcome of every job with this program.
-type Compiled = Arc<Result<WasmModule, Outcome>>;
+/// A module, or the outcome of every job with this program; and what compiling took.
+type Compiled = Arc<(Result<WasmModule, Outcome>, Compilation)>;
+
+/// One that is kept, or the place for it.
+type Kept<'a> =
+    GuardResult<'a, Digest, Compiled, CompiledWeight, DefaultHashBuilder, DefaultLifecycle<Digest, Compiled>>;
 
 #[derive(Debug, Clone)]
 struct CompiledWeight;
 
 impl Weighter<Digest, Compiled> for CompiledWeight {
     fn weight(&self, _: &Digest, compiled: &Compiled) -> u64 {
-        let bytes = match compiled.as_ref() {
+        let bytes = match &compiled.0 {
             Ok(module) => module.bytes().len(),
             Err(outcome) => outcome.stderr.len(),
         };
@@ -84,40 +90,70 @@ impl CompiledSandbox {
     /// Those of [`crate::Sandbox::run_cancellable`].
     pub fn run_cancellable(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
         check_job(job)?;
-        match self.compile(job, cancellation)?.as_ref() {
-            Ok(module) => {
-                let (image, program) = (WasmModule::IMAGE.to_owned(), String::new());
-                let of_module = Job { image, program, module: Some(module.clone()), ..job.clone() };
-                self.modules.run_cancellable(&of_module, cancellation)
+        let compiled = self.compile(job, cancellation)?;
+        let (made, compilation) = compiled.as_ref();
+        let outcome = match (made, &job.interactor) {
+            (Ok(module), None) => self.modules.run_cancellable(&of_module(job, module), cancellation)?,
+            (Ok(module), Some(interactor)) => self.run_interaction(job, module, interactor, cancellation)?,
+            (Err(outcome), None) => within_limits(outcome, job),
+            (Err(outcome), Some(_)) => part(InteractionEnd::ProgramFailed, within_limits(outcome, job)),
+        };
+        Ok(Outcome { compilation: Some(*compilation), ..outcome })
+    }
+
+    /// Runs a program that was compiled, and its interactor, which is compiled too. What that took is in no outcome.
+    fn run_interaction(
+        &self,
+        job: &Job,
+        module: &WasmModule,
+        interactor: &Interactor,
+        cancellation: &CancellationToken,
+    ) -> Result<Outcome, ExecuteError> {
+        let of_other = interactor.as_job(job);
+        match &self.compile(&of_other, cancellation)?.0 {
+            Ok(other) => {
+                let (program, other) = (String::new(), Some(other.clone()));
+                let interactor = Some(Interactor { program, module: other, ..interactor.clone() });
+                self.modules.run_cancellable(&Job { interactor, ..of_module(job, module) }, cancellation)
             }
-            Err(outcome) => Ok(within_limits(outcome, job)),
+            Err(outcome) => Ok(part(InteractionEnd::InteractorFailed, within_limits(outcome, &of_other))),
         }
     }
 
     fn compile(&self, job: &Job, cancellation: &CancellationToken) -> Result<Compiled, ExecuteError> {
-        let key = content_hash(&(self.toolchain.digest(), &job.image, &job.program));
-        let place = match self.compiled.get_value_or_guard(&key, None) {
-            GuardResult::Value(known) => return Ok(known),
-            GuardResult::Guard(place) => Some(place),
-            // It comes after a limit of time alone, and there is none.
-            GuardResult::Timeout => None,
-        };
         let compile = order(&self.toolchain, job);
-        let mut outcome = run_twice(&self.lock, &compile, cancellation, &|may_reuse| match &self.compiler {
+        let key = content_hash(&(self.toolchain.digest(), &compile.image, &compile.program, compile.limits.fuel));
+        let place = match wait_for(&self.compiled, &key, cancellation)? {
+            GuardResult::Value(known) => return Ok(known),
+            place => place,
+        };
+        let outcome = run_twice(&self.lock, &compile, cancellation, &|may_reuse| match &self.compiler {
             CompilerWorkers::InProcess(pool) => pool.run(&compile, may_reuse, cancellation),
             CompilerWorkers::Processes(pool) => pool.run(&compile, may_reuse, cancellation),
         })?;
         tracing::debug!(image = job.image.as_str(), fuel = outcome.fuel, exit = ?outcome.exit, "a program was compiled");
         let is_final = !outcome.met_deadline();
-        let compiled: Compiled = Arc::new(match outcome.fetched.pop() {
-            Some((_, module)) if outcome.exit == Exit::Returned => Ok(module.into()),
-            _ => Err(outcome),
-        });
-        if is_final && let Some(place) = place {
+        let compiled: Compiled = Arc::new(module_of(outcome));
+        if is_final && let GuardResult::Guard(place) = place {
             // It fails where the entry was evicted meanwhile, and then the module is not kept.
             place.insert(Arc::clone(&compiled)).ok();
         }
         Ok(compiled)
+    }
+}
+
+/// The place of a program in the cache, or what it is compiled to: waits while another thread compiles it, until the job is cancelled.
+fn wait_for<'a>(
+    cache: &'a Cache<Digest, Compiled, CompiledWeight>,
+    key: &Digest,
+    cancellation: &CancellationToken,
+) -> Result<Kept<'a>, ExecuteError> {
+    loop {
+        match cache.get_value_or_guard(key, Some(LOOK)) {
+            GuardResult::Timeout if cancellation.is_cancelled() => return Err(ExecuteError::Cancelled),
+            GuardResult::Timeout => {}
+            found => return Ok(found),
+        }
     }
 }
 
@@ -131,6 +167,12 @@ impl std::fmt::Debug for CompiledSandbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CompiledSandbox").field("toolchain", &self.toolchain).finish_non_exhaustive()
     }
+}
+
+/// The job, whose program was compiled to this module.
+fn of_module(job: &Job, module: &WasmModule) -> Job {
+    let (image, program) = (WasmModule::IMAGE.to_owned(), String::new());
+    Job { image, program, module: Some(module.clone()), ..job.clone() }
 }
 
 /// The outcome of a job whose program does not compile: the diagnostics are what it prints, within its limits, and it has used nothing.
@@ -156,14 +198,19 @@ fn check_job(job: &Job) -> Result<(), ExecuteError> {
     if job.entry != Entry::Script {
         return refuse("is run as a script: its functions cannot be called");
     }
-    if job.preload.is_some() || job.callee.is_some() || job.interactor.is_some() || job.base.is_some() {
-        return refuse("has neither a preload, a callee, an interactor nor a base");
+    if job.preload.is_some() || job.callee.is_some() || job.base.is_some() {
+        return refuse("has neither a preload, a callee nor a base");
+    }
+    if job.interactor.as_ref().is_some_and(|interactor| interactor.module.is_some()) {
+        return refuse("has an interactor in its language, and none that is a module");
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use veriplay_core::Exit;
+
     use super::*;
 
     #[test]
@@ -186,5 +233,21 @@ mod tests {
         job.limits.output_bytes = 4;
         let cut = within_limits(&outcome, &job);
         assert_eq!((cut.stderr.len(), cut.truncated, cut.fuel), (4, true, 0));
+    }
+
+    #[test]
+    fn who_waits_for_a_program_stops_when_cancelled_and_the_next_has_its_place() {
+        let (cache, key) = (Cache::with_weighter(KEPT, KEPT_BYTES, CompiledWeight), Digest::of(b"a text"));
+        let (cancelled, never) = (CancellationToken::new(), CancellationToken::new());
+        cancelled.cancel();
+        let first = wait_for(&cache, &key, &never);
+        assert!(matches!(first, Ok(GuardResult::Guard(_))));
+        assert!(matches!(wait_for(&cache, &key, &cancelled), Err(ExecuteError::Cancelled)));
+        drop(first);
+        let Ok(GuardResult::Guard(place)) = wait_for(&cache, &key, &never) else { panic!("it is free again") };
+        let compilation = Compilation { fuel: 1, exceeded: None };
+        assert!(place.insert(Arc::new((Ok(vec![0_u8].into()), compilation))).is_ok());
+        // What is there is no wait.
+        assert!(matches!(wait_for(&cache, &key, &cancelled), Ok(GuardResult::Value(_))));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use veriplay_core::{CancellationToken, Exit, GuestError, Job, LimitKind, Limits, Outcome};
+use veriplay_core::{CancellationToken, Compilation, Exit, GuestError, Job, LimitKind, Limits, Outcome, WasmModule};
 use veriplay_image_cpp as files;
 
 use crate::image::Toolchain;
@@ -49,7 +49,7 @@ impl CompiledLanguage {
     }
 }
 
-/// Compiles the programs of jobs that [`order`] made. The outcome of one is a fetched module, or says why there is none.
+/// Compiles the programs of jobs that [`order`] made. The outcome of one has the module as a fetched file, or is that of the command that failed.
 pub(crate) struct Compiler {
     toolchain: Arc<Toolchain>,
 }
@@ -60,11 +60,12 @@ impl Compiler {
     }
 }
 
-/// The job of compiling the program of `job`. It depends on the text alone, and so does its outcome.
+/// The job of compiling the program of `job`. It depends on the text and on the fuel for it alone, and so does its outcome.
 pub(crate) fn order(toolchain: &Toolchain, job: &Job) -> Job {
+    let most = toolchain.compiler_limits;
     Job {
         image: job.image.clone(),
-        limits: toolchain.compiler_limits,
+        limits: Limits { fuel: job.compile_fuel.map_or(most.fuel, |fuel| fuel.min(most.fuel)), ..most },
         seed: toolchain.seed,
         fetch: vec![MODULE.to_owned()],
         ..Job::script(job.program.clone())
@@ -83,17 +84,15 @@ impl Runner for Compiler {
         let mut compiled = self.toolchain.run(language.command(), &compile, cancellation)?;
         let object = match compiled.fetched.pop() {
             Some(object) if compiled.exit == Exit::Returned => object,
-            _ => return Ok(explain(compiled)),
+            _ => return Ok(compiled),
         };
         let link = step(job, object, MODULE, job.limits.fuel.saturating_sub(compiled.fuel));
         let linked = self.toolchain.run(files::LINK, &link, cancellation)?;
-        let linked = Outcome {
+        Ok(Outcome {
             fuel: linked.fuel.saturating_add(compiled.fuel),
             peak_memory_bytes: linked.peak_memory_bytes.max(compiled.peak_memory_bytes),
             ..linked
-        };
-        let is_made = linked.exit == Exit::Returned && !linked.fetched.is_empty();
-        Ok(if is_made { linked } else { explain(linked) })
+        })
     }
 }
 
@@ -106,6 +105,17 @@ fn step(order: &Job, input: (String, Vec<u8>), output: &str, fuel: u64) -> Job {
         seed: order.seed,
         ..Job::script("")
     }
+}
+
+/// What a compilation came to that had this outcome: a module, or the outcome of every job with the program.
+pub(crate) fn module_of(mut outcome: Outcome) -> (Result<WasmModule, Outcome>, Compilation) {
+    let exceeded = if let Exit::Exceeded { limit, .. } = outcome.exit { Some(limit) } else { None };
+    let compilation = Compilation { fuel: outcome.fuel, exceeded };
+    let made = match outcome.fetched.pop() {
+        Some((_, module)) if outcome.exit == Exit::Returned => Ok(module.into()),
+        _ => Err(explain(outcome)),
+    };
+    (made, compilation)
 }
 
 /// The outcome of a program that does not compile, of that of the command that failed. One that met its deadline is left: another run may not.
@@ -150,6 +160,17 @@ mod tests {
             assert_eq!((told.exit, told.error.unwrap().kind.as_str()), (Exit::CompileError, kind));
         }
         assert!(explain(outcome(exceeded(LimitKind::DeadlineNs), "")).met_deadline());
+    }
+
+    #[test]
+    fn what_compiling_took_is_told_with_the_module_and_without() {
+        let exceeded = Exit::Exceeded { limit: LimitKind::Fuel, allowed: 5, used: 6 };
+        let (made, took) = module_of(Outcome { fuel: 5, ..outcome(exceeded, "") });
+        assert_eq!(took, Compilation { fuel: 5, exceeded: Some(LimitKind::Fuel) });
+        assert_eq!(made.unwrap_err().exit, Exit::CompileError);
+        let fetched = vec![(MODULE.to_owned(), vec![1, 2])];
+        let (made, took) = module_of(Outcome { fuel: 3, fetched, ..outcome(Exit::Returned, "") });
+        assert_eq!((made.unwrap().bytes(), took), (&[1, 2][..], Compilation { fuel: 3, exceeded: None }));
     }
 
     #[test]

@@ -329,6 +329,7 @@ impl GuestInstance {
             interaction: None,
             exit_code: ended.exit_code,
             fetched: Vec::new(),
+            compilation: None,
         })
     }
 
@@ -464,11 +465,6 @@ struct TurnEnd {
 }
 
 impl TurnEnd {
-    /// Whether a script has returned, or left with status 0.
-    fn is_well(&self) -> bool {
-        self.exit == Exit::Returned || (self.exit == Exit::Trapped && self.exit_code == Some(0))
-    }
-
     /// It as a failure, unless it returned, and so did all its calls.
     fn failed(mut self) -> Option<Self> {
         if self.exit != Exit::Returned {

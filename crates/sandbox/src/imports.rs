@@ -60,9 +60,9 @@ pub(crate) fn make_system_linker(engine: &wasmtime::Engine) -> wasmtime::Result<
     let mut linker = Linker::new(engine);
     add_system_calls! { linker:
         args_get(pointers: i32, buffer: i32) =>
-            |wasi, view| Wasi::strings_get(view, wasi.strings.arguments, pointers, buffer);
+            |wasi, view| Wasi::strings_get(view, &wasi.arguments(), pointers, buffer);
         args_sizes_get(count: i32, size: i32) =>
-            |wasi, view| Wasi::strings_sizes(view, wasi.strings.arguments, count, size);
+            |wasi, view| Wasi::strings_sizes(view, &wasi.arguments(), count, size);
         environ_get(pointers: i32, buffer: i32) =>
             |wasi, view| Wasi::strings_get(view, wasi.strings.environment, pointers, buffer);
         environ_sizes_get(count: i32, size: i32) =>

@@ -7,7 +7,7 @@ use std::time::Duration;
 use veriplay_core::CancellationToken;
 
 /// How often a wait looks whether the job is cancelled.
-const LOOK: Duration = Duration::from_millis(20);
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
 
 /// Waits on `changed` while `condition` holds. `None`: the job was cancelled first.
 pub(crate) fn wait_while<'a, T>(

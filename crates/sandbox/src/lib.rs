@@ -51,6 +51,7 @@ mod program;
 mod quickjs;
 mod request;
 mod sandbox;
+mod sides;
 mod stacks;
 mod warm;
 mod wasi;

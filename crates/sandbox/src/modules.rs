@@ -2,7 +2,7 @@
 //!
 //! Such a module is checked against bounds, validated, metered as every guest is, compiled, and linked to the shim alone: it has no value
 //! channel. Each job has a new instance. In threads a module is compiled in this process and kept for other jobs. A worker process is for one
-//! module: it gives up its rights, compiles, gives up that of adding code, and then runs the jobs of that module.
+//! module, or for one and its interactor: it gives up its rights, compiles, gives up that of adding code, and then runs the jobs of these.
 
 use std::sync::Arc;
 
@@ -11,11 +11,12 @@ use quick_cache::sync::Cache;
 use veriplay_core::{CancellationToken, Digest, Entry, Execute, ExecuteError, GuestError, Job, Outcome, WasmModule};
 use wasmtime::Engine;
 
+use crate::call::HostFault;
 use crate::image::ImageError;
 use crate::image::engine::engine_for_modules;
 use crate::job_lock::JobLock;
 use crate::pool::{Pool, RunError, Runner};
-use crate::program::{Program, run_program};
+use crate::program::{Program, run_programs};
 use crate::request;
 use crate::sandbox::{SandboxOptions, run_twice};
 use crate::worker::{ModuleProcesses, WorkerProgram};
@@ -93,8 +94,11 @@ fn check_job(job: &Job) -> Result<(), ExecuteError> {
     if job.entry != Entry::Script {
         return refuse("is run as a script: its functions cannot be called");
     }
-    if job.preload.is_some() || job.callee.is_some() || job.interactor.is_some() || job.base.is_some() {
-        return refuse("has neither a preload, a callee, an interactor nor a base");
+    if job.preload.is_some() || job.callee.is_some() || job.base.is_some() {
+        return refuse("has neither a preload, a callee nor a base");
+    }
+    if job.interactor.as_ref().is_some_and(|of| of.module.is_none() || !of.program.is_empty()) {
+        return refuse("has an interactor that is a module, too");
     }
     request::check_job(job, 0)
 }
@@ -115,6 +119,13 @@ impl Weighter<Digest, Compiled> for CodeSize {
     }
 }
 
+impl ModuleRunner {
+    fn compile(&self, module: &WasmModule) -> Result<Compiled, HostFault> {
+        let compile = || Program::compile(&self.engine, module.bytes()).map(Arc::new);
+        self.programs.get_or_insert_with(&module.digest(), compile)
+    }
+}
+
 impl Runner for ModuleRunner {
     type Slot = ();
 
@@ -122,8 +133,10 @@ impl Runner for ModuleRunner {
         let Some(module) = &job.module else {
             return Err(RunError::Fault("the job has no module".to_owned()));
         };
-        let compile = || Program::compile(&self.engine, module.bytes()).map(Arc::new);
-        let program = self.programs.get_or_insert_with(&module.digest(), compile)?;
-        Ok(run_program(&program, job, cancellation)?)
+        let program = self.compile(module)?;
+        match job.interactor.as_ref().and_then(|interactor| interactor.module.as_ref()) {
+            None => Ok(run_programs(&[&*program], job, cancellation)?),
+            Some(other) => Ok(run_programs(&[&*program, &*self.compile(other)?], job, cancellation)?),
+        }
     }
 }

@@ -1,19 +1,21 @@
-//! A program that is a module of its own: compiled once, and run in a new instance for each job.
+//! A program that is a module of its own: compiled once, and run in a new instance for each job. An interactor is a second one.
 
 mod bounds;
 
-use veriplay_core::{CancellationToken, Exit, GuestError, Job, Outcome};
+use veriplay_core::{CancellationToken, Exit, GuestError, Interaction, InteractionEnd, Interactor, Job, Outcome};
 use wasmtime::{Engine, ExternType, InstancePre, Memory, Module, Store};
 
-use crate::call::{EndedCall, HostFault, WatchedCall, exit_of_error};
+use crate::call::{EndedCall, HostFault, WatchedCall, exit_of_error, exit_of_trap};
 use crate::channel::Channel;
 use crate::fuel;
 use crate::host::Host;
 use crate::host_trap::HostTrap;
 use crate::imports::make_system_linker;
 use crate::meter::{self, Pricing};
+use crate::sides::{Side, SideEnd, run_in_turns, stopped_by};
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
+use crate::wasi::pipe::Pipe;
 use crate::wasi::{AtCap, ProcessStrings, Wasi, WasiSetup, bare_tree};
 
 /// The function that runs the program.
@@ -73,6 +75,19 @@ impl Program {
         job: &Job,
         cancellation: &CancellationToken,
     ) -> Result<Outcome, HostFault> {
+        let mut store = self.open(strings, job, cancellation)?;
+        let ended = run_to_completion(async { Ok(self.enter(&mut store, job).await) });
+        let ended = ended.map_err(|error| format!("{error:#}"))??;
+        Ok(self.take_outcome(&mut store, job, ended))
+    }
+
+    /// The store of a new instance, with the system of `job`.
+    fn open(
+        &self,
+        strings: ProcessStrings,
+        job: &Job,
+        cancellation: &CancellationToken,
+    ) -> Result<Store<Host>, HostFault> {
         let limits = &job.limits;
         let setup = WasiSetup {
             seed: job.seed,
@@ -83,6 +98,7 @@ impl Program {
             file_bytes: limits.file_bytes,
             sleep_fuel: job.sleep_fuel,
             strings,
+            arguments: &job.arguments,
         };
         let wasi = Wasi::new(&self.base, &setup)
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
@@ -90,23 +106,34 @@ impl Program {
         host.cancellation = cancellation.clone();
         let mut store = Store::new(&self.engine, host);
         store.limiter(|host| host);
-        let (exit, error, exit_code) = match self.call_start(&mut store, job)? {
-            Ok(()) => (Exit::Returned, None, None),
-            Err((error, ns)) => match error.downcast_ref() {
-                Some(HostTrap::ProcExit(0)) => (Exit::Returned, None, None),
-                Some(HostTrap::ProcExit(status)) => {
-                    let error = GuestError { kind: EXIT_STATUS.to_owned(), message: status.to_string() };
-                    (Exit::Raised, Some(error), Some(*status))
-                }
-                _ => {
-                    let (exit, error) = exit_of_error(&error, limits, ns)?;
-                    (exit, error, None)
-                }
-            },
+        Ok(store)
+    }
+
+    /// Runs the program in the instance of `store`. It may wait for input that another one writes; where this is dropped before its end, so must the
+    /// store be, but for its outcome.
+    async fn enter(&self, store: &mut Store<Host>, job: &Job) -> Result<ProgramEnd, HostFault> {
+        let (error, ns) = match self.call_start(store, job).await? {
+            Ok(()) => return Ok(ProgramEnd::RETURNED),
+            Err(failed) => failed,
         };
+        Ok(match error.downcast_ref() {
+            Some(HostTrap::ProcExit(0)) => ProgramEnd::RETURNED,
+            Some(HostTrap::ProcExit(status)) => {
+                let error = GuestError { kind: EXIT_STATUS.to_owned(), message: status.to_string() };
+                ProgramEnd { exit: Exit::Raised, error: Some(error), exit_code: Some(*status) }
+            }
+            _ => {
+                let (exit, error) = exit_of_error(&error, &job.limits, ns)?;
+                ProgramEnd { exit, error, exit_code: None }
+            }
+        })
+    }
+
+    fn take_outcome(&self, store: &mut Store<Host>, job: &Job, ended: ProgramEnd) -> Outcome {
+        let (limits, ProgramEnd { exit, error, exit_code }) = (&job.limits, ended);
         // What was not made to its end is paid for, too.
         let left = store.data().fuel.remaining().unwrap_or_else(|_| limits.fuel.saturating_sub(self.start));
-        let peak_memory_bytes = store.data().memory.map_or(0, |memory| memory.data_size(&store) as u64);
+        let peak_memory_bytes = store.data().memory.map_or(0, |memory| memory.data_size(&*store) as u64);
         let wasi = &mut store.data_mut().wasi;
         let (stdout, stderr) = (std::mem::take(&mut wasi.stdout), std::mem::take(&mut wasi.stderr));
         let outcome = Outcome {
@@ -119,12 +146,16 @@ impl Program {
             exit_code,
             ..Outcome::new(exit)
         };
-        Ok(wasi.fetch_files(job).add_to(outcome))
+        wasi.fetch_files(job).add_to(outcome)
     }
 
     /// Makes an instance and calls its start. The inner error is how the program ended otherwise than by returning, after how many nanoseconds.
-    fn call_start(&self, store: &mut Store<Host>, job: &Job) -> Result<Result<(), (wasmtime::Error, u64)>, HostFault> {
-        let instance = match run_to_completion(self.ready.instantiate_async(&mut *store)) {
+    async fn call_start(
+        &self,
+        store: &mut Store<Host>,
+        job: &Job,
+    ) -> Result<Result<(), (wasmtime::Error, u64)>, HostFault> {
+        let instance = match self.ready.instantiate_async(&mut *store).await {
             Ok(instance) => instance,
             Err(error) => return Ok(Err((error, 0))),
         };
@@ -137,24 +168,92 @@ impl Program {
         host.fuel.connect(gauge);
         host.fuel.set(job.limits.fuel).map_err(fault)?;
         host.fuel.take_off(self.start);
-        // SAFETY: the call ends in this function, and the store outlives that.
+        // SAFETY: the call ends in this function, or when that is dropped, and the store outlives it.
         let call = unsafe { WatchedCall::start(store.data(), &job.limits) }?;
-        let ended = run_to_completion(start.call_async(&mut *store, ()));
+        let ended = start.call_async(&mut *store, ()).await;
         let EndedCall { result, ns, .. } = call.end(store.data(), ended)?;
         Ok(result.map_err(|error| (error, ns)))
     }
 }
 
-/// Runs a job of a module that was compiled, or that cannot be.
-pub(crate) fn run_program(
-    program: &Result<Program, GuestError>,
+/// How a program ended.
+struct ProgramEnd {
+    exit: Exit,
+    error: Option<GuestError>,
+    exit_code: Option<i32>,
+}
+
+impl ProgramEnd {
+    const RETURNED: Self = Self { exit: Exit::Returned, error: None, exit_code: None };
+
+    /// That of a program that was stopped where the two sides part so.
+    fn stopped(end: InteractionEnd) -> Self {
+        let (exit, error) = exit_of_trap(&stopped_by(end));
+        Self { exit, error, exit_code: None }
+    }
+}
+
+impl SideEnd for ProgramEnd {
+    fn is_well(&self) -> bool {
+        self.exit == Exit::Returned
+    }
+}
+
+/// Runs a job of modules that were compiled, or that cannot be: that of its program, and that of its interactor if it has one.
+pub(crate) fn run_programs(
+    programs: &[&Result<Program, GuestError>],
     job: &Job,
     cancellation: &CancellationToken,
-) -> Result<Outcome, String> {
-    match program {
-        Ok(program) => program.run(job, cancellation),
-        Err(error) => Ok(Outcome { error: Some(error.clone()), ..Outcome::new(Exit::CompileError) }),
+) -> Result<Outcome, HostFault> {
+    match (programs, &job.interactor) {
+        ([Ok(program)], None) => program.run(job, cancellation),
+        ([Err(error)], None) => Ok(not_compiled(error)),
+        ([Ok(program), Ok(other)], Some(interactor)) => talk([program, other], job, interactor, cancellation),
+        ([Err(error), _], Some(_)) => Ok(part(InteractionEnd::ProgramFailed, not_compiled(error))),
+        ([Ok(_), Err(error)], Some(_)) => Ok(part(InteractionEnd::InteractorFailed, not_compiled(error))),
+        _ => Err("other modules were compiled than the job has".to_owned()),
     }
+}
+
+fn not_compiled(error: &GuestError) -> Outcome {
+    Outcome { error: Some(error.clone()), ..Outcome::new(Exit::CompileError) }
+}
+
+/// The outcome of a job whose program, or its interactor, has failed so before it ran. The other one was not run.
+pub(crate) fn part(end: InteractionEnd, failed: Outcome) -> Outcome {
+    let ProgramEnd { exit, error, .. } = ProgramEnd::stopped(end);
+    let stopped = Outcome { error, ..Outcome::new(exit) };
+    let (outcome, interactor) = match end {
+        InteractionEnd::InteractorFailed => (stopped, failed),
+        _ => (failed, stopped),
+    };
+    Outcome { interaction: Some(Box::new(Interaction { end, interactor })), ..outcome }
+}
+
+/// Runs a job's program and its interactor, each in a new instance.
+fn talk(
+    programs: [&Program; 2],
+    job: &Job,
+    interactor: &Interactor,
+    cancellation: &CancellationToken,
+) -> Result<Outcome, HostFault> {
+    let ([program, other], of_other) = (programs, interactor.as_job(job));
+    let mut store = program.open(ProcessStrings::MODULE, job, cancellation)?;
+    let mut other_store = other.open(ProcessStrings::MODULE, &of_other, cancellation)?;
+    let (input, output) = (Pipe::default(), Pipe::default());
+    store.data_mut().wasi.join(input.clone(), output.clone());
+    other_store.data_mut().wasi.join(output.clone(), input.clone());
+    let mut side = Side::new(program.enter(&mut store, job), input.clone(), output.clone());
+    let mut other_side = Side::new(other.enter(&mut other_store, &of_other), output, input);
+    let end = run_in_turns(&mut side, &mut other_side)?;
+    let stopped = || ProgramEnd::stopped(end);
+    let ended = side.ended.take().unwrap_or_else(stopped);
+    let other_ended = other_side.ended.take().unwrap_or_else(stopped);
+    // What has not ended ends here, and gives the stores back.
+    drop((side, other_side));
+    let outcome = program.take_outcome(&mut store, job, ended);
+    let interactor = other.take_outcome(&mut other_store, &of_other, other_ended);
+    Ok(Outcome { interaction: Some(Box::new(Interaction { end, interactor })), ..outcome })
 }
 
 /// The compiled module, and the fuel of an instance of it.

@@ -83,6 +83,7 @@ pub(crate) fn check_job(job: &Job, image_bytes: u64) -> Result<(), ExecuteError>
     // A turn of an episode may have no fuel left. It ends at once.
     Limits::check_fuel(job.limits.fuel.max(*Limits::FUEL.start())).map_err(ExecuteError::BadJob)?;
     check_files(&job.files)?;
+    check_arguments(&job.arguments)?;
     if let Some(interactor) = &job.interactor {
         check_interactor(job, interactor, image_bytes)?;
     }
@@ -120,6 +121,17 @@ fn check_interactor(job: &Job, interactor: &Interactor, image_bytes: u64) -> Res
         return Err(ExecuteError::BadJob(what.to_owned()));
     }
     check_job(&interactor.as_job(job), image_bytes)
+}
+
+fn check_arguments(arguments: &[String]) -> Result<(), ExecuteError> {
+    let (bytes, most) = (arguments.iter().map(String::len).sum::<usize>(), Job::MOST_ARGUMENT_BYTES);
+    match arguments.iter().find(|word| word.contains('\0')) {
+        Some(word) => Err(ExecuteError::BadJob(format!("argument {word:?} has a zero byte, which ends one"))),
+        None if bytes > most => {
+            Err(ExecuteError::BadJob(format!("its arguments have {bytes} bytes, and may have {most}")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_files(files: &[(String, Vec<u8>)]) -> Result<(), ExecuteError> {

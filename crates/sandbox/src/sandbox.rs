@@ -91,6 +91,12 @@ impl Sandbox {
             return Err(ExecuteError::UnknownImage(job.image.clone()));
         }
         request::check_job(job, self.image.memory_bytes())?;
+        let is_of_modules = job.interactor.as_ref().is_some_and(|of| of.module.is_some() || !of.arguments.is_empty());
+        if is_of_modules || !job.arguments.is_empty() {
+            let what =
+                "has no `arguments`, and no interactor that is a module: only modules and what is compiled to them do";
+            return Err(ExecuteError::BadJob(format!("a job of the image `{}` {what}", job.image)));
+        }
         if self.image.kind == GuestKind::JavaScript {
             javascript::check_job(job)?;
         }

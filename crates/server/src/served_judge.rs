@@ -11,7 +11,9 @@ use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, parse_problem, problem_forma
 use veriplay_eval::verdict_cache::VerdictCache;
 use veriplay_eval::{AttemptJudge, JudgedAttempt, PendingAttempt};
 use veriplay_sandbox::{Image, Sandbox};
-use veriplay_verifier::{ChosenJudge, JudgeConditions, LoadedTask, TaskContext, TaskOverrides, check_image, check_row};
+use veriplay_verifier::{
+    ChosenJudge, JudgeConditions, LoadedTask, TaskContext, TaskOverrides, check_checker_image, check_image, check_row,
+};
 
 use crate::judge::{Judge, JudgeFacts, JudgeOptions, OpenTask, TaskError, TaskSource};
 use crate::task_store::TaskStore;
@@ -197,6 +199,8 @@ impl Judge for ServedJudge {
             field: "language".to_owned(),
             reason: format!("{error}; `veriplay verify` judges it by `--image`"),
         })?;
+        check_checker_image(&kept.row, &self.facts.image, &[])
+            .map_err(|error| TaskError::Invalid { field: "checker_language".to_owned(), reason: error.to_string() })?;
         if let Err((limit, reason)) = self.facts.check_limits(&kept.row.limits().apply(self.facts.limits)) {
             return Err(TaskError::Invalid {
                 field: String::new(),
@@ -319,7 +323,7 @@ impl OpenTask for ServedTask {
             image: &self.judge.facts.image,
             conditions: &self.conditions,
         };
-        let judge = AttemptJudge { context, cache, stop: || false };
+        let judge = AttemptJudge { context, others: &[], cache, stop: || false };
         let judged = judge.judge(attempt);
         self.charge(&task);
         judged

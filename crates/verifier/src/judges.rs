@@ -24,6 +24,8 @@ use veriplay_core::{Comparison, Dropped, Execute, Job, Limits, Outcome, PythonCl
 use crate::plain::plain_pair;
 use crate::runner::{Runner, configure_job, describe_mismatch};
 
+pub(crate) use checker::image_beside;
+
 /// All judges, in the order of reports.
 pub const JUDGES: &[Judge] = &[
     exact::EXACT,
@@ -303,7 +305,12 @@ impl<'a> JudgeContext<'a> {
     }
 
     pub(crate) fn run(&mut self, job: Job) -> Result<Outcome, Dropped> {
-        self.runner.run(&configure_job(self.image, self.limits, self.seed, job))
+        self.run_in(self.image, job)
+    }
+
+    /// Runs a job in the image of this name.
+    pub(crate) fn run_in(&mut self, image: &str, job: Job) -> Result<Outcome, Dropped> {
+        self.runner.run(&configure_job(image, self.limits, self.seed, job))
     }
 }
 

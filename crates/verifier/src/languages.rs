@@ -14,6 +14,11 @@ pub fn language_named(name: &str) -> Option<&'static dyn Language> {
     languages().find(|language| language.names().contains(&name))
 }
 
+/// The image of a language that is only scanned, by its own name.
+pub(crate) fn image_of(named: &str) -> Option<&'static str> {
+    SCANNED.iter().find(|language| language.names()[0] == named).map(|language| language.image())
+}
+
 /// Whether the host reads programs in the language, and does not only scan them.
 #[must_use]
 pub fn is_python(language: &dyn Language) -> bool {

@@ -34,7 +34,8 @@ pub use formats::{FORMATS, Format, ProposalShape, format_by_name, format_in};
 pub use judges::{JUDGES, Judge, judge_by_name};
 pub use probes::probes;
 pub use problems::{
-    ProblemError, ProblemRequest, check_image, check_prediction, check_problem, judge_program, judge_programs,
+    ProblemError, ProblemRequest, check_checker_image, check_image, check_prediction, check_problem, checker_image,
+    judge_program, judge_programs,
 };
 pub use runner::{on_all_cores, run_distinct, truncate_output};
 pub use signature::{SignatureRequest, signatures};

@@ -17,14 +17,15 @@ mod test_code;
 mod test_results;
 
 use veriplay_core::{
-    Checks, Comparison, Dropped, Execute, Language, Limits, Problem, ProblemRow, SCANNED, StdioCase, TestCode,
-    TestStyle, Verdict, is_plain_relative,
+    Checks, Comparison, Dropped, Execute, Language, Limits, Problem, ProblemRow, SCANNED, StdioCase, StdioChecks,
+    TestCode, TestStyle, Verdict, is_plain_relative,
 };
 
 use assertions::asserts_something;
 
 use crate::environments::{self, CodeRequest};
-use crate::judges::{Judge, JudgeContext, OutputKind, judge_by_name, judge_names};
+use crate::judges::{Judge, JudgeContext, OutputKind, image_beside, judge_by_name, judge_names};
+use crate::languages::image_of;
 use crate::prelude::with_prelude;
 use crate::runner::on_all_cores;
 
@@ -33,7 +34,7 @@ pub(crate) use test_results::VACUOUS;
 
 /// Names what [`judge_program`] does with its jobs. A verdict that is kept for an equal request is of one number: it grows where one could
 /// differ, in its evidence too, and the image is the same.
-pub(crate) const JUDGE_VERSION: u32 = 7;
+pub(crate) const JUDGE_VERSION: u32 = 8;
 
 /// One attempt to judge.
 #[derive(Debug, Clone, Copy)]
@@ -98,6 +99,7 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
                     )));
                 }
             }
+            check_interactor_language(problem, checks)?;
             if let Some(interactor) = &checks.interactor {
                 check_named(task_id, interactor, "interactor decides")?;
                 if let Some(case) = checks.cases.iter().position(|case| !case.alternatives.is_empty()) {
@@ -136,21 +138,16 @@ fn check_language(problem: &Problem) -> Result<(), ProblemError> {
         )));
     }
     let is_script = match &problem.checks {
-        Checks::Stdio(checks) => checks.interactor.is_none() && checks.comparison.checker_script.is_none(),
+        Checks::Stdio(checks) => checks.interactor.is_none() || checks.interactor_language.as_ref() == Some(named),
         _ => is_appended,
     };
     match is_script && problem.prelude.is_empty() {
         true => Ok(()),
         false => Err(ProblemError(format!(
-            "`{task_id}` is of language `{named}`, whose programs are judged by `stdio` cases or `appended` tests, without an interactor, a checker and a \
-             prelude, which are Python's; leave these out"
+            "`{task_id}` is of language `{named}`, whose programs are judged by `stdio` cases or `appended` tests, without a prelude, which is \
+             Python's, and an interactor in another language; leave these out"
         ))),
     }
-}
-
-/// The image of a language by its own name.
-fn image_of(named: &str) -> Option<&'static str> {
-    SCANNED.iter().find(|language| language.names()[0] == named).map(|language| language.image())
 }
 
 /// Checks that programs of the row's language run in the image of this name. Images of one's own are Python's.
@@ -160,6 +157,28 @@ fn image_of(named: &str) -> Option<&'static str> {
 pub fn check_image(row: &ProblemRow, image: &str) -> Result<(), ProblemError> {
     let language = if let ProblemRow::Ready(problem) = row { problem.language.as_deref() } else { None };
     check_image_of(row.task_id(), language, image)
+}
+
+/// Checks that the row's checker runs in one of the images that are `open`, where its programs run in the image of this name.
+///
+/// # Errors
+/// Which image it needs.
+pub fn check_checker_image(row: &ProblemRow, image: &str, open: &[&str]) -> Result<(), ProblemError> {
+    match checker_image(row, image).filter(|needed| !open.contains(needed)) {
+        None => Ok(()),
+        Some(needed) => Err(ProblemError(format!(
+            "the checker of `{}` runs in the image `{needed}`, which is not open; `veriplay verify` opens it",
+            row.task_id()
+        ))),
+    }
+}
+
+/// The image in which the row's checker runs, where that is another one than this, in which its programs do.
+#[must_use]
+pub fn checker_image(row: &ProblemRow, image: &str) -> Option<&'static str> {
+    let ProblemRow::Ready(problem) = row else { return None };
+    let Checks::Stdio(checks) = &problem.checks else { return None };
+    image_beside(&checks.comparison, image)
 }
 
 fn check_image_of(task_id: &str, language: Option<&str>, image: &str) -> Result<(), ProblemError> {
@@ -172,6 +191,19 @@ fn check_image_of(task_id: &str, language: Option<&str>, image: &str) -> Result<
         false => Err(ProblemError(format!(
             "`{task_id}` is of language `{}`, whose programs do not run in the image `{image}`",
             language.unwrap_or("python")
+        ))),
+    }
+}
+
+/// Checks that an interactor in another language than Python is one of testlib's, for programs in its language.
+fn check_interactor_language(problem: &Problem, checks: &StdioChecks) -> Result<(), ProblemError> {
+    let Some(named) = &checks.interactor_language else { return Ok(()) };
+    let is_compiled = SCANNED.iter().any(|language| language.is_compiled() && language.names()[0] == named);
+    match is_compiled && checks.interactor.is_some() && problem.language.as_ref() == Some(named) {
+        true => Ok(()),
+        false => Err(ProblemError(format!(
+            "`{}` has the `interactor_language` `{named}`; an `interactor` may be in `cpp` or `c`, where the `language` of the task is the same",
+            problem.task_id
         ))),
     }
 }

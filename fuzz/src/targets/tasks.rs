@@ -9,6 +9,7 @@ const OPTIONS: ReadOptions = ReadOptions {
     max_row_bytes: 1 << 16,
     max_row_weight: 1 << 24,
     databases: None,
+    language: None,
 };
 
 /// The first byte chooses the format, the rest is the file.

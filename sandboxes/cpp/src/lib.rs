@@ -3,8 +3,18 @@
 /// The manifest: where the compiler comes from, and limits.
 pub const MANIFEST: &str = include_str!("../sandbox.toml");
 
+/// The fuel of a second of a limit on compiling: about what a core compiles in one. The manifest's `[compiler]` has ten of them, and a program with
+/// streams, sorting and maps takes 0.6 to 0.7.
+pub const COMPILER_FUEL_PER_SECOND: u64 = 20_000_000_000;
+
 /// The header `bits/stdc++.h`, which lies at [`HEADER_AT`].
 pub const HEADER: &str = include_str!("../stdc++.h");
+
+/// The header `testlib.h` of checkers, which lies at [`TESTLIB_AT`]. It is no part of what a build makes.
+pub const TESTLIB: &str = include_str!("../testlib.h");
+
+/// The place of [`TESTLIB`], below the sysroot.
+pub const TESTLIB_AT: &str = "include/veriplay/testlib.h";
 
 /// Where the sysroot lies.
 pub const SYSROOT_AT: &str = "/usr";

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use veriplay_tests::external::published_file;
+use veriplay_tests::external::{published_file, report_skipped};
 
 use super::commands::{ended, fails, parse, read, send_signal};
 use super::{finished, last_json, says, stderr, stdout, succeeded, veriplay};
@@ -321,6 +321,36 @@ fn an_image_with_numpy_judges_as_the_plain_one() {
     let plain = statuses("python");
     assert_eq!(plain, ["accepted", "wrong_answer", "wrong_answer", "wrong_answer"]);
     assert_eq!(statuses("python-numpy"), plain);
+}
+
+const DOUBLE_IN_CPP: &str = "int main() { int n; std::cin >> n; std::cout << 2 * n << '\\n'; }";
+const DOUBLE_IN_C: &str = "#include <stdio.h>\nint main(void) { int n; scanf(\"%d\", &n); printf(\"%d\", 2 * n); }";
+
+#[test]
+fn each_answer_of_a_file_is_judged_in_its_language() {
+    if std::env::var_os("VERIPLAY_TEST_CPP").is_none() {
+        return report_skipped("VERIPLAY_TEST_CPP is not set");
+    }
+    let task = |id: &str, language: Value| json!({"name": id, "language": language, "public_tests": {"input": ["2"], "output": ["4"]}});
+    let attempt = |id: &str, program: &str| json!({"task_id": id, "program": program});
+    let tests = "}\nint main() { return twice(2) == 4 ? 0 : 1; }";
+    let behind = json!({"name": "tests", "language": "cpp", "prompt": "int twice(int n) {\n", "tests": tests, "stop_tokens": []});
+    let tasks = [task("cpp", json!("C++")), task("c", json!("c")), task("python", Value::Null), behind];
+    let attempts = [
+        attempt("cpp", DOUBLE_IN_CPP),
+        attempt("cpp", DOUBLE_IN_C),
+        attempt("c", DOUBLE_IN_C),
+        attempt("c", DOUBLE_IN_CPP),
+        attempt("python", "print(2 * int(input()))"),
+        attempt("tests", "int twice(int n) { return 2 * n; }"),
+        attempt("tests", "int twice(int n) { return n; }"),
+    ];
+    let bench = Bench::new(&tasks, &attempts, &["--format", "auto", "--image", "python,cpp,c"]);
+    let wanted = ["accepted", "accepted", "accepted", "compile_error", "accepted", "accepted", "runtime_error"];
+    assert_eq!(bench.statuses(), wanted);
+    let scripts =
+        Bench::new(&tasks[2..3], &[attempt("python", DOUBLE_IN_CPP)], &["--format", "auto", "--image", "cpp"]);
+    assert_eq!(scripts.statuses(), ["accepted"]);
 }
 
 /// Runs `bench` on the file it has, which must be refused as it is.

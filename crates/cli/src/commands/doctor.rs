@@ -171,6 +171,10 @@ fn image_findings(spec: &ImageSpec) -> Vec<(&'static str, Finding)> {
     };
     let mut findings = vec![("cache", cache), ("image", image)];
     findings.extend(check_own_images(&ImageSpec::names()).map(|finding| ("own images", finding)));
+    if let Ok(store) = image::store() {
+        let found = store.find_toolchain().map(|found| found.is_some());
+        findings.push(("C and C++", check_toolchain(found.map_err(|error| error.to_string()), &store.toolchain_dir())));
+    }
     if found.needs_build() {
         findings.push(("interpreter", check_interpreter(spec)));
     }
@@ -373,6 +377,17 @@ fn check_image(found: &FoundImage, has_cache: bool) -> Finding {
     }
 }
 
+/// The compiler is for those who want it, so that it may be missing.
+fn check_toolchain(found: Result<bool, String>, dir: &Path) -> Finding {
+    match found {
+        Ok(true) => ok(format!("the toolchain is in `{}`", dir.display())),
+        Ok(false) => {
+            ok("no toolchain: the first program builds it in some minutes, or now `veriplay image build cpp`, by npm")
+        }
+        Err(damage) => warn(format!("{damage}; the next use builds it"), "run `veriplay image build cpp` now"),
+    }
+}
+
 /// What a build of the image starts from.
 fn check_interpreter(spec: &ImageSpec) -> Finding {
     let hint = "download the wheel elsewhere and set VERIPLAY_WHEEL, or run `veriplay image import FILE`";
@@ -451,6 +466,20 @@ mod tests {
         assert_eq!(bounds.map(|most| status(check_addresses(most, 2))), [Fine, Fine, Warn, Warn, Fail]);
         assert!(check_processors(Some(2), Some(64)).detail.contains("2 of 64"));
         assert_eq!(status(check_processors(None, None)), Warn);
+    }
+
+    #[test]
+    fn a_toolchain_may_be_missing_and_must_not_be_damaged() {
+        let dir = Path::new("/cache/images/cpp-code-x");
+        for (found, wanted, detail) in [
+            (Ok(true), Fine, "the toolchain is in `/cache/images/cpp-code-x`"),
+            (Ok(false), Fine, "`veriplay image build cpp`"),
+            (Err("it is changed".to_owned()), Warn, "it is changed; the next use builds it"),
+        ] {
+            let finding = check_toolchain(found, dir);
+            assert!(finding.detail.contains(detail), "{finding:?}");
+            assert_eq!(status(finding), wanted, "{detail}");
+        }
     }
 
     #[test]

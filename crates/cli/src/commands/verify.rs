@@ -10,11 +10,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::image;
 use veriplay_console::interrupt;
-use veriplay_console::isolation::{self, Isolation};
+use veriplay_console::isolation::Isolation;
 use veriplay_console::limits::{LimitArguments, check_memory};
 use veriplay_console::processors::attempts_at_once;
+use veriplay_console::programs::{ProgramImage, ProgramSandbox};
 use veriplay_console::progress::{self, Progress};
-use veriplay_core::{Comparison, Language, Predicted, Trust};
+use veriplay_core::{Comparison, Language, Predicted, SCANNED, ScannedLanguage, Trust};
 use veriplay_corpus::{DatabaseFolder, PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
 use veriplay_eval::{
     AttemptJudge, AttemptSource, JUDGE_SEED, StandardInput, TaskSet, VerdictOutput, VerifySummary, bugs,
@@ -81,10 +82,12 @@ pub(super) struct Arguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     cache: CacheArguments,
-    /// The image that programs run in: `python`, `python-numpy`, which has numpy imported already, `javascript`,
-    /// `typescript` or one of your own
-    #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_name)]
-    image: String,
+    /// The image that programs run in, or one for each language of the tasks: `python`, `python-numpy`, which has numpy imported already,
+    /// `javascript`, `typescript`, `cpp`, `c` or one of your own
+    ///
+    /// Programs at tasks that name no language are in Python, or in the first image's language if none of the images is Python's
+    #[arg(long = "image", value_name = "NAMES", value_delimiter = ',', default_value = Python.image(), value_parser = image::parse_program_name)]
+    images: Vec<String>,
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
     workers: Isolation,
@@ -132,31 +135,69 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let mut options = ReadOptions::default();
     options.predict = args.predict.unwrap_or(options.predict);
     options.databases = args.databases.as_ref().map(DatabaseFolder::new);
+    options.language = default_language(&args.images)?;
     let judge = args.judge.clone().map(ChosenJudge::Every);
     let overrides = TaskOverrides { judge, trust: args.trust, limits: args.limits.overrides() };
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
     let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, None)?;
-    let image = image::open(&args.image)?;
-    tasks.check_image(image.name())?;
-    let limits = overrides.limits.apply(image.default_limits());
-    check_memory("--memory-mib", args.limits.memory_mib, &image)?;
-    let (scaled, early_stop) = (overrides.limits.fuel.is_none(), args.early_stop);
-    let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: JUDGE_SEED, early_stop };
-    let mut source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
-    let mut output = VerdictOutput::open(args.out.as_deref(), &[args.tasks.as_path(), attempts.as_path()])?;
-    let (jobs, name) = (attempts_at_once(args.jobs), image.name().to_owned());
+    let names: Vec<&str> = args.images.iter().map(String::as_str).collect();
+    tasks.check_images(&names)?;
+    let of_checkers = tasks.checker_images(&names).into_iter().map(str::to_owned);
+    let all: Vec<String> = args.images.iter().cloned().chain(of_checkers).collect();
+    let images = ProgramImage::open_all(&all)?;
+    let conditions: Vec<_> =
+        images.iter().map(|image| conditions_in(image, &args, &overrides)).collect::<Result<_, _>>()?;
+    let open: Vec<_> = all.into_iter().zip(images.iter().map(|image| image.digest().clone())).collect();
+    let jobs = attempts_at_once(args.jobs);
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
-    let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
-    let context = TaskContext::new(&sandbox, &name, &conditions);
+    let sandbox = ProgramSandbox::open(images, sandbox_options, args.workers)?;
+    let contexts: Vec<_> =
+        args.images.iter().zip(&conditions).map(|(name, of)| TaskContext::new(&sandbox, name, of)).collect();
+    let (context, others) = contexts.split_first().expect("the option has a default");
+    let source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, context.conditions, others)?;
+    let mut source = source.with_checkers(&names, &open);
+    let mut output = VerdictOutput::open(args.out.as_deref(), &[args.tasks.as_path(), attempts.as_path()])?;
     let cache = args.cache.open()?;
     interrupt::listen(veriplay_eval::STOPPING);
-    let judge = AttemptJudge { context, cache: &cache, stop: interrupt::requested };
+    let judge = AttemptJudge { context: *context, others, cache: &cache, stop: interrupt::requested };
 
     let bar = attempts_bar(attempts, &options)?;
     let started = Instant::now();
     let summary = judge.judge_all(&mut source, &mut output, jobs, || bar.inc(1))?;
     bar.finish_unless(interrupt::requested());
     finish(&args, &summary, started)
+}
+
+/// The language other than Python of programs in the image of this name.
+fn language_of(image: &str) -> Option<&'static ScannedLanguage> {
+    SCANNED.into_iter().find(|language| language.image() == image)
+}
+
+/// The language of programs at tasks that name none, where it is not Python. Rejects two images of one language.
+fn default_language(images: &[String]) -> Result<Option<&'static ScannedLanguage>, Failure> {
+    let languages: Vec<_> = images.iter().map(|image| language_of(image)).collect();
+    let is_repeated = |index: &usize| languages[..*index].contains(&languages[*index]);
+    if let Some(image) = (0..images.len()).find(is_repeated).map(|index| &images[index]) {
+        let what = format!("`--image` names `{image}` and another image of its language");
+        return Err(Failure::message(ExitCode::Usage, what).hint("name one image for each language"));
+    }
+    Ok(if languages.contains(&None) { None } else { languages.first().copied().flatten() })
+}
+
+/// The conditions of verdicts on programs in `image`.
+fn conditions_in(
+    image: &ProgramImage,
+    args: &Arguments,
+    overrides: &TaskOverrides,
+) -> Result<JudgeConditions, Failure> {
+    check_memory("--memory-mib", args.limits.memory_mib, image.memory_bytes())?;
+    Ok(JudgeConditions {
+        image: image.digest().clone(),
+        limits: overrides.limits.apply(image.default_limits()),
+        scaled: overrides.limits.fuel.is_none(),
+        seed: JUDGE_SEED,
+        early_stop: args.early_stop,
+    })
 }
 
 /// Rejects options that the format does not use.
@@ -240,5 +281,22 @@ fn judge_summary(args: &Arguments, report: &VerifySummary) -> Result<(), Failure
                 "their rows give the reason; to judge them again, truncate the file before the first `dropped` row";
             Err(Failure::message(ExitCode::Host, what).hint(hint))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The name of the language that these images choose; `-` is Python, `!` an error.
+    fn chosen(images: &str) -> &'static str {
+        let images: Vec<String> = images.split(',').map(str::to_owned).collect();
+        default_language(&images).map_or("!", |language| language.map_or("-", |language| language.names()[0]))
+    }
+
+    #[test]
+    fn tasks_that_name_no_language_have_that_of_the_images() {
+        let images = ["python", "cpp,mine", "cpp,c", "javascript", "python,python-numpy", "c,javascript,c"];
+        assert_eq!(images.map(chosen), ["-", "-", "cpp", "javascript", "!", "!"]);
     }
 }

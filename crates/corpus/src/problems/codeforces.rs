@@ -1,9 +1,11 @@
 //! `codeforces`: `open-r1/codeforces`: `id, description, input_format, output_format, official_tests, time_limit, memory_limit, input_mode,
-//! generated_checker, interaction_format`. A row with a checker is judged by it. Tests that its authors generated lie in files of their own, so only the official ones are run.
+//! generated_checker, interaction_format`. A row with a checker is judged by it, a script of Python's or a program of testlib's in the language that
+//! `checker_language` names. Tests that its authors generated lie in files of their own, so only the official ones are run.
 
-use veriplay_core::{Checks, Comparison, Problem, ProblemRow, Value};
+use veriplay_core::{Checks, Comparison, Language, Problem, ProblemRow, Value};
 
 use super::fields::{Fields, RowFault, shown};
+use super::row_options::required_language;
 use super::row_tests::through_files;
 use super::{ProblemFormat, ProblemStatement, RowInput, apps, test_cases};
 
@@ -21,6 +23,17 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, RowFault> {
         }
     }
     Ok(ProblemStatement::Instruction { text, tests: Vec::new(), starter_code: String::new() })
+}
+
+/// The language of a checker that is not in Python: that which the row names, or C++ where a line includes a header, which is a comment in Python.
+fn checker_language(fields: &Fields, checker: &str) -> Result<Option<String>, RowFault> {
+    let word = match fields.text_or_empty("checker_language")?.trim() {
+        "" if checker.lines().any(|line| line.trim_start().starts_with("#include")) => "cpp",
+        "" | "python" => return Ok(None),
+        word => word,
+    };
+    let language = required_language(fields, "checker_language", word)?;
+    Ok(Some(language.names()[0].to_owned()))
 }
 
 fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
@@ -43,7 +56,9 @@ fn parse(row: &mut RowInput<'_>) -> Result<ProblemRow, RowFault> {
     };
     let checker = fields.text_or_empty("generated_checker")?;
     if let (Checks::Stdio(checks), false) = (&mut checks, checker.trim().is_empty()) {
-        checks.comparison = Comparison { checker_script: Some(checker.to_owned()), ..Comparison::by("checker") };
+        let checker_language = checker_language(fields, checker)?;
+        let checker_script = Some(checker.to_owned());
+        checks.comparison = Comparison { checker_script, checker_language, ..Comparison::by("checker") };
     }
     let prelude = apps::PRELUDE.to_owned();
     Ok(ProblemRow::Ready(Problem { prelude, ..Problem::new(row.id(&["task_id", "id"])?, checks) }))

@@ -42,6 +42,12 @@ pub(super) fn named_language(fields: &Fields) -> Option<&'static ScannedLanguage
     if let Some(Value::Str(word)) = fields.get(LANGUAGE) { ScannedLanguage::find(word) } else { None }
 }
 
+/// Whether the text of a row names Python.
+pub(super) fn names_python(text: &str) -> bool {
+    let named = Fields::parse(text).ok().and_then(|fields| fields.text_or_empty(LANGUAGE).map(str::to_owned).ok());
+    named.is_some_and(|word| word.trim().to_ascii_lowercase().starts_with("python"))
+}
+
 /// Takes over the language of programs that read standard input. They do not get Python's imports.
 pub(super) fn write_in(row: &mut ProblemRow, language: &ScannedLanguage) -> Result<(), RowFault> {
     match row {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 use veriplay_core::{
     AppendedTests, CallChecks, Checks, ExpectedResult, LimitOverrides, Limits, Predicted, Prediction, Problem,
-    ProblemRow, Tolerance, UnexecutedProblem, Value,
+    ProblemRow, ScannedLanguage, Tolerance, UnexecutedProblem, Value,
 };
 use veriplay_corpus::{InvalidRow, PROBLEM_FORMATS, ProblemFile, ReadOptions, problem_format, read_problems};
 
@@ -197,6 +197,26 @@ fn a_row_names_the_language_of_its_programs() {
         assert_eq!(problem.language.as_deref(), language, "{row}");
         assert_eq!(problem.prelude.is_empty(), language.is_some(), "{row}");
     }
+}
+
+#[test]
+fn scripts_are_in_the_language_of_the_options_where_their_row_names_none() {
+    let options = ReadOptions { language: ScannedLanguage::find("cpp"), ..ReadOptions::default() };
+    let scripts = r#""public_tests": {"input": ["1"], "output": ["2"]}"#;
+    for (row, language) in [
+        (format!(r#"{{"name": "n", {scripts}}}"#), "cpp"),
+        (format!(r#"{{"name": "n", "language": "js", {scripts}}}"#), "javascript"),
+    ] {
+        let ProblemRow::Ready(problem) = only_with("auto", &row, &options) else { panic!("it is ready") };
+        assert_eq!((problem.language.as_deref(), problem.prelude.as_str()), (Some(language), ""), "{row}");
+    }
+    let python = format!(r#"{{"name": "n", "language": "python3", {scripts}}}"#);
+    let ProblemRow::Ready(problem) = only_with("auto", &python, &options) else { panic!("it is ready") };
+    assert_eq!(problem.language, None);
+    let calls = r#"{"task_id": "t", "inputs": [[1]], "outputs": [1], "fn_name": "f"}"#;
+    let error = fault_with("auto", calls, &options);
+    assert!(error.reason.contains("names no language") && error.reason.contains("`cpp`"), "{error}");
+    assert_eq!(error.task_id.as_deref(), Some("t"));
 }
 
 #[test]

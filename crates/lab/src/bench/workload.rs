@@ -73,10 +73,11 @@ impl Workload {
     pub fn read(files: WorkloadFiles<'_>, sandbox: &Sandbox) -> Result<(Self, WorkloadReport), Failure> {
         let options = ReadOptions::default();
         let tasks = TaskSet::read(files.tasks, files.format, &options, &TaskOverrides::default(), None)?;
-        tasks.check_image(sandbox.image().name())?;
+        tasks.check_images(&[sandbox.image().name()])?;
+        tasks.check_checkers(&[sandbox.image().name()])?;
         let (image, limits) = (sandbox.image().digest().clone(), sandbox.image().default_limits());
         let conditions = JudgeConditions { image, limits, scaled: true, seed: JUDGE_SEED, early_stop: false };
-        let mut source = AttemptSource::open(files.attempts, options.max_row_bytes, &tasks, &conditions)?;
+        let mut source = AttemptSource::open(files.attempts, options.max_row_bytes, &tasks, &conditions, &[])?;
         let (attempts, left_out) = source.read_all()?;
         if attempts.is_empty() {
             let text = format!("no attempt of `{}` can be judged", files.attempts.display());
@@ -108,7 +109,7 @@ impl Workload {
         tick: &dyn Fn(),
     ) -> Result<MeasuredJob, Failure> {
         let context = TaskContext::new(sandbox, sandbox.image().name(), &self.conditions);
-        let judge = AttemptJudge { context, cache: &self.cache, stop: || false };
+        let judge = AttemptJudge { context, others: &[], cache: &self.cache, stop: || false };
         let mut table: Vec<(usize, Samples)> = threads.iter().map(|&threads| (threads, Samples::default())).collect();
         for round in 0..=rounds {
             for (threads, samples) in &mut table {

@@ -1,20 +1,12 @@
-//! Runs a job's program and its interactor: two instances on one thread, each of which reads what the other writes.
-//!
-//! A side runs until it waits for input or ends, and then the other one does. The program begins. So it depends on what the two write and read
-//! alone which of them runs when, and that is the same each time, the fuel at which a side is stopped included. A side is stopped, where it waits,
-//! when the other one fails, or waits for it: its call is dropped, and later its instance.
+//! Runs a job's program and its interactor, in two instances of the image, as [`crate::sides`] says.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
-
-use veriplay_core::{Interaction, InteractionEnd, Interactor, Job, Outcome};
+use veriplay_core::{Exit, Interaction, InteractionEnd, Interactor, Job, Outcome};
 
 use super::{GuestInstance, TurnEnd, at_stdout_cap};
 use crate::call::HostFault;
-use crate::host_trap::HostTrap;
 use crate::kept_states::{KeptStates, StateKey};
 use crate::request;
+use crate::sides::{Side, SideEnd, run_in_turns, stopped_by};
 use crate::wasi::pipe::Pipe;
 
 impl GuestInstance {
@@ -64,70 +56,29 @@ impl GuestInstance {
         Ok((end, ended))
     }
 
-    fn start_side<'a>(&'a mut self, job: &'a Job, input: Pipe, output: Pipe) -> Side<'a> {
+    fn start_side<'a>(&'a mut self, job: &'a Job, input: Pipe, output: Pipe) -> Side<'a, TurnEnd> {
         self.set_request(job, request::encode_request(job, self.image.kind), 0);
         self.store.data_mut().wasi.join(input.clone(), output.clone());
         let turn = async move {
             let (ended, cost) = self.turn(&job.limits).await?;
             self.spent.running += cost;
-            Ok(ended)
+            Ok::<_, HostFault>(ended)
         };
-        Side { turn: Box::pin(turn), input, output, ended: None }
+        Side::new(turn, input, output)
     }
 
     /// Takes the outcome of one side, which was stopped if it has not ended.
     fn take_side(&mut self, job: &Job, ended: Option<TurnEnd>, end: InteractionEnd) -> Result<Outcome, HostFault> {
         let ended = ended.unwrap_or_else(|| {
             self.store.data_mut().grew = true;
-            TurnEnd::from_trap(&HostTrap::Interaction(match end {
-                InteractionEnd::Deadlock => "it waits for the other side to write, which waits for it",
-                _ => "the other side failed",
-            }))
+            TurnEnd::from_trap(&stopped_by(end))
         });
         self.take_outcome(&job.limits, ended)
     }
 }
 
-struct Side<'a> {
-    turn: Pin<Box<dyn Future<Output = Result<TurnEnd, HostFault>> + 'a>>,
-    input: Pipe,
-    output: Pipe,
-    ended: Option<TurnEnd>,
-}
-
-impl Side<'_> {
-    /// Runs it until it waits or ends. Returns whether it has failed.
-    fn run_on(&mut self) -> Result<bool, HostFault> {
-        if self.ended.is_some() {
-            return Ok(false);
-        }
-        let Poll::Ready(ended) = self.turn.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
-            return Ok(false);
-        };
-        let ended = self.ended.insert(ended?);
-        self.output.close();
-        Ok(!ended.is_well())
-    }
-
-    fn waits(&self) -> bool {
-        self.ended.is_none() && self.input.is_awaited()
-    }
-}
-
-/// Runs both sides until they have ended, or one of them fails, or each waits for the other.
-fn run_in_turns(program: &mut Side<'_>, interactor: &mut Side<'_>) -> Result<InteractionEnd, HostFault> {
-    loop {
-        if program.run_on()? {
-            return Ok(InteractionEnd::ProgramFailed);
-        }
-        if interactor.run_on()? {
-            return Ok(InteractionEnd::InteractorFailed);
-        }
-        if program.ended.is_some() && interactor.ended.is_some() {
-            return Ok(InteractionEnd::Completed);
-        }
-        if program.waits() && interactor.waits() {
-            return Ok(InteractionEnd::Deadlock);
-        }
+impl SideEnd for TurnEnd {
+    fn is_well(&self) -> bool {
+        self.exit == Exit::Returned || (self.exit == Exit::Trapped && self.exit_code == Some(0))
     }
 }

@@ -11,6 +11,7 @@
 use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
+use veriplay_core::Digest;
 
 use super::cache::{LIBRARY, MEMORY, MODULE, ManifestEntry};
 use super::engine::{self, CpuLevel};
@@ -44,6 +45,18 @@ struct ArchiveHeader {
     files: Vec<ManifestEntry>,
 }
 
+/// What an archive is of.
+pub(super) struct ArchiveSubject {
+    pub(super) name: String,
+    pub(super) digest: Digest,
+}
+
+impl ArchiveSubject {
+    pub(super) fn of(spec: &ImageSpec) -> Self {
+        Self { name: spec.name().to_owned(), digest: spec.digest() }
+    }
+}
+
 /// All that is read of a header before its version is known.
 #[derive(Deserialize)]
 struct ArchiveVersion {
@@ -65,9 +78,13 @@ impl ImageArchive {
     /// # Errors
     /// When it is damaged, or is of another image, version or kind of machine.
     pub fn read(spec: &ImageSpec, from: &mut dyn Read) -> Result<Self, ImageError> {
+        Self::read_subject(&ArchiveSubject::of(spec), from)
+    }
+
+    pub(super) fn read_subject(subject: &ArchiveSubject, from: &mut dyn Read) -> Result<Self, ImageError> {
         let mut reader = ArchiveReader { from };
         let header = parse_header(&reader.header()?)?;
-        check_fit(&header, spec, &cpu::features(CpuLevel::Native), &config_digest()?)?;
+        check_fit(&header, subject, &cpu::features(CpuLevel::Native), &config_digest()?)?;
         check_members(&header)?;
         let mut contents = header.files.iter().map(|entry| reader.member(entry)).collect::<Result<Vec<_>, _>>()?;
         reader.end()?;
@@ -86,7 +103,7 @@ impl std::fmt::Debug for ImageArchive {
 
 pub(super) fn write_archive(
     out: &mut dyn Write,
-    spec: &ImageSpec,
+    subject: &ArchiveSubject,
     cpu: CpuLevel,
     archive: &ImageArchive,
 ) -> Result<(), ImageError> {
@@ -95,8 +112,8 @@ pub(super) fn write_archive(
     let entries = MEMBERS.iter().zip(contents);
     let header = ArchiveHeader {
         format: FORMAT,
-        image: spec.name().to_owned(),
-        digest: spec.digest().as_str().to_owned(),
+        image: subject.name.clone(),
+        digest: subject.digest.as_str().to_owned(),
         wasmtime: ENGINE_VERSION.to_owned(),
         target: target(),
         cpu: cpu::features(cpu).into_iter().map(str::to_owned).collect(),
@@ -135,16 +152,15 @@ const LESSER_CPU: &str =
 /// Compares what the archive was made by and for with this program and this machine, the most telling difference first.
 fn check_fit(
     header: &ArchiveHeader,
-    spec: &ImageSpec,
+    subject: &ArchiveSubject,
     detected: &[&str],
     config_digest: &str,
 ) -> Result<(), ImageError> {
-    let digest = spec.digest();
     let (target, version) = (target(), ENGINE_VERSION);
     let rows = [
-        ("image", &header.image[..], spec.name(), "name the image that it holds with `--image`"),
+        ("image", &header.image[..], &subject.name[..], "name the image that it holds with `--image`"),
         ("wasmtime version", &header.wasmtime, version, SAME_VERSION),
-        ("image digest", &header.digest, digest.as_str(), SAME_CONTENT),
+        ("image digest", &header.digest, subject.digest.as_str(), SAME_CONTENT),
         ("platform", &header.target, &target, SAME_MACHINE),
     ];
     for (what, found, expected, hint) in rows {
@@ -333,14 +349,16 @@ mod tests {
     fn refusal(change: impl FnOnce(&mut ArchiveHeader)) -> String {
         let mut changed = header();
         change(&mut changed);
-        let error = check_fit(&changed, &ImageSpec::python(), &["sse3", "avx2"], "config").unwrap_err();
+        let python = ArchiveSubject::of(&ImageSpec::python());
+        let error = check_fit(&changed, &python, &["sse3", "avx2"], "config").unwrap_err();
         assert!(error.hint().is_some(), "{error}");
         error.to_string()
     }
 
     #[test]
     fn an_archive_for_other_surroundings_is_refused_by_what_differs() {
-        assert!(check_fit(&header(), &ImageSpec::python(), &["sse3", "avx2", "fma"], "config").is_ok());
+        let python = ArchiveSubject::of(&ImageSpec::python());
+        assert!(check_fit(&header(), &python, &["sse3", "avx2", "fma"], "config").is_ok());
         let cases = [
             (refusal(|header| header.image = "ruby".to_owned()), "image is `ruby`"),
             (refusal(|header| header.wasmtime = "47.0.0".to_owned()), "wasmtime version is `47.0.0`"),

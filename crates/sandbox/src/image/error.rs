@@ -98,6 +98,14 @@ pub enum ImageError {
         /// The directory.
         path: PathBuf,
     },
+    /// The cache has no toolchain, and none can be built in it.
+    #[error("the toolchain of C and C++, `{path}`, is not there, and cannot be built: {cause}")]
+    NoToolchain {
+        /// The directory that it would have.
+        path: PathBuf,
+        /// Why it cannot be built.
+        cause: Box<ImageError>,
+    },
     /// The cache holds no image that this program can load.
     #[error("image cache `{path}` holds no image of this version for this machine")]
     NotCached {
@@ -163,7 +171,7 @@ impl ImageError {
             ),
             ImageError::NpmMissing { .. } | ImageError::NpmFailed { .. } => Some(
                 "install Node.js with npm and check the network, or download the package elsewhere with this command and set \
-                 VERIPLAY_WHEEL=PATH (`veriplay image build --image javascript --wheel PATH`) to it, or to a wheel beside it; \
+                 VERIPLAY_WHEEL=PATH (`veriplay image build NAME --wheel PATH`) to it, or to a wheel beside it; \
                  sucrase's must lie beside it",
             ),
             ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => Some(
@@ -185,6 +193,10 @@ impl ImageError {
             }
             ImageError::ArchiveMismatch { hint, .. } | ImageError::ArchiveCpu { hint, .. } => Some(hint),
             ImageError::Cache { .. } => Some("set VERIPLAY_CACHE to a directory you can write, with about 500 MB free"),
+            ImageError::NoToolchain { .. } => Some(
+                "set VERIPLAY_CACHE to a directory you can write, with about 500 MB free, or run `veriplay image build cpp` where this one can \
+                 be written: filled, it is only read",
+            ),
             ImageError::UnsafeCache { .. } => {
                 Some("run `chmod go-w` on it if it is yours, or set VERIPLAY_CACHE to a directory of your own")
             }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::Error as _;
-use veriplay_core::{Digest, Limits};
+use veriplay_core::{Digest, Language, Limits, SCANNED};
 use veriplay_image_python::{HARNESS, MANIFEST, MODULES};
 
 use super::{ImageError, own};
@@ -141,7 +141,7 @@ impl ImageSpec {
             return Self::builtin(name).map_err(|_| ImageError::UnknownName { name: name.to_owned(), known: known() });
         };
         let fail = |detail: String| ImageError::OwnManifest { path: path.clone(), detail };
-        if Self::builtin_names().contains(&name) {
+        if Self::builtin_names().contains(&name) || SCANNED.iter().any(|language| language.image() == name) {
             return Err(fail("a built-in image has this name".to_owned()));
         }
         let mut spec = Self::from_manifest(&text).map_err(|error| fail(error.to_string()))?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Once};
 use veriplay_core::Digest;
 use wasmtime::Engine;
 
-use super::archive::{self, ImageArchive};
+use super::archive::{self, ArchiveSubject, ImageArchive};
 use super::cache::{self, Lock, StagedDir};
 use super::cpu::CpuLevel;
 use super::engine::{self, fingerprint};
@@ -76,7 +76,7 @@ pub struct CacheReport {
 pub struct ImageStore {
     dir: PathBuf,
     pub(super) engine: Engine,
-    cpu: CpuLevel,
+    pub(super) cpu: CpuLevel,
     pub(super) wheel: WheelSource,
     /// Done when a cached image that cannot be used has been warned of: it is looked for again under the lock.
     warned: Once,
@@ -177,7 +177,12 @@ impl ImageStore {
         };
         let GuestSnapshot { memory, state } = cache::read_snapshot(&snapshot.dir, &snapshot.key).map_err(missing)?;
         let (module, library) = cache::read_code_files(&code.dir, &code.key).map_err(missing)?;
-        archive::write_archive(out, spec, self.cpu, &ImageArchive { module, library, memory, state })
+        archive::write_archive(
+            out,
+            &ArchiveSubject::of(spec),
+            self.cpu,
+            &ImageArchive { module, library, memory, state },
+        )
     }
 
     /// Puts the image of an archive in the cache, replacing the one that is there. Its native code will run with the rights of this user, and

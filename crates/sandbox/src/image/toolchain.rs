@@ -3,8 +3,8 @@
 //! A build compiles the module, and has clang make the precompiled header and what programs are linked with. Both lie in the sysroot then, which is
 //! kept as a tar file in the place of an image's library. There is no snapshot: each command has a new instance.
 
-use std::io::Read;
-use std::path::Path;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -12,11 +12,13 @@ use veriplay_core::{CancellationToken, Digest, Exit, Job, Limits, Outcome, WasmM
 use veriplay_image_cpp as files;
 use wasmtime::{Engine, Module};
 
-use super::cache::{self, cache_error};
+use super::archive::{self, ArchiveSubject, ImageArchive};
+use super::cache::{self, StagedDir, cache_error};
 use super::spec::{ENGINE_VERSION, PackageSpec, SHIM_VERSION};
 use super::store::CacheSlot;
 use super::wheel;
 use super::{BuildPhase, CompiledGuest, ImageError, ImageId, ImageStore, package};
+use crate::exports::GlobalState;
 use crate::meter::{self, Pricing};
 use crate::program::Program;
 use crate::wasi::errno::Errno;
@@ -51,7 +53,7 @@ impl Manifest {
         toml::from_str(files::MANIFEST).map_err(|error| ImageError::Manifest(Box::new(error)))
     }
 
-    /// The digest of everything that a compiled program depends on.
+    /// The digest of everything that a build makes the toolchain of.
     fn digest(&self) -> Digest {
         content_hash(&(
             (SHIM_VERSION, ENGINE_VERSION, meter::VERSION, meter::MODULE_VERSION),
@@ -61,6 +63,11 @@ impl Manifest {
             files::OBJECTS.map(|object| (object.name, object.source_name, object.source, object.make)),
             [files::MAKE_HEADER, files::COMPILE_CPP, files::COMPILE_C, files::LINK],
         ))
+    }
+
+    /// What an archive of it is called.
+    fn archived(&self) -> ArchiveSubject {
+        ArchiveSubject { name: self.name.clone(), digest: self.digest() }
     }
 }
 
@@ -75,15 +82,28 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
+    /// The fuel of a second of a limit on compiling: about what a core compiles in one.
+    pub const COMPILER_FUEL_PER_SECOND: u64 = files::COMPILER_FUEL_PER_SECOND;
+    /// Memory of a compiled program at its start: a stack of 64 MiB, and its data.
+    pub const PROGRAM_BYTES: u64 = 80 << 20;
+
     fn new(manifest: &Manifest, engine: &Engine, code: &CompiledGuest) -> Result<Self, ImageError> {
-        let tree = sysroot_tree(&read_tar(&code.library)?)?;
+        let mut sysroot = read_tar(&code.library)?;
+        sysroot.push((files::TESTLIB_AT.to_owned(), Arc::new(files::TESTLIB.into())));
+        let tree = sysroot_tree(&sysroot)?;
         Ok(Self {
             name: manifest.name.clone(),
-            digest: manifest.digest(),
+            digest: content_hash(&(manifest.digest(), files::TESTLIB_AT, files::TESTLIB)),
             seed: manifest.seed,
             compiler_limits: manifest.compiler,
             program: Program::of_image(engine, &code.module, tree).map_err(ImageError::Host)?,
         })
+    }
+
+    /// Its name, which its archives and directories have.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Names its content, and so what it makes of a program. The same on every machine.
@@ -127,14 +147,30 @@ impl ImageStore {
     /// Loads the cached toolchain; `None` when it is missing, and with a warning when it cannot be used.
     #[must_use]
     pub fn load_toolchain(&self) -> Option<Arc<Toolchain>> {
-        let manifest = Manifest::read().ok()?;
+        self.find_toolchain().inspect_err(|error| tracing::warn!("{error}")).ok().flatten()
+    }
+
+    /// Looks for the toolchain in the cache. Nothing is created or written, and there is no warning.
+    ///
+    /// # Errors
+    /// When it is there and cannot be used.
+    pub fn find_toolchain(&self) -> Result<Option<Arc<Toolchain>>, ImageError> {
+        let manifest = Manifest::read()?;
         let slot = self.toolchain_slot(&manifest);
         if !slot.dir.exists() {
-            return None;
+            return Ok(None);
         }
         let read = cache::read_code(&slot.dir, &slot.key, &self.engine).map_err(|reason| slot.unusable(reason));
-        let found = read.and_then(|code| Toolchain::new(&manifest, &self.engine, &code));
-        found.inspect_err(|error| tracing::warn!("{error}")).ok().map(Arc::new)
+        read.and_then(|code| Toolchain::new(&manifest, &self.engine, &code)).map(|found| Some(Arc::new(found)))
+    }
+
+    /// Where the cache has the toolchain, or will have it.
+    ///
+    /// # Panics
+    /// Never: a test reads the built-in manifest.
+    #[must_use]
+    pub fn toolchain_dir(&self) -> PathBuf {
+        self.toolchain_slot(&Manifest::read().expect("the built-in manifest parses")).dir
     }
 
     /// Loads the cached toolchain, or builds it first: some minutes, once. Of several processes one builds, and the others wait and load. It is built
@@ -146,20 +182,71 @@ impl ImageStore {
         if let Some(found) = self.load_toolchain() {
             return Ok(found);
         }
-        let _lock = self.lock(progress)?;
+        let _lock = self.lock(progress).map_err(|error| self.no_toolchain(error))?;
         // The process that held the lock may have built it.
-        if let Some(found) = self.load_toolchain() {
-            return Ok(found);
+        match self.load_toolchain() {
+            Some(found) => Ok(found),
+            None => self.build_locked(progress),
         }
+    }
+
+    /// Builds the toolchain and writes it to the cache, even if it is cached.
+    ///
+    /// # Errors
+    /// When it cannot be built or not be written.
+    pub fn build_toolchain(&self, progress: &dyn Fn(BuildPhase)) -> Result<Arc<Toolchain>, ImageError> {
+        let _lock = self.lock(progress).map_err(|error| self.no_toolchain(error))?;
+        self.build_locked(progress)
+    }
+
+    /// Writes the cached toolchain as one archive, as [`export`](Self::export) does an image. It has no snapshot.
+    ///
+    /// # Errors
+    /// When it is not cached or damaged, or `out` fails.
+    pub fn export_toolchain(&self, out: &mut dyn Write) -> Result<(), ImageError> {
         let manifest = Manifest::read()?;
-        let code = self.build_toolchain(&manifest, progress)?;
+        let slot = self.toolchain_slot(&manifest);
+        let (module, library) = cache::read_code_files(&slot.dir, &slot.key).map_err(|reason| slot.unusable(reason))?;
+        let (memory, state) = (Vec::new(), GlobalState { globals: Vec::new() });
+        let archive = ImageArchive { module, library, memory, state };
+        archive::write_archive(out, &manifest.archived(), self.cpu, &archive)
+    }
+
+    /// Puts the toolchain of an archive in the cache, as [`import`](Self::import) does an image: trust its maker.
+    ///
+    /// # Errors
+    /// When the cache cannot be written, or the engine does not load the code; the cache is then as it was.
+    pub fn import_toolchain(&self, archive: ImageArchive) -> Result<Arc<Toolchain>, ImageError> {
+        let _lock = self.lock(&|_| {})?;
+        let manifest = Manifest::read()?;
+        let slot = self.toolchain_slot(&manifest);
+        let contents = [(cache::MODULE, &archive.module[..]), (cache::LIBRARY, &archive.library)];
+        let staged = StagedDir::write(&slot.dir, &slot.key, &contents, None)?;
+        // What the engine does not load must not be in the cache.
+        let code = cache::read_code(staged.path(), &slot.key, &self.engine)
+            .map_err(|detail| ImageError::ArchiveDamaged { detail })?;
+        let toolchain = Toolchain::new(&manifest, &self.engine, &code)?;
+        staged.put_in_place()?;
+        Ok(Arc::new(toolchain))
+    }
+
+    fn no_toolchain(&self, cause: ImageError) -> ImageError {
+        match cause {
+            ImageError::Cache { .. } => ImageError::NoToolchain { path: self.toolchain_dir(), cause: Box::new(cause) },
+            other => other,
+        }
+    }
+
+    fn build_locked(&self, progress: &dyn Fn(BuildPhase)) -> Result<Arc<Toolchain>, ImageError> {
+        let manifest = Manifest::read()?;
+        let code = self.make_toolchain(&manifest, progress)?;
         progress(BuildPhase::Write);
         let slot = self.toolchain_slot(&manifest);
         cache::write_code(&slot.dir, &slot.key, &code)?;
         Toolchain::new(&manifest, &self.engine, &code).map(Arc::new)
     }
 
-    fn build_toolchain(&self, manifest: &Manifest, progress: &dyn Fn(BuildPhase)) -> Result<CompiledGuest, ImageError> {
+    fn make_toolchain(&self, manifest: &Manifest, progress: &dyn Fn(BuildPhase)) -> Result<CompiledGuest, ImageError> {
         let kept = self.kept_wheels();
         if let Some(path) = package::local_file(&manifest.package, &self.wheel, &kept) {
             return make_code(manifest, &self.engine, &path, progress);
@@ -284,6 +371,16 @@ fn sysroot_tree(contents: &[(String, Arc<Vec<u8>>)]) -> Result<Tree, ImageError>
     Ok(tree)
 }
 
+impl ImageArchive {
+    /// Reads an archive of the toolchain, as [`ImageArchive::read`] does one of an image.
+    ///
+    /// # Errors
+    /// Those of [`ImageArchive::read`].
+    pub fn read_toolchain(from: &mut dyn Read) -> Result<Self, ImageError> {
+        Self::read_subject(&Manifest::read()?.archived(), from)
+    }
+}
+
 /// The toolchain of the cache in `cache_dir`, which must be the named one.
 pub(crate) fn load_named(named: &ImageId, cache_dir: &Path) -> Result<Arc<Toolchain>, String> {
     let store = ImageStore::open(cache_dir).map_err(|error| error.to_string())?;
@@ -298,7 +395,63 @@ pub(crate) fn load_named(named: &ImageId, cache_dir: &Path) -> Result<Arc<Toolch
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+    use crate::image::ImageSpec;
+
+    /// A store in `directory`, which has a toolchain that does nothing.
+    fn filled(directory: &Path) -> ImageStore {
+        let store = ImageStore::open(directory).unwrap();
+        let wasm = wat::parse_str(r#"(module (memory (export "memory") 1) (func (export "_start")))"#).unwrap();
+        let module = Module::new(&store.engine, wasm).unwrap();
+        let library = Arc::new(write_tar(&[("lib/a.o".to_owned(), Arc::default())]).unwrap());
+        let slot = store.toolchain_slot(&Manifest::read().unwrap());
+        cache::create_private_dir(slot.dir.parent().unwrap()).unwrap();
+        cache::write_code(&slot.dir, &slot.key, &CompiledGuest { module, library }).unwrap();
+        store
+    }
+
+    fn names_in(directory: &Path) -> Vec<PathBuf> {
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+
+    #[test]
+    fn a_filled_cache_is_only_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = filled(directory.path());
+        let images = directory.path().join("images");
+        fs::set_permissions(&images, Permissions::from_mode(0o500)).unwrap();
+        let found = store.load_or_build_toolchain(&|_| {}).unwrap();
+        assert_eq!(found.digest(), &Manifest::read().unwrap().digest());
+        // Not even the lock is there.
+        assert_eq!(names_in(&images), [store.toolchain_dir()]);
+        fs::set_permissions(&images, Permissions::from_mode(0o700)).unwrap();
+    }
+
+    #[test]
+    fn without_a_toolchain_and_a_place_for_one_the_error_names_its_directory() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let store = ImageStore::open(file.path()).unwrap();
+        assert!(store.find_toolchain().unwrap().is_none());
+        let error = store.load_or_build_toolchain(&|_| {}).unwrap_err();
+        assert!(matches!(error, ImageError::NoToolchain { .. }) && error.hint().is_some(), "{error}");
+        assert!(error.to_string().contains(&store.toolchain_dir().display().to_string()), "{error}");
+    }
+
+    #[test]
+    fn an_archive_of_the_toolchain_fills_another_cache_and_is_none_of_an_image() {
+        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut bytes = Vec::new();
+        filled(one.path()).export_toolchain(&mut bytes).unwrap();
+        let archive = ImageArchive::read_toolchain(&mut &bytes[..]).unwrap();
+        let store = ImageStore::open(other.path()).unwrap();
+        store.import_toolchain(archive).unwrap();
+        assert!(store.find_toolchain().unwrap().is_some());
+        let wrong = ImageArchive::read(&ImageSpec::python(), &mut &bytes[..]).unwrap_err();
+        assert!(matches!(wrong, ImageError::ArchiveMismatch { what: "image", .. }), "{wrong}");
+    }
 
     #[test]
     fn the_manifest_is_read_and_the_sysroot_is_the_same_after_it_was_written() {

@@ -80,6 +80,8 @@ pub(crate) struct Wasi {
     random: RandomSource,
     sleep_fuel: u64,
     pub(crate) strings: ProcessStrings,
+    /// Arguments of the job's, behind the others, each with a zero byte at its end.
+    further: Vec<Vec<u8>>,
     /// The pipe that is its standard input, and the node of the file in whose place that is.
     joined: Option<(NodeId, Pipe)>,
     pub(crate) stdout: CappedOutput,
@@ -98,6 +100,8 @@ pub(crate) struct WasiSetup<'a> {
     /// As [`veriplay_core::Job::sleep_fuel`].
     pub(crate) sleep_fuel: u64,
     pub(crate) strings: ProcessStrings,
+    /// As [`veriplay_core::Job::arguments`].
+    pub(crate) arguments: &'a [String],
 }
 
 #[derive(Default)]
@@ -156,6 +160,7 @@ impl Wasi {
             random: RandomSource::new(setup.seed),
             sleep_fuel: setup.sleep_fuel,
             strings: setup.strings,
+            further: setup.arguments.iter().map(|word| [word.as_bytes(), b"\0"].concat()).collect(),
             joined: None,
             stdout: CappedOutput::new(setup.output_bytes, setup.at_stdout_cap),
             stderr: CappedOutput::new(setup.output_bytes, AtCap::Cut),
@@ -196,6 +201,10 @@ impl Wasi {
     /// Takes the fuel that the running call costs beyond the base price.
     pub(crate) fn take_work(&mut self) -> u64 {
         self.tree.work.take()
+    }
+
+    pub(crate) fn arguments(&self) -> Vec<&[u8]> {
+        self.strings.arguments.iter().copied().chain(self.further.iter().map(Vec::as_slice)).collect()
     }
 
     pub(crate) fn strings_sizes(view: &mut MemoryView<'_>, strings: &[&[u8]], count: i32, size: i32) -> SyscallResult {

@@ -19,7 +19,7 @@ use crate::image::{self, Image, ImageId, ImageSpec, ImageStore, build_without_th
 use crate::memory::Baseline;
 use crate::parent_process::note_parent;
 use crate::pool::{InProcessRunner, Instances, RunError, Runner, catch_panic};
-use crate::program::{Program, run_program};
+use crate::program::{Program, run_programs};
 
 /// The most bytes of a frame from the parent, which is trusted.
 const MAX_ORDER: u64 = u32::MAX as u64;
@@ -40,7 +40,7 @@ pub fn serve() -> io::Result<()> {
     let mut pipe = frames::over(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?));
     let Some(mut hello) = frames::receive::<WorkerSetup>(&mut pipe, MAX_ORDER)? else { return Ok(()) };
     let ready = match &hello.from {
-        ImageSource::Module(module) => compile_locked(module, &mut pipe)?,
+        ImageSource::Modules(modules) => compile_locked(modules, &mut pipe)?,
         ImageSource::Toolchain => load_compiler(&hello),
         _ => {
             let layers = std::mem::take(&mut hello.layers);
@@ -69,8 +69,8 @@ fn load_compiler(hello: &WorkerSetup) -> Result<WorkerRunner, String> {
     Ok(WorkerRunner::Compiler(Compiler::new(toolchain)))
 }
 
-/// Compiles a module that nobody trusts, with all rights given up but that of adding code, which is given up then.
-fn compile_locked(module: &WasmModule, pipe: &mut Pipe) -> io::Result<Result<WorkerRunner, String>> {
+/// Compiles modules that nobody trusts, with all rights given up but that of adding code, which is given up then.
+fn compile_locked(modules: &[WasmModule], pipe: &mut Pipe) -> io::Result<Result<WorkerRunner, String>> {
     let locked = engine_for_modules().map_err(|error| error.to_string()).and_then(|engine| {
         lockdown::lock_down(NewCode::Allowed).map_err(not_locked)?;
         Ok(engine)
@@ -81,16 +81,18 @@ fn compile_locked(module: &WasmModule, pipe: &mut Pipe) -> io::Result<Result<Wor
     };
     // From here on a crash is the module's.
     frames::send(pipe.get_mut(), &WorkerReply::Compiling)?;
-    Ok(Program::compile(&engine, module.bytes()).and_then(|program| {
+    let programs: Result<Vec<_>, String> =
+        modules.iter().map(|module| Program::compile(&engine, module.bytes())).collect();
+    Ok(programs.and_then(|programs| {
         lockdown::forbid_new_code().map_err(not_locked)?;
-        Ok(WorkerRunner::Module(Box::new(program)))
+        Ok(WorkerRunner::Modules(programs))
     }))
 }
 
 /// What a worker runs jobs of.
 enum WorkerRunner {
     Image(Box<InProcessRunner>),
-    Module(Box<Result<Program, GuestError>>),
+    Modules(Vec<Result<Program, GuestError>>),
     Compiler(Compiler),
 }
 
@@ -98,7 +100,7 @@ impl WorkerRunner {
     fn run(&self, slot: &mut Instances, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, RunError> {
         match self {
             Self::Image(runner) => runner.run(slot, job, cancellation),
-            Self::Module(program) => Ok(run_program(program, job, cancellation)?),
+            Self::Modules(programs) => Ok(run_programs(&programs.iter().collect::<Vec<_>>(), job, cancellation)?),
             Self::Compiler(compiler) => compiler.run(&mut (), job, cancellation),
         }
     }
@@ -122,7 +124,7 @@ fn load_runner(hello: &WorkerSetup, layers: Vec<Layer>) -> Result<InProcessRunne
             let image = build_without_threads(&hello.image.name, text).map_err(|error| error.to_string())?;
             check_same_image(image, &hello.image)?
         }
-        ImageSource::Module(_) | ImageSource::Toolchain => return Err("it is no image of a guest".to_owned()),
+        ImageSource::Modules(_) | ImageSource::Toolchain => return Err("it is no image of a guest".to_owned()),
         ImageSource::Cache => load_cached(&hello.image, &hello.cache_dir)?,
         ImageSource::Warmed { of, state } => load_warmed(&*load_cached(of, &hello.cache_dir)?, &hello.image, state)?,
     };

@@ -50,8 +50,8 @@ enum ImageSource {
     Text(String),
     /// The toolchain of the cache: jobs are to compile their programs.
     Toolchain,
-    /// The program of all jobs.
-    Module(WasmModule),
+    /// The program of all jobs, and the interactor if they have one.
+    Modules(Vec<WasmModule>),
     /// A warm image of the parent: this image of the cache with this state, and the memory that is the worker's standard output.
     Warmed {
         of: ImageId,
@@ -62,7 +62,7 @@ enum ImageSource {
 /// A worker's reply to a frame; to the first one, `Ready`.
 #[derive(Debug, Serialize, Deserialize)]
 enum WorkerReply {
-    /// Of a worker for one module, which has given up its rights, before it is `Ready`.
+    /// Of a worker for modules, which has given up its rights, before it is `Ready`.
     Compiling,
     Ready,
     Outcome(Box<Outcome>),

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use veriplay_core::{CancellationToken, Exit, Job, Limits, Outcome, WasmModule};
+use veriplay_core::{CancellationToken, Exit, Job, Limits, Outcome, WasmModule, content_hash};
 
 use super::frames::{self, Pipe};
 use super::{END_JOB, ImageSource, WorkerReply, WorkerSetup};
@@ -63,10 +63,11 @@ impl ProcessRunner {
         Self { program, hello, warmed }
     }
 
-    /// Of workers for the jobs of one module.
-    fn for_module(program: WorkerProgram, module: &WasmModule) -> Self {
-        let image = ImageId { name: WasmModule::IMAGE.to_owned(), digest: module.digest(), manifest: None };
-        let from = ImageSource::Module(module.clone());
+    /// Of workers for the jobs of these modules.
+    fn for_modules(program: WorkerProgram, modules: &[WasmModule]) -> Self {
+        let digest = content_hash(&modules.iter().map(WasmModule::digest).collect::<Vec<_>>());
+        let image = ImageId { name: WasmModule::IMAGE.to_owned(), digest, manifest: None };
+        let from = ImageSource::Modules(modules.to_vec());
         let reset = crate::ResetMode::Fresh;
         let hello = WorkerSetup { cache_dir: program.cache_dir.clone(), image, from, reset, layers: Vec::new() };
         Self { program, hello, warmed: None }
@@ -161,7 +162,7 @@ impl Runner for ProcessRunner {
     }
 }
 
-/// Runs jobs whose program is a module, each module in workers of its own.
+/// Runs jobs whose program is a module, each module in workers of its own, and so each pair of one and its interactor.
 pub(crate) struct ModuleProcesses {
     program: WorkerProgram,
 }
@@ -172,9 +173,9 @@ impl ModuleProcesses {
     }
 }
 
-/// A worker for the jobs of one module.
+/// A worker for the jobs of these modules.
 pub(crate) struct ModuleWorker {
-    module: WasmModule,
+    modules: Vec<WasmModule>,
     runner: ProcessRunner,
     process: Option<WorkerProcess>,
 }
@@ -183,7 +184,7 @@ impl Runner for ModuleProcesses {
     type Slot = Option<ModuleWorker>;
 
     fn suits(&self, slot: &Option<ModuleWorker>, job: &Job) -> bool {
-        slot.as_ref().is_some_and(|worker| Some(&worker.module) == job.module.as_ref())
+        slot.as_ref().is_some_and(|worker| worker.modules == modules_of(job))
     }
 
     fn run(
@@ -192,18 +193,24 @@ impl Runner for ModuleProcesses {
         job: &Job,
         cancellation: &CancellationToken,
     ) -> Result<Outcome, RunError> {
-        let Some(module) = &job.module else {
-            return Err(RunError::Fault("the job has no module".to_owned()));
-        };
-        let worker = slot.get_or_insert_with(|| ModuleWorker {
-            module: module.clone(),
-            runner: ProcessRunner::for_module(self.program.clone(), module),
-            process: None,
+        let worker = slot.get_or_insert_with(|| {
+            let modules = modules_of(job);
+            let runner = ProcessRunner::for_modules(self.program.clone(), &modules);
+            ModuleWorker { modules, runner, process: None }
         });
-        // The worker has the module already.
-        let job = Job { module: None, ..job.clone() };
+        // The worker has the modules already.
+        let mut job = Job { module: None, ..job.clone() };
+        if let Some(interactor) = &mut job.interactor {
+            interactor.module = None;
+        }
         worker.runner.run(&mut worker.process, &job, cancellation)
     }
+}
+
+/// The modules of a job: that of its program, and that of its interactor.
+fn modules_of(job: &Job) -> Vec<WasmModule> {
+    let of_interactor = job.interactor.as_ref().and_then(|interactor| interactor.module.as_ref());
+    job.module.iter().chain(of_interactor).cloned().collect()
 }
 
 /// How long the reply to a job may take; `None` is without end. Each turn of the guest has the job's deadline: the preload, the program, the
@@ -215,7 +222,7 @@ fn patience_for(job: &Job) -> Option<Duration> {
     own.checked_add(Duration::from_nanos(of_interactor))?.checked_add(GRACE)
 }
 
-/// Whether `job` can have this outcome: a compromised worker could send anything.
+/// Whether `job` can have this outcome: a compromised worker could send anything. What compiling took is not a worker's to say.
 pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
     let calls = expected_calls(job);
     let complete = outcome.exit != Exit::Returned || outcome.calls.len() == calls;
@@ -239,13 +246,17 @@ pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
         && complete
         && callee
         && interaction
+        && outcome.compilation.is_none()
         && is_within_limits(outcome, &job.limits)
         && were_asked_for(outcome, job)
 }
 
 /// Whether it is the outcome of a program without others, of which no files were wanted.
 fn is_alone(outcome: &Outcome) -> bool {
-    outcome.callee.is_none() && outcome.interaction.is_none() && outcome.fetched.is_empty()
+    outcome.compilation.is_none()
+        && outcome.callee.is_none()
+        && outcome.interaction.is_none()
+        && outcome.fetched.is_empty()
 }
 
 /// Whether the fetched files are among those that the job names, in its order, and fit in its limit.

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use veriplay_core::{Execute, Exit, Job, Limits, Outcome};
+use veriplay_core::{Execute, Exit, InteractionEnd, Interactor, Job, LimitKind, Limits, Outcome};
 use veriplay_image_cpp::CASES;
 use veriplay_sandbox::{CompiledSandbox, ImageStore, SandboxOptions, Toolchain, default_cache_dir};
 
@@ -79,7 +79,118 @@ fn a_text_that_takes_the_compiler_too_long_does_not_compile() {
                    int main() { return A<30, 1>::v; }";
     let outcome = sandbox.execute(&Job { image: "cpp".to_owned(), ..Job::script(endless) }).unwrap();
     assert_eq!((end_of(&outcome).as_str(), outcome.fuel), ("CompileError compiler_limit", 0));
+    assert_eq!(outcome.compilation.and_then(|took| took.exceeded), Some(LimitKind::Fuel));
     let nested = format!("int main() {{ return {}1{}; }}", "(".repeat(100_000), ")".repeat(100_000));
     let outcome = sandbox.execute(&Job { image: "c".to_owned(), ..Job::script(nested) }).unwrap();
     assert_eq!(outcome.exit, Exit::CompileError, "{outcome:?}");
+    // A job may have less.
+    let short = Job { image: "c".to_owned(), limits: Toolchain::default_limits(), ..Job::script("int main() {}") };
+    let took = sandbox.execute(&short).unwrap().compilation.unwrap();
+    let within = |fuel| sandbox.execute(&Job { compile_fuel: Some(fuel), ..short.clone() }).unwrap();
+    assert_eq!((within(took.fuel * 2).exit, within(took.fuel / 2).exit), (Exit::Returned, Exit::CompileError));
+    assert_eq!(within(took.fuel / 2).compilation.and_then(|took| took.exceeded), Some(LimitKind::Fuel));
+}
+
+/// A checker of one whole number from 1 to 100, which has two right answers and gives points for a third.
+const CHECKER: &str = r#"#include "testlib.h"
+using namespace std;
+int main(int argc, char *argv[]) {
+    registerTestlibCmd(argc, argv);
+    int n = inf.readInt(1, 100, "n"), found = ouf.readInt(1, 100, "found"), wanted = ans.readInt();
+    if (n == 100) quitf(_fail, "%s is no task", vtos(n).c_str());
+    if (found == wanted || found == n) quitf(_ok, "%d%s answer", found, englishEnding(found).c_str());
+    if (found == n + 1) quitp(0.5, "nearly %d", n);
+    quitf(_wa, "%s", format("expected %d, found %d", wanted, found).c_str());
+}
+"#;
+
+#[test]
+fn a_checker_of_testlibs_ends_by_the_status_of_its_verdict() {
+    let Some(toolchain) = toolchain() else { return };
+    let sandbox = CompiledSandbox::new(toolchain, SandboxOptions::fastest()).unwrap();
+    let names = ["input.txt", "output.txt", "answer.txt"];
+    for (texts, status, told) in [
+        (["7", " 3\n", "3"], None, "ok 3rd answer\n"),
+        (["7", "7", "3"], None, "ok 7th answer\n"),
+        (["7", "4", "3"], Some(1), "wrong answer expected 3, found 4\n"),
+        (["7", "101", "3"], Some(1), "wrong answer found 101 is not within 1 and 100\n"),
+        (["7", "x", "3"], Some(2), "wrong output format a whole number was expected, and found is 'x'\n"),
+        (["7", "3 3", "3"], Some(2), "wrong output format there is more output than there should be\n"),
+        (["7", "8", "3"], Some(7), "points 0.5 nearly 7\n"),
+        (["7", "", "3"], Some(2), "wrong output format the file ends where a word was expected\n"),
+        (["100", "3", "3"], Some(3), "FAIL 100 is no task\n"),
+        (["7", "3", ""], Some(3), "FAIL the file ends where a word was expected (answer)\n"),
+    ] {
+        let files = names.iter().zip(texts).map(|(name, text)| ((*name).to_owned(), text.into())).collect();
+        let arguments = names.map(str::to_owned).to_vec();
+        let (image, limits) = ("cpp".to_owned(), Toolchain::default_limits());
+        let outcome = sandbox.execute(&Job { image, limits, files, arguments, ..Job::script(CHECKER) }).unwrap();
+        assert_eq!((outcome.exit_code, text(&outcome.stderr).as_str()), (status, told), "{texts:?}: {outcome:?}");
+    }
+}
+
+/// An interactor that has a number, and takes ten questions.
+const GUESS: &str = r#"#include "testlib.h"
+int main(int argc, char *argv[]) {
+    registerInteraction(argc, argv);
+    const int secret = inf.readInt();
+    for (int question = 0; question < 10; question++) {
+        const std::string kind = ouf.readWord("[?!]", "kind");
+        const int asked = ouf.readInt(1, 100, "number");
+        if (kind == "!") quitf(asked == secret ? _ok : _wa, "%d", asked);
+        printf("%s\n", secret < asked ? "<" : ">=");
+        fflush(stdout);
+    }
+    quitf(_wa, "too many questions");
+}
+"#;
+
+const GUESSER: &str = r#"int main() {
+    int least = 1, most = 100;
+    while (least < most) {
+        const int middle = (least + most + 1) / 2;
+        std::cout << "? " << middle << std::endl;
+        std::string answer;
+        std::cin >> answer;
+        if (answer == "<") most = middle - 1; else least = middle;
+    }
+    std::cout << "! " << least << std::endl;
+}"#;
+
+#[test]
+fn a_program_in_cpp_talks_with_an_interactor_of_testlibs() {
+    let Some(toolchain) = toolchain() else { return };
+    let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
+    let threads = CompiledSandbox::new(Arc::clone(&toolchain), options).unwrap();
+    let processes = CompiledSandbox::in_processes(toolchain, options, workers::program());
+    for (program, end, status, told) in [
+        (GUESSER, InteractionEnd::Completed, None, "ok 42\n"),
+        ("int main() { std::cout << \"! 7\"; }", InteractionEnd::InteractorFailed, Some(1), "wrong answer 7\n"),
+        (
+            "int main() { std::cout << \"? 700\"; }",
+            InteractionEnd::InteractorFailed,
+            Some(1),
+            "is not within 1 and 100",
+        ),
+        ("int main() {}", InteractionEnd::InteractorFailed, Some(2), "the file ends where a word was expected"),
+        ("int main() { int a; std::cin >> a; }", InteractionEnd::Deadlock, None, ""),
+        ("int main() { return 1; }", InteractionEnd::ProgramFailed, None, ""),
+        ("int main() {", InteractionEnd::ProgramFailed, None, ""),
+    ] {
+        let interactor = Interactor {
+            program: GUESS.to_owned(),
+            module: None,
+            files: vec![("input.txt".to_owned(), b"42\n".to_vec()), ("answer.txt".to_owned(), Vec::new())],
+            arguments: ["input.txt", "output.txt", "answer.txt"].map(str::to_owned).to_vec(),
+            limits: Toolchain::default_limits(),
+            seed: 8,
+        };
+        let (image, limits) = ("cpp".to_owned(), Toolchain::default_limits());
+        let job = Job { image, limits, interactor: Some(interactor), ..Job::script(program) };
+        let outcome = threads.execute(&job).unwrap();
+        let of_other = outcome.interaction.as_deref().unwrap();
+        assert_eq!((of_other.end, of_other.interactor.exit_code), (end, status), "{program}: {outcome:?}");
+        assert!(text(&of_other.interactor.stderr).contains(told), "{program}: {of_other:?}");
+        assert_eq!(processes.execute(&job).unwrap(), outcome, "{program}");
+    }
 }

@@ -11,7 +11,14 @@ use crate::workers::processes;
 /// A job whose program talks with `interactor`.
 fn talk(program: &str, interactor: &str) -> Job {
     let files = vec![("input.txt".to_owned(), b"42\n".to_vec())];
-    let interactor = Interactor { program: interactor.to_owned(), files, limits: limits(), seed: 8 };
+    let interactor = Interactor {
+        program: interactor.to_owned(),
+        module: None,
+        files,
+        arguments: Vec::new(),
+        limits: limits(),
+        seed: 8,
+    };
     Job { interactor: Some(interactor), ..script(program) }
 }
 

@@ -265,7 +265,14 @@ fn two_programs_read_what_the_other_one_writes() {
         format!("{lines}console.log('3'); lines.on('line', line => {{ console.log('got ' + line); lines.close(); }});");
     let interactor =
         format!("{lines}lines.on('line', line => {{ if (line === '3') console.log(2 * line); else lines.close(); }});");
-    let interactor = Interactor { program: interactor, files: Vec::new(), limits: limits(), seed: 8 };
+    let interactor = Interactor {
+        program: interactor,
+        module: None,
+        files: Vec::new(),
+        arguments: Vec::new(),
+        limits: limits(),
+        seed: 8,
+    };
     let job = in_javascript(Job { interactor: Some(interactor), ..script(&program) });
     let outcome = sandbox.execute(&job).unwrap();
     assert_eq!(text(&outcome.stdout), "3\ngot 6\n", "{outcome:?}");

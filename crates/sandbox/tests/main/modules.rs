@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
-use veriplay_core::{Callee, Entry, Execute, ExecuteError, Exit, Job, Limits, Outcome};
+use veriplay_core::{Callee, Entry, Execute, ExecuteError, Exit, InteractionEnd, Interactor, Job, Limits, Outcome};
 use veriplay_sandbox::{ModuleSandbox, SandboxOptions, WorkerProgram};
 
 use crate::support::{end_of, text};
@@ -119,10 +119,92 @@ fn a_module_is_run_as_a_command_and_ends_as_its_program_does() {
     assert_eq!((left.exit, left.exit_code), (Exit::Raised, Some(3)));
 }
 
+/// A job that writes its argument list, in which each argument ends by a zero byte.
+fn tells_arguments(arguments: &[&str]) -> Job {
+    let imports = [call("args_sizes_get", "i32 i32"), call("args_get", "i32 i32"), call("fd_write", "i32 i32 i32 i32")];
+    let module = format!(
+        r#"(module {} (memory (export "memory") 1) (func (export "_start")
+            (drop (call $args_sizes_get (i32.const 0) (i32.const 20)))
+            (drop (call $args_get (i32.const 256) (i32.const 1024)))
+            (i32.store (i32.const 16) (i32.const 1024))
+            (drop (call $fd_write (i32.const 1) (i32.const 16) (i32.const 1) (i32.const 32)))))"#,
+        imports.concat()
+    );
+    let arguments = arguments.iter().map(|word| (*word).to_owned()).collect();
+    Job { arguments, ..of_text(&module) }
+}
+
+#[test]
+fn the_arguments_of_a_job_stand_behind_the_programs_name() {
+    for (arguments, told) in
+        [(Vec::new(), "program\0"), (vec!["input.txt", "", "two words"], "program\0input.txt\0\0two words\0")]
+    {
+        assert_eq!(text(&run(&tells_arguments(&arguments)).stdout), told);
+    }
+    let long = "x".repeat(Job::MOST_ARGUMENT_BYTES);
+    assert_eq!(end_of(&run(&tells_arguments(&[&long]))), "OutputBytes");
+    let python = Job { arguments: vec!["a".to_owned()], ..crate::support::script("pass") };
+    for refused in [
+        sandbox().execute(&tells_arguments(&["a\0b"])),
+        sandbox().execute(&tells_arguments(&[&long, "x"])),
+        crate::support::sandbox().execute(&python),
+    ] {
+        let Err(ExecuteError::BadJob(why)) = &refused else { panic!("{refused:?}") };
+        assert!(why.contains("argument"), "{why}");
+    }
+}
+
+/// Writes two bytes, and then what it reads at once.
+const ASK: &str = r#"
+    (data (i32.const 0) "\10\00\00\00\02\00\00\00") (data (i32.const 16) "ab")
+    (func $say (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8))))
+    (func (export "_start")
+        (call $say) (i32.store (i32.const 4) (i32.const 64))
+        (drop (call $fd_read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 8)))
+        (i32.store (i32.const 4) (i32.load (i32.const 8))) (call $say))"#;
+
+/// A job whose program talks with an interactor, of these parts.
+fn talk(program: &str, interactor: &str) -> Job {
+    let Job { module, .. } = job(interactor);
+    let (program, of_interactor) = (job(program), String::new());
+    let (files, arguments) = (Vec::new(), Vec::new());
+    let interactor = Interactor { program: of_interactor, module, files, arguments, limits: limits(), seed: 8 };
+    Job { interactor: Some(interactor), ..program }
+}
+
+#[test]
+fn two_modules_talk_in_turns_and_the_same_in_a_process() {
+    let processes = ModuleSandbox::in_processes(SandboxOptions::fastest(), workers::program());
+    let leaves = "(func (export \"_start\") (call $proc_exit (i32.const 3)))";
+    let endless = "(func (export \"_start\") (loop (br 0)))";
+    for (program, interactor, end, ends) in [
+        (ASK, ECHO, InteractionEnd::Completed, ["Returned", "Returned"]),
+        (ECHO, ECHO, InteractionEnd::Deadlock, ["Trapped interaction", "Trapped interaction"]),
+        (ASK, leaves, InteractionEnd::InteractorFailed, ["Trapped interaction", "Raised exit_status"]),
+        (leaves, ECHO, InteractionEnd::ProgramFailed, ["Raised exit_status", "Trapped interaction"]),
+        (ASK, endless, InteractionEnd::InteractorFailed, ["Trapped interaction", "Fuel"]),
+        (ASK, "", InteractionEnd::InteractorFailed, ["Trapped interaction", "CompileError module"]),
+    ] {
+        let job = talk(program, interactor);
+        let outcome = run(&job);
+        let of_other = outcome.interaction.as_deref().expect("an interaction");
+        assert_eq!((of_other.end, [end_of(&outcome), end_of(&of_other.interactor)]), (end, ends.map(str::to_owned)));
+        assert_eq!(processes.execute(&job).expect("a job"), outcome);
+    }
+    let outcome = run(&talk(ASK, ECHO));
+    let of_other = outcome.interaction.as_deref().expect("an interaction");
+    assert_eq!([text(&outcome.stdout), text(&of_other.interactor.stdout)], ["ababab", "abab"]);
+    let of_text = Interactor { program: "p".to_owned(), ..talk(ASK, ECHO).interactor.expect("an interactor") };
+    let mixed = Job { interactor: Some(of_text), ..job(ASK) };
+    assert!(matches!(sandbox().execute(&mixed), Err(ExecuteError::BadJob(_))));
+}
+
 #[test]
 fn a_module_has_the_same_outcome_in_a_process_each_time() {
     let options = SandboxOptions { max_parallel: 2, ..SandboxOptions::fastest() };
     let processes = ModuleSandbox::in_processes(options, workers::program());
+    let told = tells_arguments(&["a", "b"]);
+    assert_eq!(processes.execute(&told).expect("a job"), run(&told));
     for (job, _) in programs().iter().chain(&programs()) {
         assert_eq!(processes.execute(job).expect("a job"), run(job), "{job:?}");
     }

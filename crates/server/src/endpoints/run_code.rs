@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 use veriplay_core::{CancellationToken, ExecuteError, Exit, Job, Language, LimitKind, Limits, Outcome, check_path};
+use veriplay_sandbox::Toolchain;
 use veriplay_verifier::extraction::program_of_code;
 use veriplay_verifier::languages::is_python;
 
@@ -36,6 +37,7 @@ const FILE_BYTES: u64 = 64 << 20;
 const LEAST_MEMORY: u64 = 16 << 20;
 /// The deadline in times the seconds that the fuel stands for: it is a backstop, far above what fuel allows.
 const DEADLINE_FACTOR: f64 = 90.0;
+const COMPILER_FUEL_PER_SECOND: f64 = Toolchain::COMPILER_FUEL_PER_SECOND as f64;
 /// Padding is optional, as most encoders and decoders have it.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
@@ -58,7 +60,7 @@ struct RunCodeRequest {
     language: String,
     /// What it reads from standard input.
     stdin: Option<String>,
-    /// Seconds that the client waits longer; compilers have limits of their own.
+    /// Seconds that the client waits longer; of C and C++ the compiler's limit, which becomes fuel.
     compile_timeout: Option<f64>,
     /// Seconds, which become fuel.
     run_timeout: Option<f64>,
@@ -100,7 +102,7 @@ pub(super) struct RunCodeResponse {
 struct RunResult {
     /// `Finished` or `TimeLimitExceeded`.
     status: &'static str,
-    /// The fuel used, as seconds of `run_timeout`.
+    /// The fuel used, as seconds of `run_timeout`, or of `compile_timeout`.
     execution_time: f64,
     return_code: Option<i32>,
     stdout: String,
@@ -170,9 +172,11 @@ impl RunRequest {
         Self { language, code, stdin, compile_seconds, run_seconds, memory_mib, files, fetch }
     }
 
-    /// The fuel of a second of `run_timeout`: that of a native second, and at most what one core burns while the client waits.
+    /// The fuel of a second of `run_timeout`: that of a native second, and at most what one core burns while the client waits. A compiler has
+    /// `compile_timeout` for itself.
     pub(super) fn fuel_per_second(&self, settings: &Settings) -> f64 {
-        let until_answer = (self.compile_seconds + self.run_seconds) * settings.fuel_per_second as f64;
+        let compile_seconds = if self.language.is_compiled() { 0.0 } else { self.compile_seconds };
+        let until_answer = (compile_seconds + self.run_seconds) * settings.fuel_per_second as f64;
         (until_answer / self.run_seconds).min(self.language.fuel_per_second() as f64)
     }
 
@@ -195,7 +199,9 @@ impl RunRequest {
         let stdin = self.stdin.clone().into_bytes();
         let (files, fetch, sleep_fuel) = (self.files.clone(), self.fetch.clone(), fuel_per_second as u64);
         let program = if is_python(self.language) { program_of_code(&self.code) } else { self.code.clone() };
-        Job { image, stdin, files, fetch, limits, sleep_fuel, ..Job::script(program) }
+        let compile_fuel = ((self.compile_seconds * COMPILER_FUEL_PER_SECOND) as u64).max(1);
+        let compile_fuel = self.language.is_compiled().then_some(compile_fuel);
+        Job { image, stdin, files, fetch, limits, sleep_fuel, compile_fuel, ..Job::script(program) }
     }
 }
 
@@ -268,9 +274,15 @@ impl RunCodeResponse {
     }
 
     fn new(outcome: Outcome, language: &dyn Language, fuel_per_second: f64, request_id: String) -> Self {
-        let (status, return_code) = ending(&outcome);
+        let exceeded = outcome.compilation.and_then(|compilation| compilation.exceeded);
+        let (status, return_code) = match exceeded {
+            Some(LimitKind::Fuel | LimitKind::DeadlineNs) => OUT_OF_TIME,
+            _ => ending(&outcome),
+        };
         let met_memory = matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::MemoryBytes, .. });
-        let is_refused = language.is_compiled() && outcome.exit == Exit::CompileError;
+        let is_refused = language.is_compiled() && (outcome.exit == Exit::CompileError || exceeded.is_some());
+        let compiler_fuel = outcome.compilation.map_or(0, |compilation| compilation.fuel);
+        let compile_time = compiler_fuel as f64 / COMPILER_FUEL_PER_SECOND;
         let Outcome { stdout, stderr, fetched, fuel, truncated, error, .. } = outcome;
         let mut stderr = decode_text(stderr);
         if met_memory {
@@ -280,11 +292,11 @@ impl RunCodeResponse {
         if let (true, true, Some(error)) = (is_refused, stderr.is_empty(), error) {
             stderr = error.message;
         }
-        let execution_time = fuel as f64 / fuel_per_second;
+        let execution_time = if is_refused { compile_time } else { fuel as f64 / fuel_per_second };
         let ended = RunResult { status, execution_time, return_code, stdout: decode_text(stdout), stderr };
         let (compile_result, run_result) = match (is_refused, language.is_compiled()) {
             (true, _) => (Some(ended), None),
-            (false, compiled) => (compiled.then(RunResult::compiled), Some(ended)),
+            (false, compiled) => (compiled.then(|| RunResult::compiled(compile_time)), Some(ended)),
         };
         Self {
             status: if return_code == Some(0) { "Success" } else { "Failed" },
@@ -301,18 +313,21 @@ impl RunCodeResponse {
 }
 
 impl RunResult {
-    /// A compiler that had nothing to say. Its time is not the job's.
-    fn compiled() -> Self {
+    /// A compiler that had nothing to say.
+    fn compiled(execution_time: f64) -> Self {
         let (stdout, stderr) = (String::new(), String::new());
-        Self { status: "Finished", execution_time: 0.0, return_code: Some(0), stdout, stderr }
+        Self { status: "Finished", execution_time, return_code: Some(0), stdout, stderr }
     }
 }
+
+/// How what met its limit of time has ended.
+const OUT_OF_TIME: (&str, Option<i32>) = ("TimeLimitExceeded", None);
 
 /// The protocol's word for how the program ended, and its exit code.
 fn ending(outcome: &Outcome) -> (&'static str, Option<i32>) {
     match (&outcome.exit, outcome.process_status()) {
         (Exit::Exceeded { limit: LimitKind::MemoryBytes, .. }, _) => ("Finished", Some(1)),
-        (_, None) => ("TimeLimitExceeded", None),
+        (_, None) => OUT_OF_TIME,
         (_, status) => ("Finished", status),
     }
 }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use veriplay_core::{
-    AttemptText, CallResult, CancellationToken, Digest, Dropped, Entry, Evidence, ExecuteError, Exit, Extraction,
-    GuestError, Job, LimitKind, Limits, Outcome, REFERENCE_RULE, Status, Value, Verdict, VerdictRow,
+    AttemptText, CallResult, CancellationToken, Compilation, Digest, Dropped, Entry, Evidence, ExecuteError, Exit,
+    Extraction, GuestError, Job, LimitKind, Limits, Outcome, REFERENCE_RULE, Status, Value, Verdict, VerdictRow,
 };
 use veriplay_eval::JudgedAttempt;
 use veriplay_verifier::extraction::{self, Continues, Wanted, extract_program};
@@ -91,6 +91,7 @@ fn outcome(exit: Exit, stdout: &[u8]) -> Outcome {
         interaction: None,
         exit_code: None,
         fetched: Vec::new(),
+        compilation: None,
     }
 }
 
@@ -150,7 +151,8 @@ impl Judge for ScriptedJudge {
     fn run(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
         self.follow(&job.program, cancellation)?;
         let limit = |limit| Exit::Exceeded { limit, allowed: 1, used: 2 };
-        Ok(match (job.program.as_str(), &job.entry) {
+        let took = |exceeded| Some(Compilation { fuel: 5_000_000_000, exceeded });
+        let ended = match (job.program.as_str(), &job.entry) {
             ("bad job", _) => return Err(ExecuteError::BadJob("it has two files of one name".to_owned())),
             ("a call that raises", Entry::Calls { .. }) => {
                 let raised = GuestError { kind: "ValueError".to_owned(), message: "why".to_owned() };
@@ -168,7 +170,8 @@ impl Judge for ScriptedJudge {
             ("a syntax error", _) => Outcome { stderr: b"1:1: error\n".to_vec(), ..outcome(Exit::CompileError, b"") },
             ("a template bomb", _) => {
                 let error = GuestError { kind: "compiler_limit".to_owned(), message: "too much".to_owned() };
-                Outcome { error: Some(error), ..outcome(Exit::CompileError, b"") }
+                let compilation = took(Some(LimitKind::Fuel));
+                Outcome { error: Some(error), compilation, ..outcome(Exit::CompileError, b"") }
             }
             ("raise", _) => outcome(Exit::Raised, b"before\n"),
             ("exit 3", _) => Outcome { exit_code: Some(3), ..outcome(Exit::Raised, b"") },
@@ -182,9 +185,12 @@ impl Judge for ScriptedJudge {
             ("memory", _) => outcome(limit(LimitKind::MemoryBytes), b""),
             ("bytes", _) => outcome(Exit::Returned, b"a\xff\xfe"),
             ("limits", _) => outcome(Exit::Returned, format!("{:?}", job.limits).as_bytes()),
+            ("compile fuel", _) => outcome(Exit::Returned, format!("{:?}", job.compile_fuel).as_bytes()),
             ("files", _) => outcome(Exit::Returned, format!("{:?}", job.files).as_bytes()),
             (program, _) => outcome(Exit::Returned, [program.as_bytes(), &job.stdin].concat().as_slice()),
-        })
+        };
+        let compilation = ended.compilation.or_else(|| took(None)).filter(|_| job.image == "cpp");
+        Ok(Outcome { compilation, ..ended })
     }
 }
 

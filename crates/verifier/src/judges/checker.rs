@@ -10,6 +10,10 @@
 //! solution_output.txt`, and all that it prints is a score, or a verdict in a word. The output is right if it gets
 //! the score that the expected output gets, which must be above 0, and the script ends by the same status.
 //!
+//! Or it is a program of testlib's in C++ or C (`checker_language`), in the image of that language: it is run as `checker input.txt output.txt
+//! answer.txt`, of which the second is the actual output, and decides by its status. 0 is right, and 1, 2, 4 and 8 are wrong. 7 gives points, which
+//! begin what it writes to standard error: they are right from those on that the expected output gets. 3 is a failure of the task's own.
+//!
 //! # Why
 //! Some questions have many right answers: any topological order, any shortest path. It runs in an instance of its own,
 //! behind the program's job: it sees the expected value, the program never does and shares nothing with it.
@@ -17,22 +21,40 @@
 //! # How it can be gamed
 //! Only by a plain value that the checker itself takes for right. A checker that raises, returns anything but a bool or meets a
 //! limit has not judged. Where it judges the expected answer in the actual one's place, the attempt has broken it, and is
-//! wrong. Where it does not, the task is broken: its attempts are unjudgeable, by the rule `reference`, and count for nothing.
+//! wrong. Where it does not, and where the checker says itself that it fails, the task is broken: its attempts are unjudgeable, by the rule
+//! `reference`, and count for nothing.
 //!
 //! # Example
 //! `def check(input, expected, actual): return sorted(actual) == sorted(expected)` takes `[2, 1]` for `[1, 2]` and refuses
 //! `[1]`; for `None` it raises, and the attempt is wrong.
 
-use veriplay_core::{Comparison, Dropped, Job, Value};
+mod testlib;
+
+use veriplay_core::{Comparison, Dropped, Job, Language, Outcome, SCANNED, Value};
+use veriplay_python::Python;
 
 use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, quoted, strip, words};
+use crate::languages::image_of;
 use crate::prelude::with_arguments;
 use crate::runner::{NoValue, decode_call, job_failure};
+
+use testlib::decided_by_status;
 
 pub(super) const CHECKER: Judge =
     Judge { check_options, values: Some(compare_call), texts: Some(compare_script), ..Judge::named("checker") };
 
 fn check_options(comparison: &Comparison, kind: OutputKind) -> Result<(), &'static str> {
+    let (language, has_headers) = (comparison.checker_language.as_deref(), !comparison.checker_headers.is_empty());
+    match language {
+        Some(_) if comparison.checker_script.is_none() => {
+            return Err("its `checker_language` is that of a `checker_script`; give one, or leave it out");
+        }
+        Some(named) if !SCANNED.iter().any(|known| known.is_compiled() && known.names()[0] == named) => {
+            return Err("its `checker_language` is not judged; give `cpp` or `c`, or leave it out for Python");
+        }
+        None if has_headers => return Err("it has `checker_headers`, which a checker in `cpp` or `c` includes"),
+        _ => {}
+    }
     match (&comparison.checker, &comparison.checker_script) {
         (Some(_), Some(_)) => Err("it has `checker` and `checker_script`; give one of them"),
         (None, Some(_)) if kind == OutputKind::Values => {
@@ -55,9 +77,10 @@ fn compare_call(context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Resu
 
 fn compare_script(context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
     let Ok(actual) = std::str::from_utf8(run.actual) else { return Ok(run.compare_by(|_, _| false)) };
-    let found = match &run.comparison.checker_script {
-        Some(script) => decided_by_score(context, script, run, actual)?,
-        None => {
+    let found = match (&run.comparison.checker_script, &run.comparison.checker_language) {
+        (Some(script), Some(_)) => decided_by_status(context, script, run, actual)?,
+        (Some(script), None) => decided_by_score(context, script, run, actual)?,
+        (None, _) => {
             let [input, expected, actual] = [run.stdin, run.expected, actual].map(Value::str);
             decided(context, run.comparison, &input, &expected, actual)?
         }
@@ -89,7 +112,7 @@ fn verdict(
     arguments: [Value; 3],
 ) -> Result<Result<bool, String>, Dropped> {
     let source = comparison.checker.as_deref().unwrap_or_default();
-    let outcome = context.run(Job::call(source, "check", arguments))?;
+    let outcome = run_checker(context, comparison, Job::call(source, "check", arguments))?;
     let returned = match (job_failure(&outcome), outcome.calls.as_slice()) {
         (Some((_, detail)), _) => Err(detail),
         (None, [call]) => decode_call(call, &context.limits).map_err(NoValue::text),
@@ -110,11 +133,11 @@ fn decided_by_score(
     run: &ScriptRun<'_>,
     actual: &str,
 ) -> Result<Result<bool, String>, Dropped> {
-    let found = run_script(context, script, [run.stdin, run.expected, actual])?;
+    let found = run_script(context, script, run, actual)?;
     if found.as_ref().is_ok_and(|(score, _)| *score <= 0.0) {
         return Ok(Ok(false));
     }
-    let full = run_script(context, script, [run.stdin, run.expected, run.expected])?;
+    let full = run_script(context, script, run, run.expected)?;
     Ok(match (found, full) {
         // A script may say by its status, too, that the output is wrong.
         (Ok((score, status)), Ok((full, wanted))) if full > 0.0 => Ok(score >= full && status == wanted),
@@ -128,11 +151,12 @@ fn decided_by_score(
 fn run_script(
     context: &mut JudgeContext<'_>,
     script: &str,
-    texts: [&str; 3],
+    run: &ScriptRun<'_>,
+    actual: &str,
 ) -> Result<Result<(f64, i32), String>, Dropped> {
-    let files = SCRIPT_FILES.iter().zip(texts).map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
+    let files = files(SCRIPT_FILES, [run.stdin, run.expected, actual]);
     let program = with_arguments("checker.py", &SCRIPT_FILES, "", script);
-    let outcome = context.run(Job { files: files.collect(), ..Job::script(program) })?;
+    let outcome = run_checker(context, run.comparison, Job { files, ..Job::script(program) })?;
     Ok(match job_failure(&outcome) {
         Some((_, detail)) if outcome.exit_code.is_none() => Err(detail),
         _ => {
@@ -144,6 +168,30 @@ fn run_script(
 
 /// The files that a script is given: the input, the expected output, the actual one.
 const SCRIPT_FILES: [&str; 3] = ["input.txt", "correct_output.txt", "solution_output.txt"];
+
+fn files(names: [&str; 3], texts: [&str; 3]) -> Vec<(String, Vec<u8>)> {
+    names.iter().zip(texts).map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect()
+}
+
+/// Runs a job of the checker's, in the image of its language.
+fn run_checker(context: &mut JudgeContext<'_>, comparison: &Comparison, job: Job) -> Result<Outcome, Dropped> {
+    let image = image_beside(comparison, context.image).unwrap_or(context.image);
+    context.run_in(image, job)
+}
+
+/// The image in which the checker of a comparison runs, where that is another one than this, in which programs do.
+pub(crate) fn image_beside(comparison: &Comparison, image: &str) -> Option<&'static str> {
+    if comparison.judge != CHECKER.name() {
+        return None;
+    }
+    let needed = match &comparison.checker_language {
+        Some(named) => image_of(named)?,
+        None if SCANNED.iter().any(|language| language.image() == image) => Python.image(),
+        // Programs in Python have images of the user's, too, and its checker runs in theirs.
+        None => return None,
+    };
+    (needed != image).then_some(needed)
+}
 
 /// Words for a full score and for none.
 const FULL: &str = "ok ac accepted correct pass passed right true yes";

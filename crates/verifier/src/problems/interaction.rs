@@ -2,6 +2,8 @@
 //!
 //! It runs in an instance of its own, whose output is the program's input and whose input is the program's output, as
 //! `interactor.py input.txt correct_output.txt`. Status 0 accepts. Any other status, and an exception, refuses, and the last line of stderr says why.
+//! Where programs are compiled it is in their language, and one of testlib's: it runs as `interactor input.txt output.txt answer.txt`, where the
+//! second is its own to write. By the statuses 1, 2, 4 and 8 it refuses; by others it has not decided, and 3 is the task's fault, whoever talks with it.
 //!
 //! The status is the interactor's own: the program reaches neither its files nor its process, and nothing is read from what either of them prints.
 //! An interactor that has not decided (it meets a limit, crashes or does not compile) is given a program that says nothing. Where it decides about
@@ -9,7 +11,8 @@
 //! fuel to read. Where it does not, the task is broken, and the attempt is unjudgeable.
 
 use veriplay_core::{
-    Dropped, Exit, Interaction, InteractionEnd, Interactor, Job, Outcome, Status, StdioCase, content_hash,
+    Dropped, Exit, Interaction, InteractionEnd, Interactor, Job, Language, Outcome, SCANNED, Status, StdioCase,
+    content_hash,
 };
 
 use crate::judges::JudgeContext;
@@ -19,19 +22,37 @@ use crate::runner::{job_failure, seed_from};
 /// The files that an interactor is given: the input and the expected output.
 const FILES: [&str; 2] = ["input.txt", "correct_output.txt"];
 
+/// The arguments of one of testlib's.
+const TESTLIB_FILES: [&str; 3] = ["input.txt", "output.txt", "answer.txt"];
+
+/// A program in C++ and in C that says nothing.
+const SILENT: &str = "int main() { return 0; }";
+
+/// The status by which a program of testlib's says that the task is broken.
+const FAIL: i32 = 3;
+
 /// CPython's bound for digits, which the guest lifts: `int` of a long line takes more fuel than there is.
 const BOUND: &str = "sys.set_int_max_str_digits(4300)\n";
 
 /// The interactor of one case.
 pub(super) fn interactor_of(context: &JudgeContext<'_>, source: &str, case: &StdioCase) -> Interactor {
-    let files = FILES.iter().zip([&case.stdin, &case.stdout]);
+    let is_compiled = is_compiled(context.image);
+    let [input, expected] = if is_compiled { [TESTLIB_FILES[0], TESTLIB_FILES[2]] } else { FILES };
+    let files = [(input, &case.stdin), (expected, &case.stdout)];
     Interactor {
-        program: with_arguments("interactor.py", &FILES, BOUND, source),
-        files: files.map(|(path, text)| ((*path).to_owned(), text.clone().into_bytes())).collect(),
+        program: if is_compiled { source.to_owned() } else { with_arguments("interactor.py", &FILES, BOUND, source) },
+        module: None,
+        files: files.into_iter().map(|(path, text)| (path.to_owned(), text.clone().into_bytes())).collect(),
+        arguments: if is_compiled { TESTLIB_FILES.map(str::to_owned).to_vec() } else { Vec::new() },
         limits: context.limits,
         // The program has none of this, so it cannot predict what the interactor draws.
         seed: seed_from(&content_hash(&(source, case, context.seed))),
     }
+}
+
+/// Whether programs of the image of this name are compiled.
+fn is_compiled(image: &str) -> bool {
+    SCANNED.iter().any(|language| language.is_compiled() && language.image() == image)
 }
 
 /// The failure of the program of `job`, with which an interactor talked; `None` where the interactor accepts it.
@@ -44,20 +65,40 @@ pub(super) fn failure_in(
     Ok(match interaction.end {
         InteractionEnd::Completed => None,
         InteractionEnd::ProgramFailed => job_failure(outcome),
-        InteractionEnd::InteractorFailed if has_decided(interaction) => Some(refusal(&interaction.interactor)),
+        InteractionEnd::InteractorFailed if has_decided(job, interaction) => Some(refusal(&interaction.interactor)),
+        InteractionEnd::InteractorFailed if has_failed(job, &interaction.interactor) => {
+            let why = last_words(&interaction.interactor);
+            Some((Status::Unjudgeable, format!("the task's interactor says that it fails: {why}")))
+        }
         InteractionEnd::InteractorFailed => Some(undecided(context, job, &interaction.interactor)?),
         InteractionEnd::Deadlock => {
-            let detail =
-                "it waits for the interactor, which waits for it; hint: flush standard output behind each line";
-            Some((Status::WrongAnswer, detail.to_owned()))
+            let (said, heard) = (last_line(&outcome.stdout), last_line(&interaction.interactor.stdout));
+            let detail = format!(
+                "it waits for the interactor, which waits for it; hint: flush standard output behind each line; last lines written: `{said}`, and by \
+                 the interactor `{heard}`"
+            );
+            Some((Status::WrongAnswer, detail))
         }
     })
 }
 
+/// Whether an interactor of testlib's says that the task is broken.
+fn has_failed(job: &Job, interactor: &Outcome) -> bool {
+    is_compiled(&job.image) && interactor.exit == Exit::Raised && interactor.exit_code == Some(FAIL)
+}
+
+/// The last line that a side wrote, cut.
+fn last_line(output: &[u8]) -> String {
+    const CHARS: usize = 40;
+    let text = String::from_utf8_lossy(output);
+    text.lines().last().unwrap_or_default().chars().take(CHARS).collect()
+}
+
 /// Whether an interactor accepts or refuses.
-fn has_decided(interaction: &Interaction) -> bool {
+fn has_decided(job: &Job, interaction: &Interaction) -> bool {
     let interactor = &interaction.interactor;
     match interactor.exit {
+        Exit::Raised if is_compiled(&job.image) => matches!(interactor.exit_code, Some(1 | 2 | 4 | 8)),
         Exit::Returned | Exit::Raised => true,
         Exit::Trapped => interactor.exit_code.is_some(),
         Exit::CompileError | Exit::MissingEntry | Exit::Exceeded { .. } => false,
@@ -67,8 +108,10 @@ fn has_decided(interaction: &Interaction) -> bool {
 /// The failure where an interactor has not decided: that of the program, where it decides about one that says nothing.
 fn undecided(context: &mut JudgeContext<'_>, job: &Job, interactor: &Outcome) -> Result<(Status, String), Dropped> {
     let reason = job_failure(interactor).map(|(_, detail)| detail).unwrap_or_default();
-    let silent = context.runner.run(&Job { program: String::new(), ..job.clone() })?;
-    Ok(match silent.interaction.as_deref().is_some_and(has_decided) {
+    let program = if is_compiled(&job.image) { SILENT } else { "" };
+    let job = Job { program: program.to_owned(), ..job.clone() };
+    let silent = context.runner.run(&job)?;
+    Ok(match silent.interaction.as_deref().is_some_and(|interaction| has_decided(&job, interaction)) {
         true => (Status::WrongAnswer, format!("the interactor does not decide because of it: {reason}")),
         false => (Status::Unjudgeable, format!("the task's interactor does not decide: {reason}")),
     })
@@ -76,8 +119,12 @@ fn undecided(context: &mut JudgeContext<'_>, job: &Job, interactor: &Outcome) ->
 
 /// What an interactor says that refuses.
 fn refusal(interactor: &Outcome) -> (Status, String) {
-    let reason = job_failure(interactor).map(|(_, detail)| detail).unwrap_or_default();
+    (Status::WrongAnswer, format!("the interactor refuses it: {}", last_words(interactor)))
+}
+
+/// Why an interactor ended: its last line on standard error, or how it did.
+fn last_words(interactor: &Outcome) -> String {
     let stderr = String::from_utf8_lossy(&interactor.stderr);
-    let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
-    (Status::WrongAnswer, format!("the interactor refuses it: {}", last.unwrap_or(&reason)))
+    let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned);
+    last.or_else(|| job_failure(interactor).map(|(_, detail)| detail)).unwrap_or_default()
 }

@@ -12,6 +12,7 @@ mod induction;
 mod javascript;
 mod judges;
 mod judges_checker;
+mod judges_testlib;
 mod judges_texts;
 mod judges_values;
 mod languages;

@@ -1,0 +1,97 @@
+//! What programs of all languages run in: an image of their language, or the toolchain, whose jobs have the images `cpp` and `c`.
+
+use std::sync::Arc;
+
+use veriplay_core::{Digest, Execute, ExecuteError, Job, Limits, Outcome};
+use veriplay_sandbox::{CompiledSandbox, Image, SandboxOptions, SandboxSet, Toolchain};
+
+use crate::exit::Failure;
+use crate::image;
+use crate::isolation::{self, Isolation};
+
+/// An image that programs are run in.
+#[derive(Debug)]
+pub enum ProgramImage {
+    /// Its programs start from its state.
+    Interpreted(Arc<Image>),
+    /// Its programs are compiled before they run.
+    Compiled(Arc<Toolchain>),
+}
+
+impl ProgramImage {
+    /// Opens the images of these names, and builds first what the cache lacks.
+    pub fn open_all(names: &[String]) -> Result<Vec<Self>, Failure> {
+        let compiles = names.iter().any(|name| image::is_compiled(name));
+        let toolchain = compiles.then(image::open_toolchain).transpose()?;
+        names.iter().map(|name| Self::open(name, toolchain.as_ref())).collect()
+    }
+
+    fn open(name: &str, toolchain: Option<&Arc<Toolchain>>) -> Result<Self, Failure> {
+        match toolchain.filter(|_| image::is_compiled(name)) {
+            Some(toolchain) => Ok(Self::Compiled(Arc::clone(toolchain))),
+            None => image::open(name).map(Self::Interpreted),
+        }
+    }
+
+    /// Names its content. Verdicts depend on it.
+    #[must_use]
+    pub fn digest(&self) -> &Digest {
+        match self {
+            Self::Interpreted(image) => image.digest(),
+            Self::Compiled(toolchain) => toolchain.digest(),
+        }
+    }
+
+    /// Limits of jobs that have none of their own.
+    #[must_use]
+    pub fn default_limits(&self) -> Limits {
+        match self {
+            Self::Interpreted(image) => image.default_limits(),
+            Self::Compiled(_) => Toolchain::default_limits(),
+        }
+    }
+
+    /// Bytes of memory that every job needs.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        match self {
+            Self::Interpreted(image) => image.memory_bytes(),
+            Self::Compiled(_) => Toolchain::PROGRAM_BYTES,
+        }
+    }
+}
+
+/// Runs each job in the sandbox of its image.
+#[derive(Debug)]
+pub struct ProgramSandbox {
+    interpreted: SandboxSet,
+    compiled: Option<CompiledSandbox>,
+}
+
+impl ProgramSandbox {
+    /// Opens a sandbox on each of the images; those whose programs are compiled share one.
+    pub fn open(images: Vec<ProgramImage>, options: SandboxOptions, isolation: Isolation) -> Result<Self, Failure> {
+        let (mut interpreted, mut compiled) = (Vec::new(), None);
+        for image in images {
+            match image {
+                ProgramImage::Interpreted(image) => {
+                    interpreted.push(isolation::open_sandbox(image, options, isolation)?);
+                }
+                ProgramImage::Compiled(toolchain) if compiled.is_none() => {
+                    compiled = Some(isolation::open_compiled(toolchain, options, isolation)?);
+                }
+                ProgramImage::Compiled(_) => {}
+            }
+        }
+        Ok(Self { interpreted: SandboxSet::new(interpreted), compiled })
+    }
+}
+
+impl Execute for ProgramSandbox {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        match self.compiled.as_ref().filter(|_| image::is_compiled(&job.image)) {
+            Some(compiled) => compiled.execute(job),
+            None => self.interpreted.execute(job),
+        }
+    }
+}
