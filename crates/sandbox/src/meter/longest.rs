@@ -129,8 +129,9 @@ struct WayBack {
     /// What an access waits for memory, by stretch.
     waits: Vec<f64>,
     blocks: Vec<OpenBlock>,
-    /// Which of these are loops.
+    /// Which of these are loops, and which catch exceptions.
     loops: Vec<usize>,
+    tries: Vec<usize>,
     /// The longest path from here to the end of the stretch, of what is not charged on the way.
     rest: f64,
     behind: Vec<Charge>,
@@ -142,8 +143,12 @@ impl WayBack {
         match &priced.step {
             Step::Forward => {}
             Step::End => self.enter_end(opener),
-            Step::Block { .. } | Step::Try(_) => {
+            Step::Block { .. } => {
                 self.blocks.pop();
+            }
+            Step::Try(_) => {
+                self.blocks.pop();
+                self.tries.pop();
             }
             Step::Loop => self.leave_loop(place),
             Step::Else => {
@@ -177,6 +182,9 @@ impl WayBack {
         if is_loop {
             self.loops.push(self.blocks.len());
             self.rest = 0.0;
+        }
+        if matches!(opener, Some(Step::Try(_))) {
+            self.tries.push(self.blocks.len());
         }
         self.blocks.push(block);
     }
@@ -243,7 +251,7 @@ impl WayBack {
     /// The longest path from where an exception goes on that comes from here.
     fn caught(&mut self) -> f64 {
         let mut longest = 0.0_f64;
-        for block in 0..self.blocks.len() {
+        for block in self.tries.clone() {
             for depth in self.blocks[block].catches.clone() {
                 if let Some(index) = block.checked_sub(1 + depth as usize) {
                     longest = longest.max(self.go_to(index));
