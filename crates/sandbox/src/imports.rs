@@ -121,7 +121,9 @@ pub(crate) fn make_system_linker(engine: &wasmtime::Engine) -> wasmtime::Result<
         sock_send(fd: i32, _: i32, _: i32, _: i32, _: i32) => |wasi, _| wasi.no_socket(fd);
         sock_shutdown(fd: i32, _: i32) => |wasi, _| wasi.no_socket(fd);
     }
-    linker.func_wrap(MODULE, "proc_exit", |_: C<'_>, code: i32| -> wasmtime::Result<()> {
+    linker.func_wrap(MODULE, "proc_exit", |c: C<'_>, code: i32| -> wasmtime::Result<()> {
+        // What was charged without a look at what is left: the end is too late for that.
+        c.data().fuel.charge(0)?;
         Err(wasmtime::Error::new(HostTrap::ProcExit(code)))
     })?;
     linker.func_wrap_async(MODULE, "fd_read", |caller, arguments| Box::new(fd_read(caller, arguments)))?;

@@ -39,8 +39,7 @@ use wasmparser::{
 };
 
 use estimate::Estimates;
-pub(crate) use estimate::most_units;
-pub(crate) use longest::ARM;
+pub(crate) use estimate::count_charges;
 use stretches::{Charge, Charges};
 use unmetered::UnmeteredFunctions;
 

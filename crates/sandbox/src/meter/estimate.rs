@@ -11,7 +11,7 @@ use wasmparser::{BinaryReaderError, FunctionBody, Operator};
 
 use super::Pricing;
 use super::longest::LongestPath;
-use super::stretches::{Charges, Cost, Stretch, Stretches, WAIT, leaves_function};
+use super::stretches::{Charges, Cost, Stretch, Stretches, leaves_function};
 use super::unmetered::UnmeteredFunctions;
 use super::waits::{is_load, is_store};
 
@@ -106,6 +106,13 @@ impl Estimates {
     }
 }
 
+/// How many charges a function gets by an upper bound: at its head, at those of its loops, and where paths part.
+pub(crate) fn count_charges(body: &FunctionBody<'_>) -> Result<u64, BinaryReaderError> {
+    let estimates = Estimates { pricing: Pricing::UpperBound, imported: 0, caller_costs: Vec::new() };
+    let Charges { behind, taken, .. } = estimates.longest_path(body)?;
+    Ok(1 + (behind.len() + taken.len()) as u64)
+}
+
 /// The price of one instruction, wherever it stands.
 const fn instruction_price(operator: &Operator<'_>) -> f64 {
     match operator {
@@ -146,13 +153,6 @@ const fn instruction_price(operator: &Operator<'_>) -> f64 {
         | Operator::F64x2RelaxedNmadd => VECTOR_PRODUCT,
         _ => 1.0,
     }
-}
-
-/// The most units that an instruction adds to a path, by an upper bound, in a function of so many variables.
-pub(crate) fn most_units(operator: &Operator<'_>, variables: u64) -> u64 {
-    let engine_call = if is_engine_call(operator) { ENGINE_CALL } else { 0.0 };
-    let moves = if is_parting_or_meeting(operator) { variables / u64::from(MOVED) } else { 0 };
-    (instruction_price(operator) + engine_call + WAIT) as u64 + moves
 }
 
 /// How many variables a function has beside its parameters.

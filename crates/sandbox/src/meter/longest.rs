@@ -11,7 +11,7 @@ use wasmparser::{BlockType, Catch, Operator};
 use super::stretches::{Charge, Charges, Cost, Stretch, leaves_function};
 
 /// Units that paths may differ by and still be charged alike: several times what a charge takes itself.
-pub(crate) const ARM: u64 = 48;
+const ARM: f64 = 48.0;
 
 /// What an instruction does to the path.
 enum Step {
@@ -86,12 +86,13 @@ impl LongestPath {
 
     pub(super) fn charges(self) -> Charges {
         let waits = self.stretches.iter().map(Stretch::wait_of_access).collect();
-        let mut way = WayBack { waits, blocks: Vec::new(), rest: 0.0, behind: Vec::new(), taken: Vec::new() };
+        let mut way = WayBack { waits, ..WayBack::default() };
         let opened = openers(&self.steps);
         for (place, step) in self.steps.iter().enumerate().rev() {
             way.step(place, step, opened[place].map(|opener| &self.steps[opener].step));
         }
-        way.behind.reverse();
+        // Those of a longer `else` came late.
+        way.behind.sort_unstable_by_key(|charge| charge.place);
         way.taken.reverse();
         Charges { entry: units(way.rest + 1.0), behind: way.behind, taken: way.taken }
     }
@@ -123,10 +124,14 @@ struct OpenBlock {
 }
 
 /// Goes over the instructions of a function, from the last to the first.
+#[derive(Default)]
 struct WayBack {
     /// What an access waits for memory, by stretch.
     waits: Vec<f64>,
     blocks: Vec<OpenBlock>,
+    /// Which of these are loops, and which catch exceptions.
+    loops: Vec<usize>,
+    tries: Vec<usize>,
     /// The longest path from here to the end of the stretch, of what is not charged on the way.
     rest: f64,
     behind: Vec<Charge>,
@@ -138,8 +143,12 @@ impl WayBack {
         match &priced.step {
             Step::Forward => {}
             Step::End => self.enter_end(opener),
-            Step::Block { .. } | Step::Try(_) => {
+            Step::Block { .. } => {
                 self.blocks.pop();
+            }
+            Step::Try(_) => {
+                self.blocks.pop();
+                self.tries.pop();
             }
             Step::Loop => self.leave_loop(place),
             Step::Else => {
@@ -169,14 +178,20 @@ impl WayBack {
             // The function's own.
             _ => (false, true, Vec::new()),
         };
-        self.blocks.push(OpenBlock { is_loop, carries, after: self.rest, otherwise: None, catches });
+        let block = OpenBlock { is_loop, carries, after: self.rest, otherwise: None, catches };
         if is_loop {
+            self.loops.push(self.blocks.len());
             self.rest = 0.0;
         }
+        if matches!(opener, Some(Step::Try(_))) {
+            self.tries.push(self.blocks.len());
+        }
+        self.blocks.push(block);
     }
 
     fn leave_loop(&mut self, place: usize) {
         self.behind.push(Charge { place, units: units(self.rest) });
+        self.loops.pop();
         self.rest = self.blocks.pop().map_or(0.0, |block| block.after);
     }
 
@@ -184,15 +199,12 @@ impl WayBack {
         let Some(OpenBlock { after, otherwise, .. }) = self.blocks.pop() else { return };
         let (then, other) = (self.rest, otherwise.map_or(after, |(_, rest)| rest));
         self.rest = match otherwise {
-            _ if then > other + ARM as f64 => {
-                // Those of its `else` and of what is in it have come before.
+            _ if then > other + ARM => {
                 self.behind.push(Charge { place, units: units(then - other) });
                 other
             }
-            Some((place, _)) if other > then + ARM as f64 => {
-                let charge = Charge { place, units: units(other - then) };
-                let at = self.behind.partition_point(|charge| charge.place > place);
-                self.behind.insert(at, charge);
+            Some((place, _)) if other > then + ARM => {
+                self.behind.push(Charge { place, units: units(other - then) });
                 then
             }
             _ => then.max(other),
@@ -202,10 +214,10 @@ impl WayBack {
     fn branch_if(&mut self, place: usize, depth: u32, is_plain: bool) {
         let (taken, forward) = (self.branch(depth), self.rest);
         let carries = self.index(depth).is_none_or(|index| self.blocks[index].carries);
-        self.rest = if forward > taken + ARM as f64 {
+        self.rest = if forward > taken + ARM {
             self.behind.push(Charge { place, units: units(forward - taken) });
             taken
-        } else if taken > forward + ARM as f64 && is_plain && !carries {
+        } else if taken > forward + ARM && is_plain && !carries {
             self.taken.push(Charge { place, units: units(taken - forward) });
             forward
         } else {
@@ -228,19 +240,18 @@ impl WayBack {
         if self.blocks[index].is_loop {
             return 0.0;
         }
-        match self.blocks[index + 1..].iter_mut().find(|block| block.is_loop) {
-            Some(left) => {
-                left.after = left.after.max(after);
-                0.0
-            }
-            None => after,
-        }
+        // Not block by block: a branch is a byte or two of a module, and there can be thousands of blocks around it.
+        let first = self.loops.partition_point(|place| *place <= index);
+        let Some(&outermost) = self.loops.get(first) else { return after };
+        let left = &mut self.blocks[outermost];
+        left.after = left.after.max(after);
+        0.0
     }
 
     /// The longest path from where an exception goes on that comes from here.
     fn caught(&mut self) -> f64 {
         let mut longest = 0.0_f64;
-        for block in 0..self.blocks.len() {
+        for block in self.tries.clone() {
             for depth in self.blocks[block].catches.clone() {
                 if let Some(index) = block.checked_sub(1 + depth as usize) {
                     longest = longest.max(self.go_to(index));

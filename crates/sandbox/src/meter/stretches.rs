@@ -13,7 +13,7 @@ const FAR: f64 = 40.0;
 const TIGHT: usize = 256;
 /// What a far one costs by an upper bound of instructions. With the prices above, a module's programs would differ 150-fold in the units of a native
 /// second, and with this one they differ 40-fold: a loop seldom waits as long as it may, and a path's length counts in full.
-pub(super) const WAIT: f64 = 4.0;
+const WAIT: f64 = 4.0;
 
 /// A number of executed instructions, with its loads and stores.
 #[derive(Debug, Clone, Copy, Default)]

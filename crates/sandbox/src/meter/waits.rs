@@ -7,7 +7,7 @@
 //! This estimates the origin of addresses, instruction by instruction in textual order, and forgets what it does not understand. It need not
 //! be right, see [`super::estimate`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use wasmparser::Operator;
 
@@ -45,8 +45,8 @@ pub(super) struct Addresses {
     sums: HashMap<u32, (u32, u32)>,
     /// Locals that are advanced by something else than a constant.
     strided: HashSet<u32>,
-    /// How often each local is the address of an access.
-    by_local: HashMap<u32, f64>,
+    /// How often each local is the address of an access, in an order: sums of such numbers depend on it in their last bit, which a charge rounds up.
+    by_local: BTreeMap<u32, f64>,
     /// How often an address is made of a loaded number, weighted.
     gathers: f64,
 }

@@ -85,6 +85,14 @@ fn programs() -> Vec<(Job, &'static str)> {
         (start("(loop (drop (memory.grow (i32.const 1))) (br 0))"), "MemoryBytes"),
         // One stretch, in which nothing but its own steps could end it.
         (start(&"(memory.fill (i32.const 0) (i32.const 1) (i32.const 65536))".repeat(20_000)), "Fuel"),
+        // What the last call before its end did is paid for, too.
+        (
+            Job {
+                limits: Limits { fuel: 100_000, ..limits() },
+                ..start("(drop (memory.grow (i32.const 16))) (call $proc_exit (i32.const 0))")
+            },
+            "Fuel",
+        ),
         // What an instance takes to make is paid for before anything runs.
         (with_fuel(1_000, "(module (memory (export \"memory\") 256) (func (export \"_start\")))"), "Fuel"),
         (
