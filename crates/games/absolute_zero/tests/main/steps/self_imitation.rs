@@ -86,4 +86,7 @@ fn it_is_refused_where_advantages_weigh_nothing() {
         let error = game(config).err().unwrap().to_string();
         assert!(error.starts_with(&format!("`learn_from` is `{name}`: use `advantages`")), "{error}");
     }
+    let config = config().with(|c| (c.shared.self_imitation, c.shared.solver_weight) = (own, 0.0));
+    let error = game(config).err().unwrap().to_string();
+    assert!(error.starts_with("`solver_weight` is `0`: use a weight above `0`"), "{error}");
 }
