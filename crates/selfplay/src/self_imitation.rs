@@ -4,9 +4,11 @@
 //! An attempt of a solver whose advantage is above `min_advantage` is kept for `max_age` steps, among the newest `capacity`. In each of these
 //! steps its advantage is estimated anew: its reward less the median of the newest `baseline_groups` group means of its kind of task, this step's
 //! included. Where that is positive, the attempt is trained on with its old log-probabilities, and weighs as much times the solver's weight times
-//! `coefficient` · (1 − cos(π·t / T)) / 2, which rises until step t = T = `warmup_steps`. The loss is a mean over the step's own attempts: where n
-//! earlier attempts are more than those m, each counts m / n as much, so that together they are a mean, too, as in SPEAR. Fewer count as the step's own
-//! do. Episodes whose turns are rewarded apart are not kept. SPEAR's own code waits until its buffer is full, trains on it once and empties it.
+//! `coefficient` · (1 − cos(π·t / T)) / 2, which rises until step t = T = `warmup_steps`.
+//!
+//! The loss is a mean over the step's own attempts. Where n earlier attempts are more than those m, each counts m / n as much, so that together
+//! they are a mean, too, as in SPEAR; fewer count as the step's own do. Episodes whose turns are rewarded apart are not kept. SPEAR's own code
+//! waits until its buffer is full, trains on it once and empties it.
 //!
 //! # Why
 //! A right attempt at a hard task is rare, and one update learns little of it. When all attempts at most tasks succeed, the median says so, and what
