@@ -266,6 +266,8 @@ pub struct EarlierAttempt {
     pub turns: Vec<(Prompt, Rollout)>,
     /// Its weight in the loss, above 0.
     pub weight: f64,
+    /// Factor of its tokens' losses, of added terms too: below 1 beside fewer attempts of the step's own.
+    pub share: f64,
 }
 
 /// The step's batch: the turns of every episode of a role that learns whose weight is not 0, or of all if the settings keep those, then the
@@ -311,8 +313,8 @@ pub(crate) fn train_batch<'a>(
             groups.add_behind(&first.prompt_tokens, &rollout.prompt_tokens, sample);
         }
     }
-    for (EarlierAttempt { turns, weight }, number) in earlier.iter().zip(numbers.by_ref()) {
-        let scale = aggregation.scale(tokens(turns));
+    for (EarlierAttempt { turns, weight, share }, number) in earlier.iter().zip(numbers.by_ref()) {
+        let scale = aggregation.scale(tokens(turns)) * *share as f32;
         for (_, rollout) in turns {
             groups.add_behind(&turns[0].1.prompt_tokens, &rollout.prompt_tokens, |prompt| Sample {
                 behaviour: Some(rollout.logprobs.clone()),

@@ -4,8 +4,11 @@
 //! An attempt of a solver whose advantage is above `min_advantage` is kept for `max_age` steps, among the newest `capacity`. In each of these
 //! steps its advantage is estimated anew: its reward less the median of the newest `baseline_groups` group means of its kind of task, this step's
 //! included. Where that is positive, the attempt is trained on with its old log-probabilities, and weighs as much times the solver's weight times
-//! `coefficient` · (1 − cos(π·t / T)) / 2, which rises until step t = T = `warmup_steps`. Episodes whose turns are rewarded apart are not kept.
-//! SPEAR's own code waits until its buffer is full, trains on it once and empties it.
+//! `coefficient` · (1 − cos(π·t / T)) / 2, which rises until step t = T = `warmup_steps`.
+//!
+//! The loss is a mean over the step's own attempts. Where n earlier attempts are more than those m, each counts m / n as much, so that together
+//! they are a mean, too, as in SPEAR; fewer count as the step's own do. Episodes whose turns are rewarded apart are not kept. SPEAR's own code
+//! waits until its buffer is full, trains on it once and empties it.
 //!
 //! # Why
 //! A right attempt at a hard task is rare, and one update learns little of it. When all attempts at most tasks succeed, the median says so, and what
@@ -63,7 +66,7 @@ impl KeptAttempts {
         let own: Vec<(&str, usize, &ScoredEpisode)> = scored.iter().filter_map(solver_attempt).collect();
         self.note_group_means(settings.baseline_groups, &own);
         self.attempts.retain(|one| step.saturating_sub(one.step) <= settings.max_age as u64);
-        let again = self.train_again(settings.coefficient_at(step) * role_weight);
+        let again = self.train_again(settings.coefficient_at(step) * role_weight, own.len());
         let good = own.iter().filter(|(.., one)| one.advantage > settings.min_advantage);
         self.attempts.extend(good.filter_map(|(kind, _, one)| KeptAttempt::new(step, kind, one, turns(one))));
         self.attempts.drain(..self.attempts.len().saturating_sub(settings.capacity));
@@ -85,8 +88,9 @@ impl KeptAttempts {
         }
     }
 
-    /// Those whose advantage is still positive, each with it times `factor` as its weight.
-    fn train_again(&self, factor: f64) -> Vec<EarlierAttempt> {
+    /// Those whose advantage is still positive, each with it times `factor` as its weight. Beside fewer attempts of the step's own, which the loss is
+    /// a mean over, all together count as that many.
+    fn train_again(&self, factor: f64, own: usize) -> Vec<EarlierAttempt> {
         let mut medians: BTreeMap<&str, f64> = BTreeMap::new();
         for (kind, means) in &self.group_means {
             let means: Vec<f64> = means.iter().map(|bits| f64::from_bits(*bits)).collect();
@@ -96,9 +100,14 @@ impl KeptAttempts {
             let advantage = f64::from_bits(one.reward_bits) - medians.get(&*one.kind)?;
             let weight = advantage * factor;
             let turns = one.turns.iter().map(|turn| turn.clone().release(Role::SOLVER));
-            (weight > 0.0).then(|| EarlierAttempt { turns: turns.collect(), weight })
+            (weight > 0.0).then(|| EarlierAttempt { turns: turns.collect(), weight, share: 1.0 })
         });
-        again.collect()
+        let mut again: Vec<EarlierAttempt> = again.collect();
+        if (1..again.len()).contains(&own) {
+            let share = own as f64 / again.len() as f64;
+            again.iter_mut().for_each(|one| one.share = share);
+        }
+        again
     }
 }
 
@@ -121,9 +130,9 @@ fn solver_attempt(scored: &ScoredEpisode) -> Option<(&'static str, usize, &Score
     (role == Role::SOLVER && scored.turns.is_empty()).then_some((kind, group, scored))
 }
 
-/// The share of Σ |weight| that is that of earlier attempts; 0 where nothing is learned.
+/// The share of Σ |weight| that is that of earlier attempts, as far as they count; 0 where nothing is learned.
 pub(crate) fn signal(earlier: &[EarlierAttempt], scored: &[ScoredEpisode]) -> f64 {
-    let again: f64 = earlier.iter().map(|one| one.weight).sum();
+    let again: f64 = earlier.iter().map(|one| one.weight * one.share).sum();
     let all = again + scored.iter().map(|one| one.weight.abs()).sum::<f64>();
     if all > 0.0 { again / all } else { 0.0 }
 }
@@ -165,7 +174,7 @@ mod tests {
         (Prompt::new(Role::SOLVER, String::new()), rollout)
     }
 
-    /// The weights of what a step trains on again.
+    /// The weights of what a step trains on again, as far as it counts.
     fn weights(
         kept: &mut KeptAttempts,
         settings: &SelfImitationSettings,
@@ -173,7 +182,7 @@ mod tests {
         own: &[ScoredEpisode],
     ) -> Vec<f64> {
         let turns = [turn(&[-0.1, -0.7])];
-        kept.advance(settings, step, 1.0, own, |_| &turns).iter().map(|one| one.weight).collect()
+        kept.advance(settings, step, 1.0, own, |_| &turns).iter().map(|one| one.weight * one.share).collect()
     }
 
     #[track_caller]
@@ -227,6 +236,19 @@ mod tests {
         assert_close(&weights(&mut kept, &few, 2, &[]), &[0.8, 1.0, 0.8]);
         assert_close(&weights(&mut kept, &few, 3, &[]), &[1.0, 0.8]);
         assert!(weights(&mut kept, &few, 4, &[]).is_empty() && kept.attempts.is_empty());
+    }
+
+    #[test]
+    fn more_earlier_attempts_than_the_steps_own_count_as_many_as_those() {
+        let mut kept = KeptAttempts::default();
+        let four = attempts("one", &[(1.0, 2.0), (0.8, 2.0), (0.6, 2.0), (0.4, 2.0)]);
+        weights(&mut kept, &settings(), 0, &four);
+        // Group means 0.9 and 0.5, then twice 0.
+        let none = attempts("one", &[(0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)]);
+        assert_close(&weights(&mut kept, &settings(), 1, &none), &[0.75, 0.55, 0.35, 0.15]);
+        // A fifth mean of 0 makes the median 0.
+        assert_close(&weights(&mut kept, &settings(), 2, &none[..1]), &[0.25, 0.2, 0.15, 0.1]);
+        assert_close(&weights(&mut kept, &settings(), 3, &[]), &[1.0, 0.8, 0.6, 0.4]);
     }
 
     #[test]

@@ -373,6 +373,11 @@ impl SharedSettings {
             let allowed = "use `advantages`, by which attempts are trained on again, or leave `self_imitation` out";
             return Err(invalid_value("learn_from", self.learn_from.name(), allowed));
         }
+        if !self.learns(Part::Solution, Role::SOLVER) {
+            let allowed =
+                "use a weight above `0`, by which attempts are trained on again, or leave `self_imitation` out";
+            return Err(invalid_value("solver_weight", self.solver_weight, allowed));
+        }
         check_counts(&[
             ("self_imitation.capacity", own.capacity, 1, 1 << 20),
             ("self_imitation.max_age", own.max_age, 1, 1 << 30),

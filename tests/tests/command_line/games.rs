@@ -363,6 +363,17 @@ fn adapters_of_the_start_model_are_trained_anew_in_each_step() {
 }
 
 #[test]
+fn tiers_of_tests_are_refused_under_a_loss_that_takes_every_rewarded_code_for_right() {
+    let keys = "
+        game = {objective = 'policy_gradient', reward = 'failure_rate', advantage = 'dr_grpo'}
+        learn.loss.kind = 'nft'
+    ";
+    let tiers = "game.tiers = {weights = [1.0, 1.0, 1.0, 1.0], order = 'easy_first', steps = 4}";
+    let config = with(with(small_sol_ver(), keys), tiers);
+    played(&config, &["--dry-run"], 3, &["`learn.loss.kind` is `nft`: it must be another loss"]);
+}
+
+#[test]
 fn bug_repair_resumes_to_the_same_bytes_and_replays() {
     survives(&small_bug_repair(), &[1, 3]);
 }

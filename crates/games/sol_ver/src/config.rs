@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use veriplay_selfplay::preferences::{Objective, PreferenceSchedule, UpdateSchedule};
 use veriplay_selfplay::settings::{
-    ConfigError, GameConfig, GameSettings, SharedSettings, check_counts, check_numbers, check_positive, invalid_value,
+    ConfigError, GameConfig, GameSettings, LearnFrom, SharedSettings, check_counts, check_numbers, check_positive,
+    invalid_value,
 };
 use veriplay_verifier::agreement::TEST_TIERS;
 
@@ -100,11 +101,15 @@ pub enum TierOrder {
 }
 
 impl TierRewards {
-    fn check(&self, rewarded: bool) -> Result<(), ConfigError> {
+    fn check(&self, rewarded: bool, learn_from: LearnFrom) -> Result<(), ConfigError> {
         let weights = format!("{:?}", self.weights);
         if !rewarded {
             let allowed = "leave `tiers` out, or use objective `policy_gradient`, whose rewards they make";
             return Err(invalid_value("tiers.weights", weights, allowed));
+        }
+        if learn_from != LearnFrom::Advantages {
+            let allowed = "use `advantages`, or leave `tiers` out: a wrong code that passes a tier would be imitated";
+            return Err(invalid_value("learn_from", learn_from.name(), allowed));
         }
         if self.weights.iter().all(|weight| *weight == 0.0) {
             return Err(invalid_value("tiers.weights", weights, "give at least one tier a weight above `0`"));
@@ -186,7 +191,7 @@ impl GameSettings for SolVerSettings {
             let allowed = "leave it out: objective `dpo` makes pairs, of what codes and tests agree on";
             return Err(invalid_value("learn_from", config.shared.learn_from.name(), allowed));
         }
-        own.tiers.map_or(Ok(()), |tiers| tiers.check(rewarded))?;
+        own.tiers.map_or(Ok(()), |tiers| tiers.check(rewarded, config.shared.learn_from))?;
         Self::check_train_from(config)?;
         Self::check_counts(config)?;
         check_numbers(&[

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::progress::{self, counted};
+use veriplay_learner::Loss;
 use veriplay_run::config::{LearnConfig, from_toml};
 use veriplay_run::executor::{CountedJobs, GameExecutor};
 use veriplay_run::game_setup::{EvalKeys, GameSetup, StepTokens, guard_and_evaluation};
@@ -58,6 +59,11 @@ impl GameSetup for SolVerSetup {
                 &"sft",
                 "`start`, because `learn.kl` is held to the start model",
             ));
+        }
+        if self.game.own.tiers.is_some() && matches!(learn.learner_options().loss, Loss::Nft(_)) {
+            let want =
+                "another loss: it takes what has a positive reward for right, and `game.tiers` rewards wrong codes";
+            return Err(bad_value("learn.loss.kind", &"nft", want));
         }
         learn.check_temperature("game.verifier_temperature", self.game.own.verifier_temperature)
     }

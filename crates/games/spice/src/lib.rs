@@ -155,6 +155,10 @@ impl ScriptSetup for SpiceTables {
                 return Err(bad_value(key, &value, "0: proposers are shown documents instead"));
             }
         }
+        if game.answer_weight > 0.0 && game.task_types.contains(&TaskType::Induction) {
+            let want = "0 with induction tasks, whose answers are the documents";
+            return Err(bad_value("game.answer_weight", &game.answer_weight, want));
+        }
         if format == "compact" && game.task_types != [TaskType::Induction] {
             let want =
                 "`think` or `direct`; `compact` shows documents where `game.task_types` is `[\"induction\"]` alone";
@@ -357,6 +361,7 @@ mod tests {
         assert!(refused(|setup| setup.base.game.own.proposals_per_type = 0).contains("`game.proposals_per_type`"));
         assert!(refused(|setup| setup.base.game.own.fresh_fraction = 0.0).contains("`game.fresh_fraction`"));
         assert!(refused(|setup| setup.base.game.own.references = 2).contains("`game.references`"));
+        assert!(refused(|setup| setup.base.game.own.answer_weight = 0.5).contains("`game.answer_weight` is `0.5`"));
         let language = refused(|setup| "javascript".clone_into(&mut setup.base.game.own.language));
         assert!(language.contains("`game.language` is `javascript`"), "{language}");
         let types = refused(|setup| setup.base.game.own.task_types.push(TaskType::Deduction));

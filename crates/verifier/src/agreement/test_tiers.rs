@@ -46,10 +46,15 @@ pub(super) fn passed_tiers(tiers: &[Option<usize>], passes: &[bool]) -> PassedTi
 mod tests {
     use super::*;
 
+    fn kills(rows: &[&str]) -> Vec<Vec<bool>> {
+        rows.iter().map(|row| row.chars().map(|one| one == '1').collect()).collect()
+    }
+
     #[test]
     fn tests_are_sorted_by_how_many_mutants_they_kill_and_whether_another_does() {
-        let kills = ["11100", "11000", "01000", "00011", "00000"];
-        let kills: Vec<Vec<bool>> = kills.iter().map(|row| row.chars().map(|one| one == '1').collect()).collect();
+        // Half is not most, and a quarter is enough for the medium tier; the last mutant is killed by no test.
+        assert_eq!(test_tiers(&kills(&["11000", "11000", "00110", "00100", "00010"])), [Some(1); 5]);
+        let kills = kills(&["11100", "11000", "01000", "00011", "00000"]);
         let tiers = test_tiers(&kills);
         assert_eq!(tiers, [Some(0), Some(1), Some(2), Some(3), None]);
         let passed = passed_tiers(&tiers, &[true, false, true, true, false]);

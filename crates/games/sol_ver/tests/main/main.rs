@@ -151,7 +151,7 @@ fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
     let gradient = LearningObjective::PolicyGradient;
     let unrewarded = "leave it out: this objective uses no rewards";
     let start = TrainFrom::Start;
-    let wrong: [(&str, SolVerConfig); 27] = [
+    let wrong: [(&str, SolVerConfig); 28] = [
         ("`format` is `chatty`", config().with(|c| c.shared.format = "chatty".to_owned())),
         ("`group_size` is `1`", config().with(|c| c.shared.group_size = 1)),
         ("`problems` is `0`", config().with(|c| c.own.problems = 0)),
@@ -178,6 +178,10 @@ fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
         (
             "`tiers.weights` is `[1.0, 1.0, 1.0, 1.0]`: leave `tiers` out",
             config().with(|c| c.own.tiers = tiers([1.0; 4], 5)),
+        ),
+        (
+            "`learn_from` is `successes`: use `advantages`",
+            gradient_config().with(|c| (c.own.tiers, c.shared.learn_from) = (tiers([1.0; 4], 5), LearnFrom::Successes)),
         ),
         ("`tiers.weights` is `[0.0, 0.0, 0.0, 0.0]`", gradient_config().with(|c| c.own.tiers = tiers([0.0; 4], 5))),
         ("`tiers.weights` is `-1`: use a number", gradient_config().with(|c| c.own.tiers = tiers([-1.0; 4], 5))),

@@ -5,7 +5,7 @@ use veriplay_learner::{
     Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, PpoClip, Preference, Rft, Spin, Tis,
 };
 
-use super::common::{batch, learner, pairs, with_loss, with_preference};
+use super::common::{batch, kl, learner, pairs, with_loss, with_preference};
 
 fn largest_difference(a: &[NamedTensor], b: &[NamedTensor]) -> f32 {
     let pairs = a.iter().zip(b).flat_map(|((_, a), (_, b))| a.iter().zip(b));
@@ -33,9 +33,9 @@ fn on_policy_the_clipped_surrogate_and_importance_sampling_are_the_policy_gradie
     }
 }
 
-/// Two samples of four tokens.
+/// Two samples of four tokens, of another policy.
 fn of_four_tokens(learner: &Learner) -> TrainBatch {
-    let mut batch = batch(learner, 0.0);
+    let mut batch = batch(learner, 0.3);
     batch.samples.retain(|sample| sample.response.len() == 4);
     assert_eq!(batch.samples.len(), 2);
     batch
@@ -58,13 +58,16 @@ fn advantages_of_tokens_are_added_to_the_weight_token_by_token() {
 
 #[test]
 fn equal_advantages_of_all_tokens_are_that_much_more_weight() {
-    for loss in [Loss::default(), PpoClip::default().into(), Tis::default().into()] {
-        let mut learner = learner(with_loss(loss));
+    let plain = [Loss::default(), PpoClip::default().into(), Tis::default().into()].map(with_loss);
+    let charged = LearnerOptions { kl: kl(KlEstimator::K1, KlPlace::Reward), ..with_loss(PpoClip::default()) };
+    for options in plain.into_iter().chain([charged]) {
+        let name = options.loss.name();
+        let mut learner = learner(options);
         let (mut of_tokens, mut of_samples) = (of_four_tokens(&learner), of_four_tokens(&learner));
         of_tokens.samples.iter_mut().for_each(|sample| sample.token_advantages = Some(vec![0.25; 4]));
         of_samples.samples.iter_mut().for_each(|sample| sample.weight += 0.25);
         let [one, other] = [&of_tokens, &of_samples].map(|batch| learner.named_gradients(batch).expect("gradients").1);
-        assert!(largest_difference(&one, &other) < 1e-5 * largest(&other), "{}", loss.name());
+        assert!(largest_difference(&one, &other) < 1e-5 * largest(&other), "{name}");
     }
 }
 

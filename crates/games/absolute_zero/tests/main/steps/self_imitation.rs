@@ -43,6 +43,18 @@ fn good_attempts_are_trained_on_again_with_their_old_log_probabilities_until_mos
     assert_eq!(samples(&step(&game, &mut state, 2, true)).len(), 0, "the newest groups are all right");
 }
 
+#[test]
+fn beside_fewer_attempts_of_its_own_a_step_takes_a_mean_over_the_earlier_ones() {
+    let (game, mut state) = (imitating(|_| {}), seeded(0..9));
+    step(&game, &mut state, 0, false);
+    let script = Script { answer: |_, sample| ["wrong", "lost", "lost", "lost"][sample], ..Script::fresh(1) };
+    let output = game.step(&context(&script.policy()), &mut state, 1).unwrap();
+    let solvers = samples(&output).iter().filter(|sample| sample.role == Some(Role::SOLVER));
+    let found: Vec<(f32, f32)> = solvers.map(|sample| (sample.weight, sample.scale)).collect();
+    // Beside twelve own attempts each of 24 counts half, with (1 − 0.25) times half of the coefficient.
+    assert_eq!(found, [(0.375, 0.5); 24]);
+}
+
 /// The divisor of the second step's loss.
 fn normalizer(game: &SelfPlay<Table>) -> f64 {
     let mut state = seeded(0..9);
@@ -86,4 +98,7 @@ fn it_is_refused_where_advantages_weigh_nothing() {
         let error = game(config).err().unwrap().to_string();
         assert!(error.starts_with(&format!("`learn_from` is `{name}`: use `advantages`")), "{error}");
     }
+    let config = config().with(|c| (c.shared.self_imitation, c.shared.solver_weight) = (own, 0.0));
+    let error = game(config).err().unwrap().to_string();
+    assert!(error.starts_with("`solver_weight` is `0`: use a weight above `0`"), "{error}");
 }
