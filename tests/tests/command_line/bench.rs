@@ -3,9 +3,10 @@
 use std::process::Output;
 
 use serde_json::{Value, json};
+use veriplay_tests::external::{report_skipped, report_without_npm};
 
 use super::verify::{Bench, completion, lines, task};
-use super::{Helper, ended, last_json, says, script, stdout, succeeded, veriplay};
+use super::{Helper, ended, last_json, says, script, stderr, stdout, succeeded, veriplay};
 
 /// The ways every machine with a `python3` has.
 const PEERS: [&str; 3] = ["subprocess", "fork", "pool"];
@@ -110,6 +111,39 @@ fn peers_are_swept_over_threads_into_all_files_and_their_wrong_results_are_count
     }
     let drawn = read("speeds.svg");
     assert!(drawn.starts_with("<svg") && drawn.contains("careless"), "{drawn}");
+}
+
+/// The peer has the file of the program and runs nothing.
+#[test]
+fn a_job_in_another_language_is_measured_beside_its_native_command() {
+    for (language, native) in [("javascript", "node"), ("typescript", "tsx"), ("cpp", "g++"), ("c", "gcc")] {
+        if language.starts_with('c') && std::env::var_os("VERIPLAY_TEST_CPP").is_none() {
+            report_skipped("VERIPLAY_TEST_CPP is not set");
+            continue;
+        }
+        let mut command = veriplay();
+        command.args(["bench", "--json", "--language", language, "--job", "contest", "--seconds", "0.05"]);
+        let output = command.args(["--threads", "2", "--peer", "idle=test -f {file}"]).output().expect("it starts");
+        if output.status.code() == Some(4) && stderr(&output).contains("npm pack") {
+            report_without_npm(&stderr(&output));
+            continue;
+        }
+        says(&stderr(&output), &["peer `idle` on `contest` (threads: 1)", "exit status: 0"]);
+        assert_eq!(output.status.code(), Some(7));
+        let report = last_json(&output);
+        assert_eq!(report["machine"]["image"], language);
+        for table in ["jobs", "all_cores"] {
+            let job = &report[table]["contest"];
+            check_cell(&job["veriplay"]);
+            assert!(job["veriplay"]["fuel"].as_u64() > Some(0), "{job}");
+            if report["absent"][native].is_null() {
+                check_cell(&job[native]);
+                assert!(job["ratio"][native].as_f64() > Some(0.0), "{job}");
+            } else {
+                assert!(report["install"][native].as_str().is_some_and(|how| how.contains(native)), "{report}");
+            }
+        }
+    }
 }
 
 /// Two attempts at a task, one of them right, and `bench` on them.

@@ -78,7 +78,11 @@ fn a_file_of_javascript_is_known_by_its_ending() {
     assert_eq!(stdout(&output), "1.4142135623730951\n");
     assert_eq!(stdout(&run(&["--call", "f", "--arguments", "3"])), "1.4142135623730951\n[3, None]\n");
     ended(&run(&["--image", "python"]), 10, &["SyntaxError"]);
-    fails(veriplay().args(["bench", "--image", "javascript"]), 2, &["its programs are not in Python"]);
+    fails(
+        veriplay().args(["bench", "--image", "javascript"]),
+        2,
+        &["its programs are not in the language of the jobs, `python`"],
+    );
 }
 
 #[test]

@@ -21,6 +21,7 @@ use veriplay_core::Language;
 use veriplay_corpus::{ORDINARY_LOOP, PROBLEM_FORMATS, built_in_cost_programs};
 use veriplay_lab::bench::cost::report::CostReport;
 use veriplay_lab::bench::cost::{self, CostBench};
+use veriplay_lab::bench::languages::{BenchLanguage, LANGUAGES, PYTHON};
 use veriplay_lab::bench::learner::{self, ModelShape};
 use veriplay_lab::bench::report::is_csv;
 use veriplay_lab::bench::worker::RoundError;
@@ -82,9 +83,14 @@ struct OutputArguments {
     fail_on_regression: bool,
 }
 
-/// The name of each job that `--job` takes.
+/// The name of each job that `--job` takes, in any language.
 fn job_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(jobs::all().map(|job| job.name).into_iter().chain([cost::NAME]))
+    let names: BTreeSet<&str> = LANGUAGES.into_iter().flat_map(jobs::all).map(|job| job.name).collect();
+    PossibleValuesParser::new(names.into_iter().chain([cost::NAME]))
+}
+
+fn language_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(LANGUAGES.map(|language| language.name))
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {
@@ -113,8 +119,11 @@ pub(super) struct Arguments {
     /// What is measured
     #[arg(value_enum, default_value = "sandbox")]
     subject: BenchSubject,
-    /// Only this job: `empty`, `assert-small`, `triplet` or `cpu-bound` [repeatable; default: all]; or `cost` by itself: what a
-    /// unit of fuel costs at worst, over the programs of task-corpus/cost
+    /// Language of the jobs, and of the baselines beside Veriplay [default: python]
+    #[arg(long, value_name = "NAME", value_parser = language_names())]
+    language: Option<String>,
+    /// Only this job: `empty`, `assert-small`, `triplet` or `cpu-bound`, in other languages than Python `empty`, `contest` or `cpu-bound`
+    /// [repeatable; default: all]; or `cost` by itself: what a unit of fuel costs at worst, over the programs of task-corpus/cost
     #[arg(long, value_name = "NAME", value_parser = job_names(), hide_possible_values = true)]
     job: Vec<String>,
     /// Seconds for each job of each baseline, without the warm-up [default: 2.5]
@@ -124,8 +133,8 @@ pub(super) struct Arguments {
     /// one number [default: one for each processor]
     #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = parse_threads)]
     threads: Vec<NonZeroUsize>,
-    /// Also measure a command, such as `mine='python3 {file}'`: each program is a file and a run of it, whose output is checked
-    /// [repeatable]
+    /// Also measure a command, such as `mine='python3 {file}'`: each program is a file of the language and a run of it, whose output is
+    /// checked [repeatable]
     #[arg(long, value_name = "NAME=COMMAND")]
     peer: Vec<PeerCommand>,
     /// Run N empty jobs instead, and report memory and descriptors before and after
@@ -155,8 +164,8 @@ pub(super) struct Arguments {
     /// Where guests run [default: thread]
     #[arg(long, value_enum)]
     workers: Option<Isolation>,
-    /// The image that guests run in: `python`, `python-numpy` or one of your own [default: python]
-    #[arg(long, value_name = "NAME", value_parser = image::parse_python_name)]
+    /// The image that guests run in: `python`, `python-numpy` or one of your own with Python [default: that of the language]
+    #[arg(long, value_name = "NAME", value_parser = image::parse_program_name)]
     image: Option<String>,
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -225,6 +234,12 @@ impl Arguments {
         self.workers.unwrap_or(Isolation::Thread)
     }
 
+    fn language(&self) -> &'static BenchLanguage {
+        let named = LANGUAGES.into_iter().find(|language| self.language.as_deref() == Some(language.name));
+        named.unwrap_or(&PYTHON)
+    }
+
+    /// The image of jobs in Python.
     fn open_image(&self) -> Result<Arc<Image>, Failure> {
         image::open(self.image.as_deref().unwrap_or(Python.image()))
     }
@@ -281,7 +296,7 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
     programs.retain(|program| wanted(&program.name));
     let image = args.open_image()?;
     let limits = image.default_limits();
-    let machine = Machine::of(find_python().ok().as_ref()).with_image(&image);
+    let machine = Machine::of(find_python().ok().as_ref()).with_image(image.name());
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, options, Isolation::Thread)?;
     let fuel = args.fuel.unwrap_or(limits.fuel / 5);
@@ -329,6 +344,7 @@ fn check(args: &Arguments) -> Result<(), Failure> {
     let measured = Measured::by(args);
     let hint = "omit it, or measure what it belongs to: see `bench --help`";
     refuse_ignored(&ignored_options(args, measured), measured.name(), hint)?;
+    check_image(args)?;
     // A measurement takes minutes, and its files come last.
     if let Some(path) = &args.output.csv {
         output_file(path)?;
@@ -341,8 +357,19 @@ fn check(args: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Refuses an image whose programs are in another language than the jobs.
+fn check_image(args: &Arguments) -> Result<(), Failure> {
+    let Some(name) = &args.image else { return Ok(()) };
+    let language = args.language();
+    if *name == language.name || (language.is_python() && image::parse_python_name(name).is_ok()) {
+        return Ok(());
+    }
+    let what = format!("`--image {name}`: its programs are not in the language of the jobs, `{}`", language.name);
+    Err(Failure::message(ExitCode::Usage, what).hint("omit it: `--language` alone names the language and its image"))
+}
+
 /// Each option, and whether it is given and would be ignored.
-fn ignored_options(args: &Arguments, measured: Measured) -> [(&'static str, bool); 29] {
+fn ignored_options(args: &Arguments, measured: Measured) -> [(&'static str, bool); 30] {
     use Measured::{Cost, Jobs, Learner, Profile, Serve, Soak, Workload};
     let Arguments { load, output, workload, .. } = args;
     let (jobs, table) = (measured == Jobs, matches!(measured, Jobs | Workload));
@@ -350,6 +377,7 @@ fn ignored_options(args: &Arguments, measured: Measured) -> [(&'static str, bool
     let profile = measured == Profile;
     let guests = table || matches!(measured, Soak(_));
     [
+        ("language", args.language.is_some() && !jobs),
         ("peer", !args.peer.is_empty() && !jobs),
         ("tasks", workload.tasks.is_some() && measured != Workload),
         ("csv", output.csv.is_some() && !table),

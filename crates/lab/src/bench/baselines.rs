@@ -1,5 +1,5 @@
-//! Veriplay and the baselines that it is compared with. To add a baseline, add a line to [`BASELINES`] and a branch to `baseline.py`, or write a
-//! [`Worker`].
+//! Veriplay and the baselines that it is compared with on jobs in Python. To add a baseline, add a line to [`BASELINES`] and a branch to
+//! `baseline.py`, or write a [`Worker`]. Those of other languages are commands of [`super::languages`].
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) struct Baseline {
 /// How to have those that are absent.
 pub(crate) const INSTALL: &str = "install CPython 3, so that `python3` is on the PATH";
 
-/// All baselines, in the order of reports.
+/// All baselines of Python, in the order of reports.
 pub(crate) const BASELINES: &[Baseline] = &[
     Baseline { name: "subprocess", open: |setting| Ok(Box::new(Subprocess::new(setting.python()?))) },
     Baseline { name: "fork", open: |setting| Ok(Box::new(Helper::start(setting.python()?, "fork")?)) },

@@ -1,7 +1,8 @@
-//! Peers of one's own: a command that runs one Python file, in any way it likes. Each program is a file and a run of the command.
+//! Commands that run one file of a language, in any way they like: peers of one's own, and the baselines of other languages than Python. Each
+//! program is a file and a run of the command.
 //!
 //! Every program prints a number of its own as its last act, and what the command prints is compared, so a peer that skips or caches programs
-//! is found out. Wrong results are counted and do not end the run: that a peer is wrong is a result, too.
+//! is found out. A peer's wrong results are counted and do not end the run: that a peer is wrong is a result, too.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -17,6 +18,7 @@ use veriplay_console::leftovers::{ProcessGroup, TemporaryFolder};
 
 use super::baselines::BASELINES;
 use super::jobs::{BenchJob, JobProgram};
+use super::languages::{BenchLanguage, LANGUAGES};
 use super::worker::{Round, RoundError, Worker, WrongResults, time_round};
 
 /// How long a run may take: many times what the longest job takes in a slow interpreter.
@@ -35,7 +37,7 @@ const RESERVED: &str = "ratio";
 pub struct PeerCommand {
     /// Its name in the report.
     pub name: String,
-    command: String,
+    pub(crate) command: String,
 }
 
 impl FromStr for PeerCommand {
@@ -47,7 +49,9 @@ impl FromStr for PeerCommand {
         if name.is_empty() || !name.chars().all(allowed) {
             return Err(format!("`{name}` is no name: letters, digits, `-`, `_` and `.` are allowed"));
         }
-        if name == RESERVED || BASELINES.iter().any(|baseline| baseline.name == name) {
+        let commands = LANGUAGES.iter().flat_map(|language| language.commands).map(|command| command.name);
+        let baselines = BASELINES.iter().map(|baseline| baseline.name).chain(commands);
+        if baselines.chain([RESERVED]).any(|taken| taken == name) {
             return Err(format!("the name `{name}` is taken"));
         }
         if !command.contains("{file}") {
@@ -59,24 +63,30 @@ impl FromStr for PeerCommand {
 
 pub(crate) struct CommandPeer {
     command: String,
+    language: &'static BenchLanguage,
+    /// Whether its wrong results are counted instead of ending the round.
+    counts_wrong: bool,
     folder: TemporaryFolder,
     serial: u64,
 }
 
 impl CommandPeer {
-    pub(crate) fn new(peer: &PeerCommand) -> Result<Self, String> {
+    pub(crate) fn new(command: &str, language: &'static BenchLanguage, counts_wrong: bool) -> Result<Self, String> {
         let folder = TemporaryFolder::new("veriplay-bench-");
         let folder = folder.map_err(|error| format!("no temporary directory for its programs: {error}"))?;
-        Ok(Self { command: peer.command.clone(), folder, serial: 0 })
+        Ok(Self { command: command.to_owned(), language, counts_wrong, folder, serial: 0 })
     }
 
-    /// Runs an empty program once: a command that cannot be started ends the benchmark before anything is measured.
+    /// Runs an empty program once: a command that cannot be started is found before anything is measured.
     ///
     /// # Errors
-    /// The shell cannot start it; with what it said.
+    /// The shell cannot start it, or it is no peer and fails; with what it said.
     pub(crate) fn check_command(&self) -> Result<(), String> {
         let ended = self.try_command().map_err(|error| error.to_string())?;
-        let failed = ended.filter(|(status, _)| status.code().is_some_and(|code| NOT_STARTED.contains(&code)));
+        let failed = ended.filter(|(status, _)| match self.counts_wrong {
+            true => status.code().is_some_and(|code| NOT_STARTED.contains(&code)),
+            false => !status.success(),
+        });
         failed.map_or(Ok(()), |(status, said)| {
             let said: String = said.trim().chars().take(SHOWN).collect();
             Err(format!("`{}` cannot be started, {status}: {said}", self.command))
@@ -85,10 +95,21 @@ impl CommandPeer {
 
     /// Runs an empty program: how it ended, and all that it printed.
     fn try_command(&self) -> io::Result<Option<(ExitStatus, String)>> {
-        let file = self.folder.path().join("program_0.py");
-        std::fs::write(&file, "pass\n")?;
-        let ended = run_command(&format!("{{ {}\n}} 2>&1", self.command), &file)?;
-        std::fs::remove_file(&file)?;
+        let empty = self.language.scripts.first().map_or("", |script| script.text);
+        self.run_program(&format!("{{ {}\n}} 2>&1", self.command), empty)
+    }
+
+    /// Runs a line on a file with a program. Nothing is left in the folder, such as what a compiler made of it.
+    fn run_program(&self, line: &str, program: &str) -> io::Result<Option<(ExitStatus, String)>> {
+        let file = self.folder.path().join(format!("program_{}.{}", self.serial, self.language.extension));
+        std::fs::write(&file, program)?;
+        let ended = run_command(line, &file)?;
+        for entry in std::fs::read_dir(self.folder.path())? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                std::fs::remove_file(entry.path())?;
+            }
+        }
         Ok(ended)
     }
 
@@ -105,12 +126,8 @@ impl CommandPeer {
     }
 
     fn step(&self, step: &JobProgram) -> io::Result<Option<String>> {
-        let (program, expected) = step.with_proof(self.serial);
-        let file = self.folder.path().join(format!("program_{}.py", self.serial));
-        std::fs::write(&file, &program)?;
-        let ended = run_command(&self.command, &file)?;
-        std::fs::remove_file(&file)?;
-        Ok(match ended {
+        let (program, expected) = step.with_proof(self.language, self.serial);
+        Ok(match self.run_program(&self.command, &program)? {
             Some((status, printed)) if status.success() && printed == expected => None,
             Some((status, printed)) => {
                 let shown: String = printed.chars().take(SHOWN).collect();
@@ -126,8 +143,10 @@ impl Worker for CommandPeer {
         let steps = work.steps();
         let mut wrong = WrongResults::default();
         let round = time_round(span, || {
-            if let Some(what) = self.run(&steps)? {
-                wrong.note(what);
+            match self.run(&steps)? {
+                Some(what) if self.counts_wrong => wrong.note(what),
+                Some(what) => return Err(RoundError::Wrong(what)),
+                None => {}
             }
             Ok(None)
         })?;
@@ -189,6 +208,7 @@ fn is_ready(source: &impl AsFd, deadline: Instant) -> io::Result<bool> {
 mod tests {
     use super::*;
     use crate::bench::jobs;
+    use crate::bench::languages::PYTHON;
 
     #[test]
     fn a_peer_is_a_name_and_a_command_with_a_file() {
@@ -200,6 +220,7 @@ mod tests {
             ("a,b=python3 {file}", "no name"),
             ("veriplay=python3 {file}", "is taken"),
             ("ratio=python3 {file}", "is taken"),
+            ("node=node {file}", "is taken"),
             ("mine=python3", "no `{file}`"),
         ] {
             let error = text.parse::<PeerCommand>().expect_err(text);
@@ -213,9 +234,8 @@ mod tests {
         for (command, what) in
             [("true {file}", "exit status: 0, \"\" instead of"), ("/no/such/command {file}", "exit status: 127")]
         {
-            let peer: PeerCommand = format!("mine={command}").parse().expect("it is a peer");
-            let mut worker = CommandPeer::new(&peer).expect("it starts");
-            for job in jobs::all() {
+            let mut worker = CommandPeer::new(command, &PYTHON, true).expect("it starts");
+            for job in jobs::all(&PYTHON) {
                 let round = worker.round(&job, Duration::ZERO).expect("a wrong result is no error");
                 assert_eq!((round.wrong.count, round.ns.len()), (1, 1));
                 assert!(round.wrong.first.as_ref().is_some_and(|first| first.contains(what)), "{:?}", round.wrong);
@@ -225,12 +245,12 @@ mod tests {
 
     #[test]
     fn a_command_that_cannot_be_started_is_found_before_the_measurement() {
-        let check = |command: &str| {
-            let peer: PeerCommand = format!("mine={command}").parse().expect("it is a peer");
-            CommandPeer::new(&peer).expect("it starts").check_command()
-        };
+        let check = |command: &str| CommandPeer::new(command, &PYTHON, true).expect("it starts").check_command();
         assert_eq!(check("true {file}"), Ok(()));
         assert_eq!(check("exit 3; {file}"), Ok(()), "a wrong result is for the measurement to count");
+        let old_compiler = CommandPeer::new("echo no such standard: {file} && exit 1", &PYTHON, false);
+        let error = old_compiler.expect("it starts").check_command().expect_err("it fails");
+        assert!(error.contains("no such standard"), "{error}");
         let error = check("/no/such/command {file}").expect_err("there is none");
         assert!(error.contains("127") && error.matches("/no/such/command").count() > 1, "{error}");
     }
@@ -258,9 +278,9 @@ mod tests {
     /// `sed` stands for an interpreter here: it prints what the last line of the program would.
     #[test]
     fn a_peer_that_prints_the_right_output_is_right_and_leaves_no_programs() {
-        let peer: PeerCommand = "mine=sed -n \"s/^print('\\(.*\\)')$/\\1/p\" {file}".parse().expect("it is a peer");
-        let mut worker = CommandPeer::new(&peer).expect("it starts");
-        let round = worker.round(&jobs::all()[0], Duration::ZERO).expect("it runs");
+        let sed = "sed -n \"s/^print('\\(.*\\)')$/\\1/p\" {file} | tee {file}.out";
+        let mut worker = CommandPeer::new(sed, &PYTHON, true).expect("it starts");
+        let round = worker.round(&jobs::all(&PYTHON)[0], Duration::ZERO).expect("it runs");
         assert_eq!(round.wrong, WrongResults::default());
         assert_eq!(std::fs::read_dir(worker.folder.path()).expect("it is there").count(), 0);
     }

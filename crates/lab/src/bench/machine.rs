@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Serialize;
-use veriplay_sandbox::Image;
 
 use veriplay_console::processors::processors;
 
@@ -45,8 +44,8 @@ impl Machine {
     }
 
     /// The same with the image that the guests run in.
-    pub fn with_image(self, image: &Image) -> Self {
-        Self { image: Some(image.name().to_owned()), ..self }
+    pub fn with_image(self, image: &str) -> Self {
+        Self { image: Some(image.to_owned()), ..self }
     }
 
     /// Runnable processes before the measurement, and the processors for them.

@@ -100,11 +100,12 @@ impl ProfiledJob {
 mod tests {
     use super::*;
     use crate::bench::jobs;
+    use crate::bench::languages::PYTHON;
     use veriplay_console::image;
 
     #[test]
     fn each_job_is_run_and_its_steps_are_told_apart() {
-        let works = jobs::named(&["empty".to_owned(), "triplet".to_owned()]).unwrap();
+        let works = jobs::named(&PYTHON, &["empty".to_owned(), "triplet".to_owned()]).unwrap();
         let span = Duration::from_millis(50);
         let quickstart: toml::Table = include_str!("../../../../configs/quickstart.toml").parse().unwrap();
         let gate = quickstart["gate"].clone().try_into().unwrap();

@@ -7,7 +7,7 @@ use serde::Serialize;
 use veriplay_console::progress::counted;
 use veriplay_core::SCHEMA_VERSION;
 
-use super::baselines::{INSTALL, VERIPLAY};
+use super::baselines::VERIPLAY;
 use super::compare::JobChange;
 use super::machine::Machine;
 use super::noise::Noise;
@@ -113,7 +113,7 @@ impl BenchReport {
                 .iter()
                 .map(|row| SweepStep { threads: row.threads, jobs: reports(measured, row.threads) })
                 .collect(),
-            install: context.absent.iter().map(|absent| (absent.name, INSTALL)).collect(),
+            install: context.absent.iter().map(|absent| (absent.name, absent.install)).collect(),
             absent: context.absent.into_iter().map(|absent| (absent.name, absent.why)).collect(),
             noise: Noise::new(measured, context.machine.load()),
             workload: context.workload,

@@ -1,13 +1,15 @@
 //! Runs all baselines in turn, round by round, and keeps what was measured.
 
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use veriplay_console::exit::{ExitCode, Failure};
 
-use super::baselines::{BASELINES, Baseline, BaselineSetting};
+use super::baselines::{BASELINES, Baseline, BaselineSetting, INSTALL, VERIPLAY};
 use super::command_peer::{CommandPeer, PeerCommand};
 use super::jobs::BenchJob;
+use super::languages::{BenchLanguage, NativeCommand};
+use super::programs::{ProgramSetting, VeriplayPrograms};
 use super::worker::{Round, RoundError, Worker, WrongResults};
 
 /// Rounds that count, after one warm-up round.
@@ -29,9 +31,11 @@ pub struct AbsentBaseline {
     pub name: &'static str,
     /// Why it could not start.
     pub why: String,
+    /// How to have it on this machine.
+    pub install: &'static str,
 }
 
-/// Starts `threads` workers of every available baseline.
+/// Starts `threads` workers of every available baseline of Python.
 pub fn open(setting: &BaselineSetting, threads: usize) -> (Vec<StartedBaseline>, Vec<AbsentBaseline>) {
     let (mut opened, mut absent) = (Vec::new(), Vec::new());
     for Baseline { name, open } in BASELINES {
@@ -40,20 +44,51 @@ pub fn open(setting: &BaselineSetting, threads: usize) -> (Vec<StartedBaseline>,
             Ok(workers) => {
                 opened.push(StartedBaseline { name: (*name).to_owned(), workers, counts_wrong: false });
             }
-            Err(why) => absent.push(AbsentBaseline { name, why }),
+            Err(why) => absent.push(AbsentBaseline { name, why, install: INSTALL }),
         }
     }
     (opened, absent)
 }
 
-/// Starts `threads` workers of a peer.
-pub fn open_peer(peer: &PeerCommand, threads: usize) -> Result<StartedBaseline, Failure> {
-    let fail = |code, why: String| Failure::message(code, format!("peer `{}`: {why}", peer.name));
-    let workers: Result<Vec<_>, String> = (0..threads).map(|_| CommandPeer::new(peer)).collect();
-    let workers = workers.map_err(|why| fail(ExitCode::Host, why))?;
-    workers.first().map_or(Ok(()), CommandPeer::check_command).map_err(|why| fail(ExitCode::Input, why))?;
-    let workers = workers.into_iter().map(|worker| Box::new(worker) as Box<dyn Worker>).collect();
+/// The same of another language: Veriplay, and the commands that this machine has.
+pub fn open_programs(setting: &Arc<ProgramSetting>, threads: usize) -> (Vec<StartedBaseline>, Vec<AbsentBaseline>) {
+    let (mut opened, mut absent) = (Vec::new(), Vec::new());
+    for NativeCommand { name, command, install } in setting.language.commands {
+        match start_command(command, setting.language, false, threads) {
+            Ok(workers) => {
+                opened.push(StartedBaseline { name: (*name).to_owned(), workers, counts_wrong: false });
+            }
+            Err((_, why)) => absent.push(AbsentBaseline { name, why, install }),
+        }
+    }
+    let own = |_| Box::new(VeriplayPrograms(Arc::clone(setting))) as Box<dyn Worker>;
+    let workers = (0..threads).map(own).collect();
+    opened.push(StartedBaseline { name: VERIPLAY.to_owned(), workers, counts_wrong: false });
+    (opened, absent)
+}
+
+/// Starts `threads` workers of a peer, which runs files of `language`.
+pub fn open_peer(
+    peer: &PeerCommand,
+    language: &'static BenchLanguage,
+    threads: usize,
+) -> Result<StartedBaseline, Failure> {
+    let workers = start_command(&peer.command, language, true, threads)
+        .map_err(|(code, why)| Failure::message(code, format!("peer `{}`: {why}", peer.name)))?;
     Ok(StartedBaseline { name: peer.name.clone(), workers, counts_wrong: true })
+}
+
+/// Starts `threads` workers of a command, and tries it once.
+fn start_command(
+    command: &str,
+    language: &'static BenchLanguage,
+    counts_wrong: bool,
+    threads: usize,
+) -> Result<Vec<Box<dyn Worker>>, (ExitCode, String)> {
+    let start = |_| CommandPeer::new(command, language, counts_wrong);
+    let workers = (0..threads).map(start).collect::<Result<Vec<_>, String>>().map_err(|why| (ExitCode::Host, why))?;
+    workers.first().map_or(Ok(()), CommandPeer::check_command).map_err(|why| (ExitCode::Input, why))?;
+    Ok(workers.into_iter().map(|worker| Box::new(worker) as Box<dyn Worker>).collect())
 }
 
 /// The measurements of one baseline on one job, over all rounds that count.
@@ -264,10 +299,13 @@ fn spread(values: &[f64]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use proptest::prelude::*;
 
     use super::*;
     use crate::bench::jobs;
+    use crate::bench::languages::{LANGUAGES, PYTHON};
 
     struct FixedWorker(fn(&BenchJob) -> Result<(), RoundError>);
 
@@ -293,14 +331,52 @@ mod tests {
 
     #[test]
     fn a_baseline_that_tells_right_from_wrong_passes_the_check() {
-        for work in jobs::all() {
+        for work in jobs::all(&PYTHON) {
             check(&mut baseline(honest), &work).unwrap();
+        }
+    }
+
+    /// By a native run of every job and its broken copy, on machines that have the compilers and interpreters.
+    #[test]
+    fn commands_of_other_languages_find_the_bug_in_the_broken_copies_of_their_jobs() {
+        for language in LANGUAGES {
+            for NativeCommand { name, command, install } in language.commands {
+                let workers = match start_command(command, language, false, 1) {
+                    Ok(workers) => workers,
+                    Err((_, why)) => {
+                        let _ = writeln!(std::io::stderr(), "SKIPPED jobs in {}: {why}; {install}", language.name);
+                        continue;
+                    }
+                };
+                let name = (*name).to_owned();
+                let mut native = [StartedBaseline { name, workers, counts_wrong: false }];
+                for work in jobs::all(language) {
+                    let wrong = check(&mut native, &work).unwrap_or_else(|failure| panic!("{failure}"));
+                    assert_eq!(wrong, [WrongResults::default()]);
+                }
+            }
+        }
+    }
+
+    /// A command that ends well without running anything: as a peer its results are counted, as a baseline they end the run.
+    #[test]
+    fn a_command_that_runs_nothing_is_found_out_in_every_language() {
+        for language in LANGUAGES {
+            for counts_wrong in [true, false] {
+                let workers = start_command("true {file}", language, counts_wrong, 1).unwrap();
+                let mut idle = [StartedBaseline { name: "idle".to_owned(), workers, counts_wrong }];
+                for work in jobs::all(language) {
+                    let checked = check(&mut idle, &work);
+                    assert_eq!(checked.as_ref().is_ok_and(|wrong| wrong[0].count == 1), counts_wrong, "{checked:?}");
+                    assert_eq!(checked.is_err(), !counts_wrong, "{checked:?}");
+                }
+            }
         }
     }
 
     #[test]
     fn baselines_that_accept_all_or_nothing_or_break_are_named() {
-        let work = &jobs::all()[1];
+        let work = &jobs::all(&PYTHON)[1];
         for says in [
             (|_| Ok(())) as fn(&BenchJob) -> Result<(), RoundError>,
             |_| Err(RoundError::Wrong("never".to_owned())),
@@ -316,7 +392,7 @@ mod tests {
     fn wrong_results_of_a_peer_are_counted_and_do_not_end_the_run() {
         let mut peers = baseline(|_| Ok(()));
         peers[0].counts_wrong = true;
-        let checked = check(&mut peers, &jobs::all()[0]).unwrap();
+        let checked = check(&mut peers, &jobs::all(&PYTHON)[0]).unwrap();
         assert_eq!((checked.len(), checked[0].count), (1, 1));
         assert!(checked[0].first.as_ref().unwrap().contains("broken copy"));
 
@@ -332,7 +408,7 @@ mod tests {
     fn a_wrong_result_in_the_middle_of_a_measurement_ends_it() {
         let result = measure(
             &mut baseline(|_| Err(RoundError::Wrong("x".to_owned()))),
-            &jobs::all()[0],
+            &jobs::all(&PYTHON)[0],
             &[1],
             Duration::ZERO,
             &|| (),
@@ -343,7 +419,7 @@ mod tests {
     #[test]
     fn rates_of_threads_add_up_and_the_warm_up_does_not_count() {
         let span = Duration::from_millis(2);
-        let table = measure(&mut baseline(honest), &jobs::all()[0], &[1, 2], span, &|| ()).unwrap();
+        let table = measure(&mut baseline(honest), &jobs::all(&PYTHON)[0], &[1, 2], span, &|| ()).unwrap();
         let (one, two) = (&table[0][0], &table[1][0]);
         assert_eq!((one.per_s.len(), one.us.len(), two.us.len()), (ROUNDS, ROUNDS, 2 * ROUNDS));
         assert_eq!(two.ratio(one), Some(2.0));

@@ -33,7 +33,7 @@ impl Veriplay {
     fn run(&mut self, work: &BenchJob) -> Result<u64, RoundError> {
         self.serial += 1;
         match &work.kind {
-            JobKind::Script(text) => self.script(numbered(text, self.serial)),
+            JobKind::Script { text, .. } => self.script(numbered(text, self.serial)),
             JobKind::Triplet { program, input, output, answer } => {
                 self.triplet(numbered(program, self.serial), input, output, answer)
             }

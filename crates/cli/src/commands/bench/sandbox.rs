@@ -11,15 +11,18 @@ use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::isolation;
 use veriplay_console::json_file::write_atomically;
 use veriplay_console::processors::processors;
+use veriplay_console::programs::{ProgramImage, ProgramSandbox};
 use veriplay_console::progress::{self, counted};
 use veriplay_corpus::problem_format;
 use veriplay_lab::bench::baselines::BaselineSetting;
 use veriplay_lab::bench::chart::svg;
 use veriplay_lab::bench::compare::{EarlierReport, JobChange};
 use veriplay_lab::bench::jobs::{self, BenchJob};
+use veriplay_lab::bench::languages::{BenchLanguage, PYTHON};
 use veriplay_lab::bench::profile::ProfileReport;
+use veriplay_lab::bench::programs::ProgramSetting;
 use veriplay_lab::bench::report::{BenchContext, BenchReport, csv, wrong_results};
-use veriplay_lab::bench::rounds::{self, MeasuredJob, ROUNDS, Samples, StartedBaseline, ThreadSamples};
+use veriplay_lab::bench::rounds::{self, AbsentBaseline, MeasuredJob, ROUNDS, Samples, StartedBaseline, ThreadSamples};
 use veriplay_lab::bench::worker::WrongResults;
 use veriplay_lab::bench::workload::{self, Workload, WorkloadFiles};
 use veriplay_lab::bench::{Machine, find_python};
@@ -58,10 +61,10 @@ pub(super) fn run(args: &Arguments) -> Result<(), Failure> {
 
 /// Measures where the time of the named jobs goes.
 pub(super) fn profile(args: &Arguments) -> Result<(), Failure> {
-    let works = jobs::named(&args.job)?;
+    let works = jobs::named(&PYTHON, &args.job)?;
     let span = Duration::from_secs_f64(args.seconds.unwrap_or(SECONDS));
     let image = args.open_image()?;
-    let machine = Machine::of(find_python().ok().as_ref()).with_image(&image);
+    let machine = Machine::of(find_python().ok().as_ref()).with_image(image.name());
     let report = ProfileReport::measure(image, quickstart_gate()?, &works, span, machine).map_err(failed_round)?;
     print(&report, args.json, || report.text())
 }
@@ -85,11 +88,45 @@ fn workload_files(args: &WorkloadArguments) -> Result<Option<WorkloadFiles<'_>>,
 fn setting(args: &Arguments, threads: usize) -> Result<(BaselineSetting, Machine), Failure> {
     let image = args.open_image()?;
     let python = find_python();
-    let machine = Machine::of(python.as_ref().ok()).with_image(&image);
+    let machine = Machine::of(python.as_ref().ok()).with_image(image.name());
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
     let sandbox = Arc::new(isolation::open_sandbox(image, options, args.isolation())?);
     let gate = quickstart_gate()?;
     Ok((BaselineSetting { python, sandbox, gate }, machine))
+}
+
+/// What the jobs of another language than Python run in.
+fn program_setting(
+    args: &Arguments,
+    language: &'static BenchLanguage,
+    threads: usize,
+) -> Result<(Arc<ProgramSetting>, Machine), Failure> {
+    let images = ProgramImage::open_all(&[language.name.to_owned()])?;
+    let limits = images[0].default_limits();
+    let machine = Machine::of(find_python().ok().as_ref()).with_image(language.name);
+    let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
+    let sandbox = ProgramSandbox::open(images, options, args.isolation())?;
+    Ok((Arc::new(ProgramSetting::new(language, sandbox, limits)), machine))
+}
+
+/// Starts `threads` workers of every baseline and peer.
+fn open_baselines(
+    args: &Arguments,
+    threads: usize,
+) -> Result<(Vec<StartedBaseline>, Vec<AbsentBaseline>, Machine), Failure> {
+    let language = args.language();
+    progress::say("starting the baselines");
+    let ((mut baselines, absent), machine) = if language.is_python() {
+        let (setting, machine) = setting(args, threads)?;
+        (rounds::open(&setting, threads), machine)
+    } else {
+        let (setting, machine) = program_setting(args, language, threads)?;
+        (rounds::open_programs(&setting, threads), machine)
+    };
+    for peer in &args.peer {
+        baselines.push(rounds::open_peer(peer, language, threads)?);
+    }
+    Ok((baselines, absent, machine))
 }
 
 /// The gate of `quickstart`, by which triplets are judged.
@@ -104,17 +141,12 @@ fn measure_jobs(
     threads: &[usize],
     earlier: Option<&EarlierReport>,
 ) -> Result<(Vec<MeasuredJob>, BenchContext), Failure> {
-    let works = jobs::named(&args.job)?;
+    let works = jobs::named(args.language(), &args.job)?;
     let names: Vec<&str> = works.iter().map(|work| work.name).collect();
     earlier.map_or(Ok(()), |earlier| earlier.check_jobs(&names, threads))?;
     let span = Duration::from_secs_f64(args.seconds.unwrap_or(SECONDS) / ROUNDS as f64);
     let most = threads.last().copied().unwrap_or(1);
-    let (setting, machine) = setting(args, most)?;
-    progress::say("starting the baselines");
-    let (mut baselines, absent) = rounds::open(&setting, most);
-    for peer in &args.peer {
-        baselines.push(rounds::open_peer(peer, most)?);
-    }
+    let (mut baselines, absent, machine) = open_baselines(args, most)?;
     let measured = measure(&mut baselines, &works, threads, span)?;
     let (rounds, round_seconds) = (ROUNDS, span.as_secs_f64());
     let context = BenchContext { rounds, round_seconds, absent, workload: None, comparison: None, machine };
