@@ -27,10 +27,10 @@ impl Limits {
     /// The fuel that may be asked for: up to 2^53, which is days of one core, and is exact in every JSON.
     pub const FUEL: RangeInclusive<u64> = 1..=1 << 53;
 
-    /// The fuel of a second of native CPython: 95 of 100 measured programs need less for it (`scripts/native-second`).
+    /// The fuel of a second, in every language: for a native one 97 of 100 measured programs in Python need less, and 88 of 100 in C++ (`scripts/native-second`).
     pub const FUEL_PER_SECOND: u64 = 60_000_000_000;
 
-    /// The fuel of a limit in seconds of native CPython. The error names the value, and the range.
+    /// The fuel of a limit in seconds. The error names the value, and the range.
     pub fn fuel_of_seconds(seconds: f64) -> Result<u64, String> {
         // Every whole number up to 2^53 is a double of its own.
         let most = (Self::FUEL.end() / Self::FUEL_PER_SECOND) as f64;

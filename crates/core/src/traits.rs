@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{
-    Digest, Job, LearnError, Limits, Outcome, PolicyError, PreferenceBatch, Prompt, Rollout, Sampling, Snapshot,
-    TrainBatch, Update, Value,
+    Digest, Job, LearnError, Outcome, PolicyError, PreferenceBatch, Prompt, Rollout, Sampling, Snapshot, TrainBatch,
+    Update, Value,
 };
 
 /// Runs one untrusted [`Job`]. Blocking, and callable from many threads.
@@ -163,11 +163,6 @@ pub trait Language: fmt::Debug + Sync {
     /// Whether a compiler reads a program before it runs, and reports what is wrong with it apart from the run.
     fn is_compiled(&self) -> bool {
         false
-    }
-
-    /// The wasm fuel that its programs get for a native second.
-    fn fuel_per_second(&self) -> u64 {
-        Limits::FUEL_PER_SECOND
     }
 
     /// Whether a word behind the fence of a block, in lower case, says that the block is of this language.

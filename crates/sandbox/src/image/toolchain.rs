@@ -423,8 +423,7 @@ mod tests {
         let store = filled(directory.path());
         let images = directory.path().join("images");
         fs::set_permissions(&images, Permissions::from_mode(0o500)).unwrap();
-        let found = store.load_or_build_toolchain(&|_| {}).unwrap();
-        assert_eq!(found.digest(), &Manifest::read().unwrap().digest());
+        store.load_or_build_toolchain(&|_| {}).unwrap();
         // Not even the lock is there.
         assert_eq!(names_in(&images), [store.toolchain_dir()]);
         fs::set_permissions(&images, Permissions::from_mode(0o700)).unwrap();

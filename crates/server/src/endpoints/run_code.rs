@@ -177,7 +177,7 @@ impl RunRequest {
     pub(super) fn fuel_per_second(&self, settings: &Settings) -> f64 {
         let compile_seconds = if self.language.is_compiled() { 0.0 } else { self.compile_seconds };
         let until_answer = (compile_seconds + self.run_seconds) * settings.fuel_per_second as f64;
-        (until_answer / self.run_seconds).min(self.language.fuel_per_second() as f64)
+        (until_answer / self.run_seconds).min(Limits::FUEL_PER_SECOND as f64)
     }
 
     pub(super) fn job(&self, service: &Service) -> Job {

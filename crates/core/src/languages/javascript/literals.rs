@@ -463,7 +463,7 @@ impl Entries {
             Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Bytes(_) => {
                 return Err("keys and members that are objects do not cross");
             }
-            Value::Float(number) if number == 0.0 => Value::int(0),
+            Value::Float(0.0) => Value::int(0),
             key => key,
         };
         match self.places.entry(key.python_key()) {
