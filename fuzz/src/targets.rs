@@ -2,6 +2,7 @@
 
 mod attempts;
 mod literals;
+mod module;
 mod patches;
 mod responses;
 mod tasks;
@@ -28,6 +29,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "channel_frames", run: fuzzing::channel_frames },
     Target { name: "image_archives", run: fuzzing::image_archives },
     Target { name: "literals", run: literals::run },
+    Target { name: "module", run: module::run },
     Target { name: "patches", run: patches::run },
     Target { name: "responses", run: responses::run },
     Target { name: "system_calls", run: fuzzing::system_calls },

@@ -16,8 +16,8 @@ enum Task {
     Check,
     /// Remove one defence of the sandbox's source at a time, and require that the isolation suite notices
     ///
-    /// Each sabotage is a patch in tests/sabotage that names the probes that must escape once it is applied. The patches are
-    /// applied to a copy of the tree under the target directory, never to the tree itself.
+    /// Each sabotage is a patch in tests/sabotage that names the probes that must escape once it is applied, and tests that must fail.
+    /// The patches are applied to a copy of the tree under the target directory, never to the tree itself.
     Sabotage {
         /// Only these sabotages [default: all]
         #[arg(value_name = "NAME")]
@@ -89,6 +89,10 @@ fn choose(all: Vec<Sabotage>, names: &[String]) -> anyhow::Result<Vec<Sabotage>>
 }
 
 fn format_list(sabotages: &[Sabotage]) -> String {
-    let line = |one: &Sabotage| format!("{:<22} {:>3} probes  {}\n", one.name, one.probes.len(), one.effect);
-    sabotages.iter().map(line).collect()
+    sabotages.iter().map(format_sabotage).collect()
+}
+
+fn format_sabotage(sabotage: &Sabotage) -> String {
+    let Sabotage { name, effect, probes, tests, .. } = sabotage;
+    format!("{name:<22} {:>3} probes {:>3} tests  {effect}\n", probes.len(), tests.len())
 }

@@ -1,22 +1,39 @@
 //! `probes CLASS/NAME…`: runs these probes in our own sandbox and prints, for each, its verdict, its name and the evidence in
 //! one line. `cargo xtask sabotage` builds it in a sabotaged tree: of all programs that run probes it is the quickest to build.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::Write;
 
 use anyhow::Context;
-use veriplay_corpus::probes::built_in_probes;
 use veriplay_corpus::probes::run::run_probe;
-use veriplay_sandbox::Image;
+use veriplay_corpus::probes::{Probe, ProbeLanguage};
+use veriplay_sandbox::{ImageSpec, ImageStore, default_cache_dir};
 use xtask::probes::InProcessSandboxes;
 
 fn main() -> anyhow::Result<()> {
-    let image = Image::python()?;
-    let (name, ours) = (image.name().to_owned(), InProcessSandboxes::new(image));
-    let all = built_in_probes("python").context("the image has probes")?;
+    // An image is opened for the first probe that attacks it: not everybody has what that of JavaScript is built with.
+    let mut images = BTreeMap::new();
     for id in std::env::args().skip(1) {
-        let probe = all.iter().find(|probe| probe.id() == id).with_context(|| format!("there is no probe `{id}`"))?;
-        let finding = run_probe(&ours, probe, &name);
+        let (image, probe) = find(&id).with_context(|| format!("there is no probe `{id}`"))?;
+        let ours = match images.entry(image) {
+            Entry::Occupied(opened) => opened.into_mut(),
+            Entry::Vacant(place) => place.insert(open(image)?),
+        };
+        let finding = run_probe(ours, &probe, image);
         writeln!(std::io::stdout(), "{} {id} {}", finding.verdict.word(), finding.evidence)?;
     }
     Ok(())
+}
+
+/// The probe of this id, and the name of the image that it attacks.
+fn find(id: &str) -> Option<(&'static str, Probe)> {
+    let found = |language: ProbeLanguage| language.probes().into_iter().find(|probe| probe.id() == id);
+    ProbeLanguage::ALL.into_iter().find_map(|language| Some((language.name(), found(language)?)))
+}
+
+fn open(image: &str) -> anyhow::Result<InProcessSandboxes> {
+    let store = ImageStore::open(&default_cache_dir()?)?;
+    let opened = store.load_or_build(&ImageSpec::builtin(image)?, &|_| {});
+    Ok(InProcessSandboxes::new(opened.with_context(|| format!("there is no image `{image}`"))?))
 }

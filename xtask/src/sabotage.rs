@@ -1,7 +1,8 @@
-//! A sabotage: a patch that removes one defence of the sandbox, and the probes that must escape once it is applied.
+//! A sabotage: a patch that removes one defence of the sandbox, the probes that must escape once it is applied, and the tests that must fail.
 //!
 //! Each is a file of `tests/sabotage`: a sentence on what it weakens, the line `Probes that must notice:`, one `- CLASS/NAME` a
-//! probe, and a unified diff of the sandbox's source. Hunks are found by their lines, wherever those have moved to.
+//! probe, the line `Tests that must notice:`, one `- path::of::test` a test of the sandbox, and a unified diff of the source of the sandbox or of its
+//! JavaScript image. Either list may be left out. Hunks are found by their lines, wherever those have moved to.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,8 +16,9 @@ pub const FOLDER: &str = "tests/sabotage";
 /// The sabotage that `--quick` runs: few probes, and the most important invariant.
 pub const QUICK: &str = "globals_kept";
 
-/// The line above the list of probes.
+/// The line above the list of probes, and that above the list of tests, which comes behind it.
 const PROBES: &str = "Probes that must notice:";
+const TESTS: &str = "Tests that must notice:";
 /// The most lines that a hunk may have moved.
 const MOVED_LINES: usize = 1000;
 
@@ -29,6 +31,8 @@ pub struct Sabotage {
     pub effect: String,
     /// The probes that must escape, as `CLASS/NAME`.
     pub probes: Vec<String>,
+    /// The tests of the sandbox that must fail, by their full names in its test binaries.
+    pub tests: Vec<String>,
     /// The change of the source.
     pub patch: Patch,
 }
@@ -55,17 +59,20 @@ impl Sabotage {
     /// Reads the text of a patch file.
     ///
     /// # Errors
-    /// When the sentence, the probes or the diff are missing, or the diff is malformed.
+    /// When the sentence, what must notice it or the diff are missing, or the diff is malformed.
     pub fn parse(name: &str, text: &str) -> anyhow::Result<Self> {
         let start = text.find("\n--- a/").context("there is no diff: no line begins with `--- a/`")? + 1;
-        let (effect, probes) = text[..start].split_once(PROBES).with_context(|| format!("no line `{PROBES}`"))?;
+        let (head, tests) = text[..start].split_once(TESTS).unwrap_or((&text[..start], ""));
+        let (effect, probes) = head.split_once(PROBES).unwrap_or((head, ""));
         let effect = effect.split_whitespace().collect::<Vec<_>>().join(" ");
-        let probes: Vec<String> =
-            probes.lines().filter_map(|line| line.strip_prefix("- ")).map(|id| id.trim().to_owned()).collect();
-        if effect.is_empty() || probes.is_empty() {
-            bail!("it must begin with a sentence on its effect, and name a probe as `- CLASS/NAME`");
+        let (probes, tests) = (list_items(probes), list_items(tests));
+        if effect.is_empty() || probes.is_empty() && tests.is_empty() {
+            bail!(
+                "it must begin with a sentence on its effect, and name under `{PROBES}` a probe as `- CLASS/NAME`, or under \
+                 `{TESTS}` a test as `- path::of::test`"
+            );
         }
-        Ok(Self { name: name.to_owned(), effect, probes, patch: Patch::parse(&text[start..])? })
+        Ok(Self { name: name.to_owned(), effect, probes, tests, patch: Patch::parse(&text[start..])? })
     }
 
     /// Applies the patch to the source at `root`; returns the new text of each changed file.
@@ -85,4 +92,8 @@ impl Sabotage {
         })?;
         edits.into_iter().map(|(path, text)| Ok((path, text.context("a sabotage deletes no file")?))).collect()
     }
+}
+
+fn list_items(text: &str) -> Vec<String> {
+    text.lines().filter_map(|line| line.strip_prefix("- ")).map(|item| item.trim().to_owned()).collect()
 }

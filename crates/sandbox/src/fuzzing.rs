@@ -2,10 +2,14 @@
 //!
 //! Only the fuzz crate enables this module. Each function panics when an invariant is violated.
 
+use std::sync::LazyLock;
+
 use veriplay_core::{CallResult, Value};
+use wasmtime::Engine;
 
 use crate::channel::Channel;
-use crate::{image, wasi, worker};
+use crate::image::engine::engine_for_modules;
+use crate::{image, program, wasi, worker};
 
 /// Runs the bytes as a sequence of system calls of a guest, with hostile pointers, lengths and descriptors.
 pub fn system_calls(bytes: &[u8]) {
@@ -26,6 +30,12 @@ pub fn cache_manifest(bytes: &[u8]) {
 /// Reads the bytes as the archive of an image.
 pub fn image_archives(bytes: &[u8]) {
     image::read_any_archive(bytes);
+}
+
+/// Checks, meters and compiles the bytes as the module of a job, and runs it twice.
+pub fn module(bytes: &[u8]) {
+    static ENGINE: LazyLock<Engine> = LazyLock::new(|| engine_for_modules().expect("an engine for modules"));
+    program::fuzzing::run_any_module(&ENGINE, bytes);
 }
 
 /// Reads the bytes as frames that a guest sends over the value channel, each after two bytes of length.

@@ -1,6 +1,8 @@
 //! A program that is a module of its own: compiled once, and run in a new instance for each job. An interactor is a second one.
 
 mod bounds;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 
 use veriplay_core::{CancellationToken, Exit, GuestError, Interaction, InteractionEnd, Interactor, Job, Outcome};
 use wasmtime::{Engine, ExternType, InstancePre, Memory, Module, Store};

@@ -8,11 +8,11 @@ use std::sync::OnceLock;
 
 use veriplay_corpus::probes::judge::Containment;
 use veriplay_corpus::probes::run::run_probes;
-use veriplay_corpus::probes::{CLASSES, Probe, built_in_probes};
+use veriplay_corpus::probes::{CLASSES, Probe, ProbeLanguage, built_in_probes};
 use veriplay_tests::{assert_none, python_image};
 use xtask::probes::InProcessSandboxes;
-use xtask::root;
 use xtask::sabotage::{QUICK, Sabotage, read_all};
+use xtask::{root, tracked_files};
 
 fn probes() -> &'static [Probe] {
     static PROBES: OnceLock<Vec<Probe>> = OnceLock::new();
@@ -44,16 +44,18 @@ fn sabotages() -> Vec<Sabotage> {
 
 #[test]
 fn every_sabotage_applies_to_the_sandbox_and_to_nothing_else() {
+    const SOURCES: [&str; 2] = ["crates/sandbox/src/", "sandboxes/javascript/"];
     for sabotage in sabotages() {
         let edits = sabotage.apply(&root()).unwrap_or_else(|error| panic!("{error:#}"));
-        let outside = edits.keys().find(|path| !path.starts_with("crates/sandbox/src/"));
+        let outside = edits.keys().find(|path| !SOURCES.iter().any(|folder| path.starts_with(folder)));
         assert!(outside.is_none() && !edits.is_empty(), "`{}` changes {outside:?}", sabotage.name);
     }
 }
 
 #[test]
 fn every_probe_that_a_sabotage_names_exists() {
-    let known: BTreeSet<String> = probes().iter().map(|probe| probe.id()).collect();
+    let known: BTreeSet<String> =
+        ProbeLanguage::ALL.into_iter().flat_map(ProbeLanguage::probes).map(|probe| probe.id()).collect();
     for sabotage in sabotages() {
         let named: BTreeSet<String> = sabotage.probes.iter().cloned().collect();
         assert_eq!(named.len(), sabotage.probes.len(), "`{}` names a probe twice", sabotage.name);
@@ -61,6 +63,25 @@ fn every_probe_that_a_sabotage_names_exists() {
         assert!(unknown.is_empty(), "`{}` names probes that do not exist: {unknown:?}", sabotage.name);
     }
     assert!(sabotages().iter().any(|sabotage| sabotage.name == QUICK), "`--quick` runs `{QUICK}`, which is not there");
+}
+
+#[test]
+fn every_test_that_a_sabotage_names_exists() {
+    let files = tracked_files(&root()).expect("git lists the files");
+    let of_sandbox =
+        files.iter().filter(|file| file.starts_with("crates/sandbox") && file.extension() == Some("rs".as_ref()));
+    let source: String =
+        of_sandbox.map(|file| std::fs::read_to_string(root().join(file)).expect("a file of the sandbox")).collect();
+    for sabotage in sabotages() {
+        for test in &sabotage.tests {
+            let name = test.rsplit("::").next().unwrap_or_default();
+            assert!(
+                source.contains(&format!("fn {name}()")),
+                "`{}` names a test that does not exist: {test}",
+                sabotage.name
+            );
+        }
+    }
 }
 
 /// What lets a probe out: a sabotage, or a plain `python3` in place of the sandbox.
@@ -73,13 +94,23 @@ fn every_probe_can_fail() {
 }
 
 #[test]
-fn a_sabotage_without_a_sentence_a_probe_or_a_diff_is_refused() {
-    const GOOD: &str = "It weakens.\n\nProbes that must notice:\n- cpu/loop\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
-    let sabotage = Sabotage::parse("x", GOOD).expect("it is whole");
-    assert_eq!((sabotage.effect.as_str(), sabotage.probes), ("It weakens.", vec!["cpu/loop".to_owned()]));
-    for part in ["It weakens.", "Probes that must notice:", "- cpu/loop", "--- a/x", "-a"] {
-        let text = GOOD.replace(part, "");
-        assert!(Sabotage::parse("x", &text).is_err(), "`{part}` is missing");
+fn a_sabotage_without_a_sentence_a_probe_or_test_or_a_diff_is_refused() {
+    const DIFF: &str = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
+    let (probes, tests) = ("Probes that must notice:\n- cpu/loop\n", "Tests that must notice:\n- a::b\n");
+    let parse = |lists: &str| Sabotage::parse("x", &format!("It weakens.\n\n{lists}\n{DIFF}")).expect("it is whole");
+    let both = parse(&format!("{probes}\n{tests}"));
+    assert_eq!(
+        (both.effect.as_str(), &both.probes[..], &both.tests[..]),
+        ("It weakens.", &["cpu/loop".to_owned()][..], &["a::b".to_owned()][..])
+    );
+    for (list, heading, item) in
+        [(probes, "Probes that must notice:", "- cpu/loop"), (tests, "Tests that must notice:", "- a::b")]
+    {
+        assert_eq!(parse(list).effect, "It weakens.");
+        let good = format!("It weakens.\n\n{list}\n{DIFF}");
+        for part in ["It weakens.", heading, item, "--- a/x", "-a"] {
+            assert!(Sabotage::parse("x", &good.replacen(part, "", 1)).is_err(), "`{part}` is missing");
+        }
     }
 }
 

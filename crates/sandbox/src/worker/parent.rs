@@ -472,7 +472,7 @@ fn is_ready_soon(socket: &UnixStream, events: libc::c_short) -> io::Result<bool>
 
 #[cfg(test)]
 mod tests {
-    use veriplay_core::{Callee, Preload};
+    use veriplay_core::{Callee, Compilation, Preload};
 
     use super::*;
 
@@ -508,6 +508,14 @@ mod tests {
         for (job, seconds) in [(job, 1), (preloaded, 2), (called, 4)] {
             assert_eq!(patience_for(&job), Some(GRACE + Duration::from_secs(seconds)));
         }
+    }
+
+    #[test]
+    fn what_compiling_took_is_not_a_workers_to_say() {
+        let claims = |compilation: Option<Compilation>| Outcome { compilation, ..Outcome::new(Exit::Returned) };
+        let job = Job::script("");
+        assert!(is_possible(&claims(None), &job));
+        assert!(!is_possible(&claims(Some(Compilation { fuel: 1, exceeded: None })), &job));
     }
 
     #[test]

@@ -248,6 +248,16 @@ fn a_program_ends_at_each_limit_and_harms_nobody() {
 }
 
 #[test]
+fn what_the_host_does_for_a_program_is_paid_for() {
+    let Some(sandbox) = sandbox() else { return };
+    // It sleeps for a thousand seconds, at most.
+    let sleeping = in_javascript(script("setTimeout(() => {}, 1_000_000)"));
+    let fuel = |sleep_fuel: u64| sandbox.execute(&Job { sleep_fuel, ..sleeping.clone() }).unwrap().fuel;
+    let paid = fuel(100_000) - fuel(0);
+    assert!((99_000_000..=100_000_000).contains(&paid), "{paid} units for 1,000 seconds at 100,000 each");
+}
+
+#[test]
 fn standard_input_and_files_are_read() {
     let Some(sandbox) = sandbox() else { return };
     let program =

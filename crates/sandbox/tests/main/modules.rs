@@ -321,6 +321,17 @@ fn a_worker_that_dies_as_it_starts_is_a_fault_of_the_host_and_as_it_compiles_one
 }
 
 #[test]
+fn a_worker_of_a_module_has_no_more_than_20_gib_of_addresses() {
+    let processes = ModuleSandbox::in_processes(SandboxOptions::fastest(), workers::program_named("bounded"));
+    assert_eq!(end_of(&processes.execute(&job(ECHO)).expect("a job")), "Returned");
+    let worker = *workers::workers("bounded").first().expect("it waits for further jobs of its module");
+    let limits = std::fs::read_to_string(format!("/proc/{worker}/limits")).expect("a process has limits");
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space")).expect("one is on addresses");
+    let most = line.split_whitespace().next().and_then(|most| most.parse::<u64>().ok());
+    assert!(most.is_some_and(|most| most <= 20 << 30), "{line}");
+}
+
+#[test]
 fn nothing_of_a_job_is_left_for_the_next_of_its_module() {
     let counts = job(r#"(func (export "_start")
         (i32.store8 (i32.const 100) (i32.add (i32.load8_u (i32.const 100)) (i32.const 49)))

@@ -15,16 +15,20 @@ pub(crate) fn program() -> WorkerProgram {
     WorkerProgram { program, arguments: Vec::new(), cache_dir: default_cache_dir().unwrap() }
 }
 
-/// A sandbox whose workers are known by `name`, which must be its own.
-pub(crate) fn processes(max_parallel: usize, name: &str) -> Sandbox {
-    let options = SandboxOptions { max_parallel, ..SandboxOptions::fastest() };
+/// The same program, whose processes are known by `name`.
+pub(crate) fn program_named(name: &str) -> WorkerProgram {
     let directory = tempfile::tempdir().unwrap();
     let link = directory.path().join(name);
     std::os::unix::fs::symlink(program().program, &link).unwrap();
-    let sandbox = Sandbox::in_processes(python(), options, WorkerProgram { program: link, ..program() }).unwrap();
-    // New workers are started as long as the sandbox lives, which in a test is to its end.
+    // New workers are started as long as a sandbox lives, which in a test is to its end.
     std::mem::forget(directory);
-    sandbox
+    WorkerProgram { program: link, ..program() }
+}
+
+/// A sandbox whose workers are known by `name`, which must be its own.
+pub(crate) fn processes(max_parallel: usize, name: &str) -> Sandbox {
+    let options = SandboxOptions { max_parallel, ..SandboxOptions::fastest() };
+    Sandbox::in_processes(python(), options, program_named(name)).unwrap()
 }
 
 #[test]
