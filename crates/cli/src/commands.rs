@@ -107,7 +107,6 @@ fn refuse_ignored(options: &[(&str, bool)], of: impl Display, hint: &str) -> Res
 macro_rules! commands {
     ($($variant:ident: $module:ident),* $(,)?) => {
         #[derive(Debug, Subcommand)]
-        #[expect(clippy::large_enum_variant, reason = "a process has one")]
         enum Command {
             $($variant($module::Arguments)),*
         }

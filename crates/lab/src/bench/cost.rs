@@ -122,9 +122,13 @@ impl CostBench<'_> {
         let text = program.program.clone();
         Ok(match program.job {
             CostJob::Script => TimedWork::Script(text),
-            CostJob::Call => TimedWork::Judged(text, wrong_call()),
-            CostJob::Output => TimedWork::Judged(self.run_for_output(program)?, wrong_answer(Predicted::Output)),
-            CostJob::Input => TimedWork::Judged(self.run_for_output(program)?, wrong_answer(Predicted::Input)),
+            CostJob::Call => TimedWork::Judged(text, Box::new(wrong_call())),
+            CostJob::Output => {
+                TimedWork::Judged(self.run_for_output(program)?, Box::new(wrong_answer(Predicted::Output)))
+            }
+            CostJob::Input => {
+                TimedWork::Judged(self.run_for_output(program)?, Box::new(wrong_answer(Predicted::Input)))
+            }
         })
     }
 
@@ -154,7 +158,7 @@ impl CostBench<'_> {
                 let outcome = outcome.map_err(|error| host_failure(&error))?;
                 Ok(TimedRun { seconds, fuel: outcome.fuel, end: run_end(&outcome.exit) })
             }
-            TimedWork::Judged(text, checks) => self.run_judged(text, checks.clone(), limits),
+            TimedWork::Judged(text, checks) => self.run_judged(text, (**checks).clone(), limits),
         }
     }
 
@@ -172,7 +176,7 @@ impl CostBench<'_> {
 enum TimedWork {
     Script(String),
     /// A program, or an answer, with the checks of it.
-    Judged(String, Checks),
+    Judged(String, Box<Checks>),
 }
 
 /// A check of a call of `f` that every program of the corpus fails.
