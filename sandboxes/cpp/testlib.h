@@ -1,5 +1,5 @@
-// The interface of Codeforces' testlib for checkers and interactors, written from its documentation. A program that includes "testlib.h" finds
-// this file unless it brings its own. There are no validators and generators, and `rnd` draws other numbers than theirs.
+// The interface of Codeforces' testlib for checkers and interactors. A program that includes "testlib.h" finds this file unless it brings its own.
+// There are no validators and generators, and `rnd` draws other numbers than theirs.
 //
 // How a checker ends: status 0 right, 1 wrong, 2 wrong format, 3 a failure of the checker or of the task, 7 points. Standard error begins with the
 // same in words.
