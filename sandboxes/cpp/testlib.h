@@ -464,10 +464,26 @@ struct InStream {
     double readStrictDouble(double least, double most, int least_digits, int most_digits, const std::string &what = "") {
         return readStrictReal(least, most, least_digits, most_digits, what);
     }
+    std::vector<double> readStrictReals(
+        int count, double least, double most, int least_digits, int most_digits, const std::string &what = "",
+        int first = 1
+    ) {
+        std::vector<double> all;
+        for (int at = 0; at < count; ++at) {
+            all.push_back(readStrictReal(least, most, least_digits, most_digits, item(what, first + at)));
+        }
+        return all;
+    }
+    std::vector<double> readStrictDoubles(
+        int count, double least, double most, int least_digits, int most_digits, const std::string &what = "",
+        int first = 1
+    ) {
+        return readStrictReals(count, least, most, least_digits, most_digits, what, first);
+    }
 
-// Several at once: `readInts(n)`, and with bounds `readInts(n, least, most, name, index of the first)`.
+// Several at once: `readInts(n, index of the first)`, and with bounds `readInts(n, least, most, name, index of the first)`.
 #define TESTLIB_SEVERAL(type, one, several)                                                                           \
-    std::vector<type> several(int count) {                                                                            \
+    std::vector<type> several(int count, int = 1) {                                                                   \
         std::vector<type> all;                                                                                        \
         for (int at = 0; at < count; ++at) all.push_back(one());                                                      \
         return all;                                                                                                   \
