@@ -1,5 +1,5 @@
-// The interface of Codeforces' testlib for checkers and interactors, written from its documentation. A program that includes "testlib.h" finds
-// this file unless it brings its own. There are no validators and generators, and `rnd` draws other numbers than theirs.
+// The interface of Codeforces' testlib for checkers and interactors. A program that includes "testlib.h" finds this file unless it brings its own.
+// There are no validators and generators, and `rnd` draws other numbers than theirs.
 //
 // How a checker ends: status 0 right, 1 wrong, 2 wrong format, 3 a failure of the checker or of the task, 7 points. Standard error begins with the
 // same in words.
@@ -139,13 +139,27 @@ inline std::vector<std::string> tokenize(const std::string &text, char separator
     return tokenize(text, std::string(1, separator));
 }
 
-/// What a whole word or line must match, as regular expressions have it.
+/// What a whole word or line must match: a regular expression without blanks, in which `.`, `$` and `^` are characters like others but for a `^`
+/// that begins a set.
 class pattern {
     std::string text;
     std::regex expression;
 
+    static std::string as_regex(const std::string &source) {
+        std::string all;
+        char last = 0;
+        for (size_t at = 0; at < source.size(); last = source[at++]) {
+            const char c = source[at];
+            if (c == SPACE) continue;
+            if (c == '.' || c == '$' || (c == '^' && last != '[')) all += '\\';
+            all += c;
+            if (c == '\\' && at + 1 < source.size()) all += source[++at];
+        }
+        return all;
+    }
+
 public:
-    pattern(const std::string &source) : text(source), expression(source) {}
+    pattern(const std::string &source) : text(source), expression(as_regex(source)) {}
     bool matches(const std::string &word) const { return std::regex_match(word, expression); }
     std::string src() const { return text; }
 };
@@ -189,8 +203,8 @@ template <class... T> void setName(const char *, T...) {}
 NORETURN inline void testlib_end(int status, const std::string &word, const std::string &message) {
     testlib_state.has_quit = true;
     std::string of_case;
-    if (testlib_state.test_case >= 0) of_case = testlib_text("test case %d: ", testlib_state.test_case);
-    std::fprintf(stderr, "%s %s%s\n", word.c_str(), of_case.c_str(), message.c_str());
+    if (testlib_state.test_case >= 0) of_case = testlib_text(" (test case %d)", testlib_state.test_case);
+    std::fprintf(stderr, "%s %s%s\n", word.c_str(), message.c_str(), of_case.c_str());
     if (tout.is_open()) tout.close();
     std::fflush(nullptr);
     std::exit(status);
@@ -280,7 +294,6 @@ struct InStream {
     std::string name;
     /// The next character, which was read but not taken; -2 where there is none.
     int next = -2;
-    bool has_read_end = false;
 
     void open(const std::string &path, TMode of_mode, const char *of_name) {
         file = std::fopen(path.c_str(), "rb"), mode = of_mode, name = of_name, next = -2;
@@ -305,7 +318,7 @@ struct InStream {
 
     void reset() {
         if (file) std::rewind(file);
-        next = -2, has_read_end = false;
+        next = -2;
     }
 
     int curChar() {
@@ -320,7 +333,17 @@ struct InStream {
     }
     void skipChar() { nextChar(); }
     bool eof() { return curChar() == EOFC; }
-    bool eoln() { return eof() || isEoln(curChar()); }
+    /// Whether the line ends here, or the file. Takes the end of the line, in which a CR stands before an LF alone.
+    bool eoln() {
+        if (curChar() == CR) {
+            const int behind = std::getc(file);
+            std::ungetc(behind, file);
+            if (behind == LF) skipChar();
+        }
+        if (curChar() != LF) return eof();
+        skipChar();
+        return true;
+    }
     void skipBlanks() {
         while (isBlanks(curChar())) skipChar();
     }
@@ -332,16 +355,10 @@ struct InStream {
         while (curChar() == SPACE || curChar() == TAB) skipChar();
         return eoln();
     }
-    /// Goes behind the end of the line.
-    void nextLine() {
-        while (!eoln()) skipChar();
-        take_eoln();
-    }
+    void nextLine() { readLine(); }
 
-    char readChar() {
-        if (eof()) quit(_unexpected_eof, "the file ends where a character was expected");
-        return char(nextChar());
-    }
+    /// The next character; behind the last one it is `char(EOFC)`, as testlib has it.
+    char readChar() { return char(nextChar()); }
     char readChar(char wanted) {
         const char found = readChar();
         if (found != wanted) quitf(_pe, "'%c' was expected, and found is '%c'", wanted, found);
@@ -378,13 +395,10 @@ struct InStream {
         word = readWord(pattern, what);
     }
 
-    /// The rest of the line, without its end. An empty file, and what is behind the last end of a line, is a line, once.
+    /// The rest of the line, without its end, which is taken. At the end of the file it is empty.
     std::string readLine() {
-        if (eof() && has_read_end) quit(_unexpected_eof, "the file ends where a line was expected");
-        has_read_end = eof();
         std::string line;
         while (!eoln()) line += char(nextChar());
-        take_eoln();
         return line;
     }
     std::string readString() { return readLine(); }
@@ -405,13 +419,10 @@ struct InStream {
     }
 
     void readEoln() {
-        seekEoln();
-        if (eof()) quit(_unexpected_eof, "the file ends where the end of a line was expected");
         if (!eoln()) quit(_pe, "the end of a line was expected");
-        take_eoln();
     }
     void readEof() {
-        if (!seekEof()) quit(_pe, "the end of the file was expected");
+        if (!eof()) quit(_pe, "the end of the file was expected");
     }
 
     int readInt() { return whole<int>(readWord()); }
@@ -440,8 +451,9 @@ struct InStream {
         const std::string word = readWord();
         const size_t point = word.find('.');
         const int digits = point == std::string::npos ? 0 : int(word.size() - point - 1);
-        const bool is_plain = word.find_first_not_of("-.0123456789") == std::string::npos;
-        if (!is_plain || digits < least_digits || digits > most_digits) {
+        const size_t first = word[0] == '-' ? 1 : 0;
+        const bool is_plain = word.find_first_not_of(".0123456789", first) == std::string::npos;
+        if (!is_plain || word.back() < '0' || digits < least_digits || digits > most_digits) {
             quitf(
                 _pe, "a number with %d to %d digits behind its point was expected, and found is '%s'", least_digits,
                 most_digits, compress(word).c_str()
@@ -452,10 +464,26 @@ struct InStream {
     double readStrictDouble(double least, double most, int least_digits, int most_digits, const std::string &what = "") {
         return readStrictReal(least, most, least_digits, most_digits, what);
     }
+    std::vector<double> readStrictReals(
+        int count, double least, double most, int least_digits, int most_digits, const std::string &what = "",
+        int first = 1
+    ) {
+        std::vector<double> all;
+        for (int at = 0; at < count; ++at) {
+            all.push_back(readStrictReal(least, most, least_digits, most_digits, item(what, first + at)));
+        }
+        return all;
+    }
+    std::vector<double> readStrictDoubles(
+        int count, double least, double most, int least_digits, int most_digits, const std::string &what = "",
+        int first = 1
+    ) {
+        return readStrictReals(count, least, most, least_digits, most_digits, what, first);
+    }
 
-// Several at once: `readInts(n)`, and with bounds `readInts(n, least, most, name, index of the first)`.
+// Several at once: `readInts(n, index of the first)`, and with bounds `readInts(n, least, most, name, index of the first)`.
 #define TESTLIB_SEVERAL(type, one, several)                                                                           \
-    std::vector<type> several(int count) {                                                                            \
+    std::vector<type> several(int count, int = 1) {                                                                   \
         std::vector<type> all;                                                                                        \
         for (int at = 0; at < count; ++at) all.push_back(one());                                                      \
         return all;                                                                                                   \
@@ -508,11 +536,6 @@ struct InStream {
     }
 
 private:
-    void take_eoln() {
-        if (curChar() == CR) skipChar();
-        if (curChar() == LF) skipChar();
-    }
-
     static std::string item(const std::string &what, int index) {
         return what.empty() ? what : what + "[" + std::to_string(index) + "]";
     }
@@ -539,7 +562,7 @@ private:
         const bool is_plain = word.find_first_not_of("+-.0123456789eE") == std::string::npos;
         char *end = nullptr;
         const double value = std::strtod(word.c_str(), &end);
-        if (!is_plain || *end || !std::isfinite(value)) {
+        if (!is_plain || *end) {
             quit(_pe, "a number was expected, and found is '" + compress(word) + "'");
         }
         return value;

@@ -12,7 +12,8 @@ use veriplay_eval::verdict_cache::VerdictCache;
 use veriplay_eval::{AttemptJudge, JudgedAttempt, PendingAttempt};
 use veriplay_sandbox::{Image, Sandbox};
 use veriplay_verifier::{
-    ChosenJudge, JudgeConditions, LoadedTask, TaskContext, TaskOverrides, check_checker_image, check_image, check_row,
+    ChosenJudge, JudgeConditions, LoadedTask, ProblemError, TaskContext, TaskOverrides, check_checker_image,
+    check_image, check_row,
 };
 
 use crate::judge::{Judge, JudgeFacts, JudgeOptions, OpenTask, TaskError, TaskSource};
@@ -150,7 +151,13 @@ impl ServedJudge {
         }
         // The row alone was fit when it was read; the judge that the request chose need not be.
         let task = LoadedTask::new(row).map_err(|error| unfit("judge", error.to_string()))?;
+        self.check_checker(task.row()).map_err(|error| unfit("judge", error.to_string()))?;
         Ok((lock(&self.tasks).insert(&key, Arc::new(task), kept.bytes), key))
+    }
+
+    /// Checks that the row's checker runs in the image of programs, which is the only one that attempts are judged in.
+    fn check_checker(&self, row: &ProblemRow) -> Result<(), ProblemError> {
+        check_checker_image(row, &self.facts.image, &[])
     }
 
     fn check_options(&self, options: &JudgeOptions) -> Result<(), TaskError> {
@@ -199,7 +206,7 @@ impl Judge for ServedJudge {
             field: "language".to_owned(),
             reason: format!("{error}; `veriplay verify` judges it by `--image`"),
         })?;
-        check_checker_image(&kept.row, &self.facts.image, &[])
+        self.check_checker(&kept.row)
             .map_err(|error| TaskError::Invalid { field: "checker_language".to_owned(), reason: error.to_string() })?;
         if let Err((limit, reason)) = self.facts.check_limits(&kept.row.limits().apply(self.facts.limits)) {
             return Err(TaskError::Invalid {

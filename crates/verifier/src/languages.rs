@@ -19,6 +19,11 @@ pub(crate) fn image_of(named: &str) -> Option<&'static str> {
     SCANNED.iter().find(|language| language.names()[0] == named).map(|language| language.image())
 }
 
+/// Whether the language of this name, which is its own, is compiled.
+pub(crate) fn is_compiled(named: &str) -> bool {
+    image_of(named).is_some_and(|image| language_in_image(image).is_compiled())
+}
+
 /// Whether the host reads programs in the language, and does not only scan them.
 #[must_use]
 pub fn is_python(language: &dyn Language) -> bool {

@@ -27,6 +27,7 @@ mod signature;
 mod spaces;
 pub mod sql;
 pub mod tasks;
+mod testlib;
 pub mod triplets;
 mod verifier;
 

@@ -25,7 +25,7 @@ use assertions::asserts_something;
 
 use crate::environments::{self, CodeRequest};
 use crate::judges::{Judge, JudgeContext, OutputKind, image_beside, judge_by_name, judge_names};
-use crate::languages::image_of;
+use crate::languages::{image_of, is_compiled};
 use crate::prelude::with_prelude;
 use crate::runner::on_all_cores;
 
@@ -144,8 +144,8 @@ fn check_language(problem: &Problem) -> Result<(), ProblemError> {
     match is_script && problem.prelude.is_empty() {
         true => Ok(()),
         false => Err(ProblemError(format!(
-            "`{task_id}` is of language `{named}`, whose programs are judged by `stdio` cases or `appended` tests, without a prelude, which is \
-             Python's, and an interactor in another language; leave these out"
+            "`{task_id}` is of language `{named}`; give it `stdio` cases or `appended` tests, no `prelude`, which is Python's, and no `interactor` \
+             but with an `interactor_language` that is compiled and the same"
         ))),
     }
 }
@@ -198,11 +198,10 @@ fn check_image_of(task_id: &str, language: Option<&str>, image: &str) -> Result<
 /// Checks that an interactor in another language than Python is one of testlib's, for programs in its language.
 fn check_interactor_language(problem: &Problem, checks: &StdioChecks) -> Result<(), ProblemError> {
     let Some(named) = &checks.interactor_language else { return Ok(()) };
-    let is_compiled = SCANNED.iter().any(|language| language.is_compiled() && language.names()[0] == named);
-    match is_compiled && checks.interactor.is_some() && problem.language.as_ref() == Some(named) {
+    match is_compiled(named) && checks.interactor.is_some() && problem.language.as_ref() == Some(named) {
         true => Ok(()),
         false => Err(ProblemError(format!(
-            "`{}` has the `interactor_language` `{named}`; an `interactor` may be in `cpp` or `c`, where the `language` of the task is the same",
+            "`{}` has the `interactor_language` `{named}`; give `cpp` or `c`, an `interactor` and the same `language`, or leave it out for Python",
             problem.task_id
         ))),
     }

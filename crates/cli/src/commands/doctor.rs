@@ -381,9 +381,9 @@ fn check_image(found: &FoundImage, has_cache: bool) -> Finding {
 fn check_toolchain(found: Result<bool, String>, dir: &Path) -> Finding {
     match found {
         Ok(true) => ok(format!("the toolchain is in `{}`", dir.display())),
-        Ok(false) => {
-            ok("no toolchain: the first program builds it in some minutes, or now `veriplay image build cpp`, by npm")
-        }
+        Ok(false) => ok(
+            "no toolchain: the first program in C++ or C builds it by npm in some minutes, or `veriplay image build cpp` now",
+        ),
         Err(damage) => warn(format!("{damage}; the next use builds it"), "run `veriplay image build cpp` now"),
     }
 }

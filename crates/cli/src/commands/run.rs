@@ -1,4 +1,4 @@
-//! `veriplay run`: one program in the sandbox: a file of Python, JavaScript, C++ or C, or a WebAssembly module.
+//! `veriplay run`: one program in the sandbox: a file of Python, JavaScript, TypeScript, C++ or C, or a WebAssembly module.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -20,11 +20,11 @@ use veriplay_core::{Entry, Execute, Job, Language, LimitKind, Limits, RunReport,
 use veriplay_python::Python;
 use veriplay_sandbox::{SandboxOptions, Toolchain};
 
-/// Run one file of Python, JavaScript, C++ or C, or one module for wasm32-wasip1, in the sandbox
+/// Run one file of Python, JavaScript, TypeScript, C++ or C, or one module for wasm32-wasip1, in the sandbox
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The program: C++ if it ends in `.cpp`, `.cc` or `.cxx`, C if in `.c`, JavaScript if in `.js`, `.cjs` or `.mjs`, or else Python or a
-    /// WebAssembly module; `-` is standard input
+    /// The program: C++ if it ends in `.cpp`, `.cc` or `.cxx`, C if in `.c`, JavaScript if in `.js`, `.cjs` or `.mjs`, TypeScript if in `.ts`,
+    /// `.cts` or `.mts`, or else Python or a WebAssembly module; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// A file that the program reads as its standard input; `-` is this command's

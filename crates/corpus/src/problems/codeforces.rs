@@ -5,7 +5,7 @@
 use veriplay_core::{Checks, Comparison, Language, Problem, ProblemRow, Value};
 
 use super::fields::{Fields, RowFault, shown};
-use super::row_options::required_language;
+use super::row_options::{is_python, required_language};
 use super::row_tests::through_files;
 use super::{ProblemFormat, ProblemStatement, RowInput, apps, test_cases};
 
@@ -29,7 +29,7 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, RowFault> {
 fn checker_language(fields: &Fields, checker: &str) -> Result<Option<String>, RowFault> {
     let word = match fields.text_or_empty("checker_language")?.trim() {
         "" if checker.lines().any(|line| line.trim_start().starts_with("#include")) => "cpp",
-        "" | "python" => return Ok(None),
+        word if word.is_empty() || is_python(word) => return Ok(None),
         word => word,
     };
     let language = required_language(fields, "checker_language", word)?;

@@ -45,7 +45,12 @@ pub(super) fn named_language(fields: &Fields) -> Option<&'static ScannedLanguage
 /// Whether the text of a row names Python.
 pub(super) fn names_python(text: &str) -> bool {
     let named = Fields::parse(text).ok().and_then(|fields| fields.text_or_empty(LANGUAGE).map(str::to_owned).ok());
-    named.is_some_and(|word| word.trim().to_ascii_lowercase().starts_with("python"))
+    named.is_some_and(|word| is_python(&word))
+}
+
+/// Whether a row calls Python by this word.
+pub(super) fn is_python(word: &str) -> bool {
+    word.trim().to_ascii_lowercase().starts_with("python")
 }
 
 /// Takes over the language of programs that read standard input. They do not get Python's imports.

@@ -108,7 +108,6 @@ int main(int argc, char *argv[]) {
 fn a_checker_of_testlibs_ends_by_the_status_of_its_verdict() {
     let Some(toolchain) = toolchain() else { return };
     let sandbox = CompiledSandbox::new(toolchain, SandboxOptions::fastest()).unwrap();
-    let names = ["input.txt", "output.txt", "answer.txt"];
     for (texts, status, told) in [
         (["7", " 3\n", "3"], None, "ok 3rd answer\n"),
         (["7", "7", "3"], None, "ok 7th answer\n"),
@@ -121,12 +120,50 @@ fn a_checker_of_testlibs_ends_by_the_status_of_its_verdict() {
         (["100", "3", "3"], Some(3), "FAIL 100 is no task\n"),
         (["7", "3", ""], Some(3), "FAIL the file ends where a word was expected (answer)\n"),
     ] {
-        let files = names.iter().zip(texts).map(|(name, text)| ((*name).to_owned(), text.into())).collect();
-        let arguments = names.map(str::to_owned).to_vec();
-        let (image, limits) = ("cpp".to_owned(), Toolchain::default_limits());
-        let outcome = sandbox.execute(&Job { image, limits, files, arguments, ..Job::script(CHECKER) }).unwrap();
+        let outcome = run_checker(&sandbox, CHECKER, texts);
         assert_eq!((outcome.exit_code, text(&outcome.stderr).as_str()), (status, told), "{texts:?}: {outcome:?}");
     }
+}
+
+/// A checker that reads two lines of numbers, a line with one, and a text.
+const LINES: &str = r#"#include "testlib.h"
+int main(int argc, char *argv[]) {
+    registerTestlibCmd(argc, argv);
+    std::string found;
+    for (int line = 0; line < 2; line++) {
+        while (!ouf.seekEoln()) found += ouf.readWord("[0-9]{1,3}.[0-9]") + " ";
+        found += "/";
+    }
+    ouf.readInt();
+    ouf.readEoln();
+    found += ouf.readLine();
+    quitf(_ok, "%s", found.c_str());
+}
+"#;
+
+#[test]
+fn a_checker_of_testlibs_takes_the_ends_of_lines_which_the_end_of_the_file_is_too() {
+    let Some(toolchain) = toolchain() else { return };
+    let sandbox = CompiledSandbox::new(toolchain, SandboxOptions::fastest()).unwrap();
+    for (output, status, told) in [
+        ("1.5 2.0 \r\n3.5\n7\nthe end", None, "ok 1.5 2.0 /3.5 /the end\n"),
+        ("\n\n7", None, "ok //\n"),
+        ("1x5\n\n7\n", Some(1), "wrong answer word '1x5' does not match '[0-9]{1,3}.[0-9]'\n"),
+        ("1.5\n2.5\n7 \n", Some(2), "wrong output format the end of a line was expected\n"),
+        ("1.5\n", Some(2), "wrong output format the file ends where a word was expected\n"),
+    ] {
+        let outcome = run_checker(&sandbox, LINES, ["", output, ""]);
+        assert_eq!((outcome.exit_code, text(&outcome.stderr).as_str()), (status, told), "{output:?}: {outcome:?}");
+    }
+}
+
+/// Runs a checker on the texts of an input, an output and an answer.
+fn run_checker(sandbox: &CompiledSandbox, checker: &str, texts: [&str; 3]) -> Outcome {
+    let names = ["input.txt", "output.txt", "answer.txt"];
+    let files = names.iter().zip(texts).map(|(name, text)| ((*name).to_owned(), text.into())).collect();
+    let arguments = names.map(str::to_owned).to_vec();
+    let (image, limits) = ("cpp".to_owned(), Toolchain::default_limits());
+    sandbox.execute(&Job { image, limits, files, arguments, ..Job::script(checker) }).unwrap()
 }
 
 /// An interactor that has a number, and takes ten questions.

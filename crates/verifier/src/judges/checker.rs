@@ -10,9 +10,9 @@
 //! solution_output.txt`, and all that it prints is a score, or a verdict in a word. The output is right if it gets
 //! the score that the expected output gets, which must be above 0, and the script ends by the same status.
 //!
-//! Or it is a program of testlib's in C++ or C (`checker_language`), in the image of that language: it is run as `checker input.txt output.txt
-//! answer.txt`, of which the second is the actual output, and decides by its status. 0 is right, and 1, 2, 4 and 8 are wrong. 7 gives points, which
-//! begin what it writes to standard error: they are right from those on that the expected output gets. 3 is a failure of the task's own.
+//! Or it is a checker written with testlib in C++ or C (`checker_language`), in the image of that language. It is run as `checker input.txt
+//! output.txt answer.txt`, where the second file is the actual output, and decides by exit status: 0 is right, and 1, 2, 4 and 8 are wrong. 7 gives
+//! points, with which standard error begins: the output is right if it gets at least as many as the expected one. 3 says that the task is broken.
 //!
 //! # Why
 //! Some questions have many right answers: any topological order, any shortest path. It runs in an instance of its own,
@@ -28,17 +28,17 @@
 //! `def check(input, expected, actual): return sorted(actual) == sorted(expected)` takes `[2, 1]` for `[1, 2]` and refuses
 //! `[1]`; for `None` it raises, and the attempt is wrong.
 
-mod testlib;
+mod exit_status;
 
 use veriplay_core::{Comparison, Dropped, Job, Language, Outcome, SCANNED, Value};
 use veriplay_python::Python;
 
 use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, quoted, strip, words};
-use crate::languages::image_of;
+use crate::languages::{image_of, is_compiled};
 use crate::prelude::with_arguments;
 use crate::runner::{NoValue, decode_call, job_failure};
 
-use testlib::decided_by_status;
+use exit_status::decided_by_status;
 
 pub(super) const CHECKER: Judge =
     Judge { check_options, values: Some(compare_call), texts: Some(compare_script), ..Judge::named("checker") };
@@ -49,10 +49,10 @@ fn check_options(comparison: &Comparison, kind: OutputKind) -> Result<(), &'stat
         Some(_) if comparison.checker_script.is_none() => {
             return Err("its `checker_language` is that of a `checker_script`; give one, or leave it out");
         }
-        Some(named) if !SCANNED.iter().any(|known| known.is_compiled() && known.names()[0] == named) => {
+        Some(named) if !is_compiled(named) => {
             return Err("its `checker_language` is not judged; give `cpp` or `c`, or leave it out for Python");
         }
-        None if has_headers => return Err("it has `checker_headers`, which a checker in `cpp` or `c` includes"),
+        None if has_headers => return Err("it has `checker_headers`; name the `checker_language`, or leave them out"),
         _ => {}
     }
     match (&comparison.checker, &comparison.checker_script) {

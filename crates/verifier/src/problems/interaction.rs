@@ -2,8 +2,9 @@
 //!
 //! It runs in an instance of its own, whose output is the program's input and whose input is the program's output, as
 //! `interactor.py input.txt correct_output.txt`. Status 0 accepts. Any other status, and an exception, refuses, and the last line of stderr says why.
-//! Where programs are compiled it is in their language, and one of testlib's: it runs as `interactor input.txt output.txt answer.txt`, where the
-//! second is its own to write. By the statuses 1, 2, 4 and 8 it refuses; by others it has not decided, and 3 is the task's fault, whoever talks with it.
+//! Where programs are compiled it is in their language and written with testlib. It runs as `interactor input.txt output.txt answer.txt`, where
+//! it may write the second file. It refuses by the statuses 1, 2, 4 and 8. The attempt is unjudgeable by 3, which says that the task is broken,
+//! and by 7, as nothing says how many points are all. By others it has not decided.
 //!
 //! The status is the interactor's own: the program reaches neither its files nor its process, and nothing is read from what either of them prints.
 //! An interactor that has not decided (it meets a limit, crashes or does not compile) is given a program that says nothing. Where it decides about
@@ -11,25 +12,20 @@
 //! fuel to read. Where it does not, the task is broken, and the attempt is unjudgeable.
 
 use veriplay_core::{
-    Dropped, Exit, Interaction, InteractionEnd, Interactor, Job, Language, Outcome, SCANNED, Status, StdioCase,
-    content_hash,
+    Dropped, Exit, Interaction, InteractionEnd, Interactor, Job, Outcome, Status, StdioCase, content_hash,
 };
 
 use crate::judges::JudgeContext;
+use crate::languages::language_in_image;
 use crate::prelude::with_arguments;
 use crate::runner::{job_failure, seed_from};
+use crate::testlib::{self, TestlibStatus, read_status};
 
 /// The files that an interactor is given: the input and the expected output.
 const FILES: [&str; 2] = ["input.txt", "correct_output.txt"];
 
-/// The arguments of one of testlib's.
-const TESTLIB_FILES: [&str; 3] = ["input.txt", "output.txt", "answer.txt"];
-
 /// A program in C++ and in C that says nothing.
 const SILENT: &str = "int main() { return 0; }";
-
-/// The status by which a program of testlib's says that the task is broken.
-const FAIL: i32 = 3;
 
 /// CPython's bound for digits, which the guest lifts: `int` of a long line takes more fuel than there is.
 const BOUND: &str = "sys.set_int_max_str_digits(4300)\n";
@@ -37,13 +33,13 @@ const BOUND: &str = "sys.set_int_max_str_digits(4300)\n";
 /// The interactor of one case.
 pub(super) fn interactor_of(context: &JudgeContext<'_>, source: &str, case: &StdioCase) -> Interactor {
     let is_compiled = is_compiled(context.image);
-    let [input, expected] = if is_compiled { [TESTLIB_FILES[0], TESTLIB_FILES[2]] } else { FILES };
+    let [input, expected] = if is_compiled { [testlib::FILES[0], testlib::FILES[2]] } else { FILES };
     let files = [(input, &case.stdin), (expected, &case.stdout)];
     Interactor {
         program: if is_compiled { source.to_owned() } else { with_arguments("interactor.py", &FILES, BOUND, source) },
         module: None,
         files: files.into_iter().map(|(path, text)| (path.to_owned(), text.clone().into_bytes())).collect(),
-        arguments: if is_compiled { TESTLIB_FILES.map(str::to_owned).to_vec() } else { Vec::new() },
+        arguments: if is_compiled { testlib::FILES.map(str::to_owned).to_vec() } else { Vec::new() },
         limits: context.limits,
         // The program has none of this, so it cannot predict what the interactor draws.
         seed: seed_from(&content_hash(&(source, case, context.seed))),
@@ -52,7 +48,7 @@ pub(super) fn interactor_of(context: &JudgeContext<'_>, source: &str, case: &Std
 
 /// Whether programs of the image of this name are compiled.
 fn is_compiled(image: &str) -> bool {
-    SCANNED.iter().any(|language| language.is_compiled() && language.image() == image)
+    language_in_image(image).is_compiled()
 }
 
 /// The failure of the program of `job`, with which an interactor talked; `None` where the interactor accepts it.
@@ -68,7 +64,7 @@ pub(super) fn failure_in(
         InteractionEnd::InteractorFailed if has_decided(job, interaction) => Some(refusal(&interaction.interactor)),
         InteractionEnd::InteractorFailed if has_failed(job, &interaction.interactor) => {
             let why = last_words(&interaction.interactor);
-            Some((Status::Unjudgeable, format!("the task's interactor says that it fails: {why}")))
+            Some((Status::Unjudgeable, format!("the task's interactor neither accepts nor refuses: {why}")))
         }
         InteractionEnd::InteractorFailed => Some(undecided(context, job, &interaction.interactor)?),
         InteractionEnd::Deadlock => {
@@ -82,9 +78,9 @@ pub(super) fn failure_in(
     })
 }
 
-/// Whether an interactor of testlib's says that the task is broken.
+/// Whether an interactor written with testlib says that the task is broken, or gives points.
 fn has_failed(job: &Job, interactor: &Outcome) -> bool {
-    is_compiled(&job.image) && interactor.exit == Exit::Raised && interactor.exit_code == Some(FAIL)
+    is_compiled(&job.image) && matches!(read_status(interactor), Some(TestlibStatus::Failed | TestlibStatus::Points))
 }
 
 /// The last line that a side wrote, cut.
@@ -97,8 +93,10 @@ fn last_line(output: &[u8]) -> String {
 /// Whether an interactor accepts or refuses.
 fn has_decided(job: &Job, interaction: &Interaction) -> bool {
     let interactor = &interaction.interactor;
+    if is_compiled(&job.image) {
+        return matches!(read_status(interactor), Some(TestlibStatus::Accepted | TestlibStatus::Refused));
+    }
     match interactor.exit {
-        Exit::Raised if is_compiled(&job.image) => matches!(interactor.exit_code, Some(1 | 2 | 4 | 8)),
         Exit::Returned | Exit::Raised => true,
         Exit::Trapped => interactor.exit_code.is_some(),
         Exit::CompileError | Exit::MissingEntry | Exit::Exceeded { .. } => false,

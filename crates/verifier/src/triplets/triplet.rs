@@ -9,6 +9,7 @@ use veriplay_core::{CallResult, Exit, IoPair, Outcome, Value};
 
 use super::gate::{ProposalGate, check_distinct, check_exit, check_repeats, guess_rate};
 use super::rules::{self, ProposalError};
+use crate::languages::is_python;
 use crate::probes::probes;
 use crate::runner::{Runner, decode_call, entry_job};
 
@@ -59,17 +60,19 @@ fn check_variety(gate: &ProposalGate, inputs: &[Vec<Value>], outputs: &[Value]) 
         return Err(ProposalError::refused(rules::PROBES, detail));
     }
     check_distinct(outputs, gate.probes.min_distinct_outputs)?;
-    if is_identity(inputs, outputs) {
+    // JavaScript returns several values as an array.
+    let several: fn(Vec<Value>) -> Value = if is_python(gate.language()) { Value::Tuple } else { Value::List };
+    if is_identity(inputs, outputs, several) {
         return Err(ProposalError::refused(rules::IDENTITY, "every output is what went in"));
     }
     Ok(())
 }
 
-/// Whether every output equals the argument at one position, or all arguments together.
-fn is_identity(inputs: &[Vec<Value>], outputs: &[Value]) -> bool {
+/// Whether every output equals the argument at one position, or all arguments together, which `several` makes one value.
+fn is_identity(inputs: &[Vec<Value>], outputs: &[Value], several: fn(Vec<Value>) -> Value) -> bool {
     let pairs = || inputs.iter().zip(outputs);
     let places = inputs.first().map_or(0, Vec::len);
     let one = |place: usize| pairs().all(|(input, output)| input.get(place).is_some_and(|own| own.python_eq(output)));
-    let all = || pairs().all(|(input, output)| output.python_eq(&Value::Tuple(input.clone())));
+    let all = || pairs().all(|(input, output)| output.python_eq(&several(input.clone())));
     (0..places).any(one) || all()
 }

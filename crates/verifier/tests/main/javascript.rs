@@ -55,6 +55,12 @@ fn a_program_that_differs_by_seed_is_refused() {
     assert_eq!(propose(&drawn, SQUARE).verdict.evidence.rule, rules::NONDETERMINISTIC);
 }
 
+#[test]
+fn an_array_of_the_arguments_is_what_went_in() {
+    let same = Table::default().with(SQUARE, |call| Gives::Value(Value::List(call.arguments.to_vec())));
+    assert_eq!(propose(&same, SQUARE).verdict.evidence.rule, rules::IDENTITY);
+}
+
 /// What becomes of a program that returns its argument under a key.
 fn refused_under(key: &'static str) -> String {
     let table = Table::default()

@@ -210,6 +210,7 @@ fn an_interactor_of_testlibs_decides_by_its_status() {
         (failed, status(1, "wrong answer 7"), status(8, ""), Status::WrongAnswer, "wrong answer 7"),
         (failed, status(8, "unexpected eof"), status(8, ""), Status::WrongAnswer, "unexpected eof"),
         (failed, status(3, "FAIL no task"), status(8, ""), Status::Unjudgeable, "FAIL no task"),
+        (failed, status(7, "points 1"), status(8, ""), Status::Unjudgeable, "points 1"),
         (failed, status(134, "terminate called"), status(8, ""), Status::WrongAnswer, "does not decide because of it"),
         (failed, status(134, "terminate called"), status(134, ""), Status::Unjudgeable, "does not decide"),
         (deadlock, status(0, ""), status(8, ""), Status::WrongAnswer, "`? 2`"),

@@ -281,7 +281,7 @@ impl<'a> Reader<'a> {
                 return Ok(());
             }
             '0' if !self.rest().starts_with(|c: char| c.is_ascii_digit()) => '\0',
-            '0'..='9' | '\n' | '\r' => return self.fail("it is no escape"),
+            '0'..='9' | '\n' | '\r' | '\u{2028}' | '\u{2029}' => return self.fail("it is no escape"),
             c => c,
         };
         push(units, c);
@@ -534,9 +534,10 @@ mod tests {
     fn what_is_computed_or_does_not_cross_is_no_literal() {
         for text in [
             "", "1 + 1", "f(1)", "x", "'a", "'a\nb'", "`${1}`", "'\\1'", "'\\uD83D'", "'\\u12'", "[1", "[,1]",
-            "[1,,2]", "{a}", "{a: 1", "{: 1}", "{__proto__: null}", "{'__proto__': 1}", "01", "1_000", "1.2.3", "0xg",
-            "1e", "-'a'", "--1", "+1", "new Date(0)", "new Map([1])", "new Set([[1]])", "new Set([1, true])",
-            "new Uint8Array([256])", "new Uint8Array([-1])", "(1)", "1;", "None", "/a/", "01n", "1, 2",
+            "[1,,2]", "'\\\u{2028}'", "{a}", "{a: 1", "{: 1}", "{__proto__: null}", "{'__proto__': 1}", "01", "1_000",
+            "1.2.3", "0xg", "1e", "-'a'", "--1", "+1", "new Date(0)", "new Map([1])", "new Set([[1]])",
+            "new Set([1, true])", "new Uint8Array([256])", "new Uint8Array([-1])", "(1)", "1;", "None", "/a/", "01n",
+            "1, 2",
         ] {
             assert!(JavaScriptLiterals.read(text).is_err(), "{text}");
         }

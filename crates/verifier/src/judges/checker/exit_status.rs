@@ -1,77 +1,76 @@
-//! Programs of testlib's, which decide by the status of their process.
+//! Checkers written with testlib, which decide by exit status.
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{Dropped, Exit, Job};
+use veriplay_core::{Dropped, Job};
 
 use super::{files, run_checker};
 use crate::judges::{JudgeContext, ScriptRun, quoted, words};
 use crate::runner::job_failure;
+use crate::testlib::{FILES, TestlibStatus, read_status};
 
-/// The files that a program of testlib's is given: the input, the actual output, the expected one.
-const TESTLIB_FILES: [&str; 3] = ["input.txt", "output.txt", "answer.txt"];
-
-/// What a program of testlib's says.
-enum Said {
+/// What a checker decides about an output.
+enum CheckerVerdict {
     Right,
     Wrong,
     Points(f64),
-    /// That it fails, and why.
-    Fails(String),
+    /// The checker or the task is broken, and why.
+    Failed(String),
 }
 
-/// Whether a program of testlib's takes the actual output for right, or why it does not decide. Where it decides about the expected output alone, the
-/// actual one is wrong.
+/// Whether the checker accepts the actual output, or why it does not decide. If it decides about the expected output only, the actual one is wrong.
 pub(super) fn decided_by_status(
     context: &mut JudgeContext<'_>,
     script: &str,
     run: &ScriptRun<'_>,
     actual: &str,
 ) -> Result<Result<bool, String>, Dropped> {
-    let points = match run_testlib(context, script, run, actual)? {
-        Ok(Said::Right) => return Ok(Ok(true)),
-        Ok(Said::Wrong) => return Ok(Ok(false)),
-        Ok(Said::Fails(why)) => return Ok(Err(why)),
-        Ok(Said::Points(points)) if points <= 0.0 => return Ok(Ok(false)),
-        Ok(Said::Points(points)) => Ok(points),
+    let points = match judge_output(context, script, run, actual)? {
+        Ok(CheckerVerdict::Right) => return Ok(Ok(true)),
+        Ok(CheckerVerdict::Wrong) => return Ok(Ok(false)),
+        Ok(CheckerVerdict::Failed(why)) => return Ok(Err(why)),
+        Ok(CheckerVerdict::Points(points)) if points <= 0.0 => return Ok(Ok(false)),
+        Ok(CheckerVerdict::Points(points)) => Ok(points),
         Err(undecided) => Err(undecided),
     };
-    let full = run_testlib(context, script, run, run.expected)?;
+    let full = judge_output(context, script, run, run.expected)?;
     Ok(match (points, full) {
-        (Ok(points), Ok(Said::Points(full))) if full > 0.0 => Ok(points >= full),
-        (Ok(_), Ok(Said::Right)) => Ok(false),
+        (Ok(points), Ok(CheckerVerdict::Points(full))) if full > 0.0 => Ok(points >= full),
+        (Ok(_), Ok(CheckerVerdict::Right)) => Ok(false),
         (Ok(_), _) => Err("it gives the expected output no points".to_owned()),
-        (Err(undecided), Ok(Said::Fails(_)) | Err(_)) => Err(undecided),
+        (Err(undecided), Ok(CheckerVerdict::Failed(_)) | Err(_)) => Err(undecided),
         (Err(_), Ok(_)) => Ok(false),
     })
 }
 
-/// Runs a program of testlib's. The inner error is why it has not come to its end.
-fn run_testlib(
+/// Runs the checker on an output. The inner error says why it did not decide.
+fn judge_output(
     context: &mut JudgeContext<'_>,
     script: &str,
     run: &ScriptRun<'_>,
-    actual: &str,
-) -> Result<Result<Said, String>, Dropped> {
-    let files = files(TESTLIB_FILES, [run.stdin, actual, run.expected]);
-    let arguments = TESTLIB_FILES.map(str::to_owned).to_vec();
+    output: &str,
+) -> Result<Result<CheckerVerdict, String>, Dropped> {
+    let files = files(FILES, [run.stdin, output, run.expected]);
+    let arguments = FILES.map(str::to_owned).to_vec();
     let program = with_headers(script, &run.comparison.checker_headers);
     let outcome = run_checker(context, run.comparison, Job { files, arguments, ..Job::script(program) })?;
-    let (status, told) = (outcome.exit_code.unwrap_or(0), String::from_utf8_lossy(&outcome.stderr));
-    Ok(match (&outcome.exit, status) {
-        (Exit::Returned, 0) => Ok(Said::Right),
-        (Exit::Raised, 1 | 2 | 4 | 8) => Ok(Said::Wrong),
-        (Exit::Raised, 3) => Ok(Said::Fails(format!("it says that it fails: {}", quoted(told.trim())))),
-        (Exit::Raised, 7) => read_points(&told).map(Said::Points),
-        _ => Err(job_failure(&outcome).map_or_else(|| format!("it ends by status {status}"), |(_, detail)| detail)),
+    let stderr = String::from_utf8_lossy(&outcome.stderr);
+    Ok(match read_status(&outcome) {
+        Some(TestlibStatus::Accepted) => Ok(CheckerVerdict::Right),
+        Some(TestlibStatus::Refused) => Ok(CheckerVerdict::Wrong),
+        Some(TestlibStatus::Failed) => {
+            Ok(CheckerVerdict::Failed(format!("it says that it fails: {}", quoted(stderr.trim()))))
+        }
+        Some(TestlibStatus::Points) => read_points(&stderr).map(CheckerVerdict::Points),
+        None => Err(job_failure(&outcome).map(|(_, detail)| detail).unwrap_or_default()),
     })
 }
 
-/// The points with which the program ends, behind the word for them.
-fn read_points(told: &str) -> Result<f64, String> {
-    let points = words(told).nth(1).filter(|_| words(told).next() == Some("points"));
+/// The points that standard error begins with, behind the word for them.
+fn read_points(stderr: &str) -> Result<f64, String> {
+    let points = words(stderr).nth(1).filter(|_| words(stderr).next() == Some("points"));
     let number = points.and_then(|word| word.parse::<f64>().ok()).filter(|points| points.is_finite());
-    number.ok_or_else(|| format!("it ends by the status for points, and tells none: {}", quoted(told)))
+    number.ok_or_else(|| format!("its exit status is that of points, and it prints none: {}", quoted(stderr)))
 }
 
 /// The program with these headers in the place of the first lines that include them, and without other such lines.

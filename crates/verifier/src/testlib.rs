@@ -1,0 +1,28 @@
+//! Checkers and interactors that are programs of testlib's: their arguments, and what their exit status says.
+
+use veriplay_core::{Exit, Outcome};
+
+/// The files that are their arguments: input, output and answer. An interactor writes the second.
+pub(crate) const FILES: [&str; 3] = ["input.txt", "output.txt", "answer.txt"];
+
+/// What an exit status says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TestlibStatus {
+    Accepted,
+    Refused,
+    /// The checker or the task is broken.
+    Failed,
+    /// Standard error has the points.
+    Points,
+}
+
+/// Reads the exit status; `None` where it is none of testlib's, or the program did not come to its end.
+pub(crate) fn read_status(outcome: &Outcome) -> Option<TestlibStatus> {
+    match (&outcome.exit, outcome.exit_code.unwrap_or(0)) {
+        (Exit::Returned, 0) => Some(TestlibStatus::Accepted),
+        (Exit::Raised, 1 | 2 | 4 | 8) => Some(TestlibStatus::Refused),
+        (Exit::Raised, 3) => Some(TestlibStatus::Failed),
+        (Exit::Raised, 7) => Some(TestlibStatus::Points),
+        _ => None,
+    }
+}
