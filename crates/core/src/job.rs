@@ -212,7 +212,7 @@ const fn is_default_sleep_fuel(fuel: &u64) -> bool {
 }
 
 impl Job {
-    /// Bytes of all arguments.
+    /// The most bytes that all arguments have together.
     pub const MOST_ARGUMENT_BYTES: usize = 4096;
 
     /// A script in the image `python`, with no input, no files, seed 0 and [`Limits::small`]. Set other fields by struct update.

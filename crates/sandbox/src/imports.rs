@@ -75,6 +75,7 @@ pub(crate) fn make_system_linker(engine: &wasmtime::Engine) -> wasmtime::Result<
         fd_prestat_get(fd: i32, out: i32) => |wasi, view| wasi.fd_prestat_get(view, fd, out);
         fd_prestat_dir_name(fd: i32, out: i32, len: i32) => |wasi, view| wasi.fd_prestat_dir_name(view, fd, out, len);
         fd_close(fd: i32) => |wasi, _| wasi.fd_close(fd);
+        fd_renumber(from: i32, to: i32) => |wasi, _| wasi.fd_renumber(from, to);
         fd_fdstat_get(fd: i32, out: i32) => |wasi, view| wasi.fd_fdstat_get(view, fd, out);
         fd_fdstat_set_flags(fd: i32, flags: i32) => |wasi, _| wasi.fd_fdstat_set_flags(fd, flags);
         fd_filestat_get(fd: i32, out: i32) => |wasi, view| wasi.fd_filestat_get(view, fd, out);
@@ -82,6 +83,9 @@ pub(crate) fn make_system_linker(engine: &wasmtime::Engine) -> wasmtime::Result<
         fd_filestat_set_times(fd: i32, atime: i64, mtime: i64, flags: i32) =>
             |wasi, _| wasi.fd_filestat_set_times(fd, atime, mtime, flags);
         fd_advise(fd: i32, _: i64, _: i64, _: i32) => |wasi, _| wasi.fd_no_effect(fd);
+        fd_fdstat_set_rights(fd: i32, _: i64, _: i64) => |wasi, _| wasi.fd_no_effect(fd);
+        fd_allocate(_: i32, _: i64, _: i64) => |_, _| Err(Errno::NOTSUP.into());
+        proc_raise(_: i32) => |_, _| Err(Errno::NOTSUP.into());
         fd_datasync(fd: i32) => |wasi, _| wasi.fd_no_effect(fd);
         fd_sync(fd: i32) => |wasi, _| wasi.fd_no_effect(fd);
 

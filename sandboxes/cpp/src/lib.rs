@@ -80,13 +80,13 @@ macro_rules! clang_c {
 /// An object that programs are linked with.
 #[derive(Debug, Clone, Copy)]
 pub struct Object {
-    /// Its file.
+    /// The file that programs are linked with.
     pub name: &'static str,
     /// The file of its source.
     pub source_name: &'static str,
-    /// The text of its source.
+    /// The text of its source file.
     pub source: &'static str,
-    /// What makes it.
+    /// The command that makes it of its source.
     pub make: Command,
 }
 

@@ -5,7 +5,7 @@ use super::path::OpenFlags;
 use super::view::MemoryView;
 use super::{ProcessStrings, Wasi};
 
-pub(crate) const CALLS: u8 = 30;
+pub(crate) const CALLS: u8 = 31;
 
 /// The call of number `which`, with `n` and `l` where it takes numbers.
 pub(crate) fn call_by_number(
@@ -46,6 +46,7 @@ pub(crate) fn call_by_number(
         26 => wasi.path_remove_directory(view, n[0], (n[1], n[2])),
         27 => wasi.path_unlink_file(view, n[0], (n[1], n[2])),
         28 => wasi.path_rename(view, (n[0], (n[1], n[2])), (n[3], (n[4], n[5]))),
-        _ => wasi.path_readlink(view, n[0], (n[1], n[2])),
+        29 => wasi.path_readlink(view, n[0], (n[1], n[2])),
+        _ => wasi.fd_renumber(n[0], n[1]),
     }
 }

@@ -18,6 +18,7 @@ impl Errno {
     pub(crate) const NOTDIR: Errno = Errno(54);
     pub(crate) const NOTEMPTY: Errno = Errno(55);
     pub(crate) const NOTSOCK: Errno = Errno(57);
+    pub(crate) const NOTSUP: Errno = Errno(58);
     pub(crate) const PERM: Errno = Errno(63);
     pub(crate) const ROFS: Errno = Errno(69);
     pub(crate) const SPIPE: Errno = Errno(70);

@@ -44,6 +44,25 @@ impl Wasi {
 
     pub(crate) fn fd_close(&mut self, fd: i32) -> SyscallResult {
         let closed = self.fds.close(fd)?;
+        self.let_go(fd, closed)
+    }
+
+    /// Gives what is open as `from` the number `to`, where what is open is closed.
+    pub(crate) fn fd_renumber(&mut self, from: i32, to: i32) -> SyscallResult {
+        self.fds.get(from)?;
+        self.fds.get(to)?;
+        if from == PREOPEN || to == PREOPEN {
+            return Err(Errno::NOTSUP.into());
+        }
+        if from == to {
+            return Ok(());
+        }
+        let moved = self.fds.close(from)?;
+        let closed = std::mem::replace(self.fds.get_mut(to)?, moved);
+        self.let_go(to, closed)
+    }
+
+    fn let_go(&mut self, fd: i32, closed: Fd) -> SyscallResult {
         match (closed, &self.stdout.pipe) {
             (Fd::File { node, .. } | Fd::Dir(node), _) if fd != PREOPEN => Ok(self.tree.close_node(node)?),
             (Fd::Stdout, Some(pipe)) => {

@@ -429,6 +429,24 @@ fn a_shortened_file_gives_its_room_back() {
 }
 
 #[test]
+fn a_descriptor_takes_the_number_of_another_and_closes_what_was_there() {
+    let mut guest = TestGuest::new();
+    let (one, other) = (guest.open("/tmp/one", CREATE, READ | WRITE), guest.open("/tmp/other", CREATE, WRITE));
+    let (one, other) = (one.unwrap(), other.unwrap());
+    guest.call(|wasi, _| wasi.fd_filestat_set_size(one, 3)).unwrap();
+    guest.call(|wasi, _| wasi.fd_renumber(one, other)).unwrap();
+    assert_eq!(guest.read(other, 9).unwrap(), [0; 3]);
+    guest.call(|wasi, _| wasi.fd_renumber(other, other)).unwrap();
+    // As `freopen` puts a file in the place of standard input.
+    guest.call(|wasi, _| wasi.fd_renumber(other, 0)).unwrap();
+    for (from, to, why) in
+        [(one, 0, Errno::BADF), (0, other, Errno::BADF), (0, 3, Errno::NOTSUP), (3, 0, Errno::NOTSUP)]
+    {
+        assert_eq!(errno(guest.call(|wasi, _| wasi.fd_renumber(from, to))), why, "{from} {to}");
+    }
+}
+
+#[test]
 fn renaming_a_directory_costs_by_its_depth_and_not_by_what_is_in_it() {
     let mut guest = TestGuest::new();
     guest.mkdir("/tmp/few");

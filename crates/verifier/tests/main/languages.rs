@@ -144,7 +144,7 @@ fn checks_that_need_python_are_refused_in_other_languages() {
             of_language("cpp", calls_problem(&[("1", "1")], Comparison::by("exact"))),
             "`stdio` cases or `appended` tests",
         ),
-        (Problem { prelude: "import math".to_owned(), ..of_language("cpp", script) }, "a prelude"),
+        (Problem { prelude: "import math".to_owned(), ..of_language("cpp", script) }, "no `prelude`"),
         (Problem { language: None, ..appended("cpp", false) }, "no `language`"),
         (empty, "no checks"),
     ] {
