@@ -16,7 +16,7 @@ pub struct LimitArguments {
     /// Wasm fuel of each job, about one unit an instruction, such as `1e9` [default: the task's, else the image's]
     #[arg(long, value_name = "N", value_parser = parse_fuel)]
     pub fuel: Option<u64>,
-    /// Seconds of native CPython in place of `--fuel`: 6e10 units each
+    /// Seconds in place of `--fuel`: 6e10 units each, in every language
     #[arg(long, value_name = "N", value_parser = parse_seconds, conflicts_with = "fuel")]
     pub seconds: Option<u64>,
     /// Linear memory of each job in MiB, the interpreter's own share included

@@ -87,7 +87,7 @@ impl Limits {
         }
     }
 
-    /// For a task of a public set, as the image `python` has it: 6 s of native CPython ([`Self::FUEL_PER_SECOND`]), 256 MiB of memory, 4 MiB of
+    /// For a task of a public set, as the image `python` has it: 6 s ([`Self::FUEL_PER_SECOND`]), 256 MiB of memory, 4 MiB of
     /// output, 16 MiB of files, a deadline of an hour.
     pub const fn large() -> Self {
         Self {
@@ -102,7 +102,7 @@ impl Limits {
 
 /// Limits that a task or a request states. Those that it does not state are the defaults of whoever judges.
 ///
-/// In JSON any of the fields may stand alone, and `seconds` of native CPython in place of `fuel`.
+/// In JSON any of the fields may stand alone, and `seconds` ([`Limits::FUEL_PER_SECOND`]) in place of `fuel`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Option<LimitFields>")]
 pub struct LimitOverrides {

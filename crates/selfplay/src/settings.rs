@@ -1,6 +1,9 @@
 //! The settings of `[game]`: those that every game has, declared once, and what a value may be.
 
+mod checks;
 mod reader;
+mod self_imitation;
+mod temperature_search;
 
 use std::collections::BTreeMap;
 
@@ -8,9 +11,12 @@ use serde::de::{self, MapAccess};
 use serde::{Deserialize, Serialize};
 use veriplay_core::Role;
 
+pub use checks::{ConfigError, check_counts, check_name, check_numbers, check_positive, invalid_value};
+pub use self_imitation::SelfImitationSettings;
+pub use temperature_search::TemperatureSearch;
+
 use crate::advantages::AdvantageEstimator;
 use crate::metrics::LEAST_SAMPLES;
-use crate::play::PlayError;
 use crate::rollout::Part;
 use crate::{advantages, curricula, external, intrinsic, proposer_factor, rewards};
 
@@ -378,16 +384,7 @@ impl SharedSettings {
                 "use a weight above `0`, by which attempts are trained on again, or leave `self_imitation` out";
             return Err(invalid_value("solver_weight", self.solver_weight, allowed));
         }
-        check_counts(&[
-            ("self_imitation.capacity", own.capacity, 1, 1 << 20),
-            ("self_imitation.max_age", own.max_age, 1, 1 << 30),
-            ("self_imitation.baseline_groups", own.baseline_groups, 1, 1 << 20),
-            ("self_imitation.warmup_steps", own.warmup_steps, 1, 1 << 30),
-        ])?;
-        check_numbers(&[
-            ("self_imitation.min_advantage", own.min_advantage, 0.0, 1_000.0),
-            ("self_imitation.coefficient", own.coefficient, 0.001, 1_000.0),
-        ])
+        own.check()
     }
 
     /// Refuses credit where solvers have no advantages that it adds to: alone, privileged credit makes training collapse, and what else is learned
@@ -498,80 +495,6 @@ pub struct RoleSettings {
     pub max_tokens: Option<usize>,
 }
 
-/// Rounds of steps, at the beginning of which temperatures are compared.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TemperatureSearch {
-    /// The temperatures that it chooses among.
-    pub temperatures: Vec<f64>,
-    /// How many steps a round has.
-    pub every: u64,
-    /// How many of them, the first ones, try all temperatures.
-    pub measured_steps: u64,
-    /// How many different right answers to a task are enough.
-    pub right_answers: u32,
-}
-
-impl TemperatureSearch {
-    /// Refuses a search that has nothing to choose, or no step in which it chooses or uses its choice.
-    fn check(&self) -> Result<(), ConfigError> {
-        let Self { temperatures, every, measured_steps, right_answers } = self;
-        let is_repeated = |place: usize| temperatures[..place].contains(&temperatures[place]);
-        if temperatures.len() < 2 || (1..temperatures.len()).any(is_repeated) {
-            let allowed = "name two or more temperatures, each once";
-            return Err(invalid_value("temperature_search.temperatures", format!("{temperatures:?}"), allowed));
-        }
-        for temperature in temperatures {
-            check_numbers(&[("temperature_search.temperatures", *temperature, 0.0, 10.0)])?;
-        }
-        if *measured_steps == 0 || measured_steps >= every {
-            let allowed = format!("use at least `1` and less than `every`, which is `{every}`");
-            return Err(invalid_value("temperature_search.measured_steps", measured_steps, allowed));
-        }
-        check_positive(&[("temperature_search.right_answers", u64::from(*right_answers))])
-    }
-}
-
-/// Which attempts later steps train on again, and how much ([`crate::self_imitation`]).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SelfImitationSettings {
-    /// The most attempts that are kept, the newest.
-    pub capacity: usize,
-    /// The most steps that an attempt is kept for.
-    pub max_age: usize,
-    /// Attempts with an advantage above this are kept.
-    pub min_advantage: f64,
-    /// The newest group means of a kind of task that the median is over.
-    pub baseline_groups: usize,
-    /// Multiplies the advantages of earlier attempts.
-    pub coefficient: f64,
-    /// The step in which the coefficient, which rises from 0 along half a cosine, has its value.
-    pub warmup_steps: usize,
-}
-
-impl Default for SelfImitationSettings {
-    /// Values from the configurations of SPEAR.
-    fn default() -> Self {
-        Self {
-            capacity: 2_048,
-            max_age: 10,
-            min_advantage: 1.0,
-            baseline_groups: 10_240,
-            coefficient: 1.0,
-            warmup_steps: 100,
-        }
-    }
-}
-
-impl SelfImitationSettings {
-    /// The coefficient in step `step`.
-    pub(crate) fn coefficient_at(&self, step: u64) -> f64 {
-        let done = (step as f64 / self.warmup_steps as f64).min(1.0);
-        self.coefficient * (1.0 - (std::f64::consts::PI * done).cos()) / 2.0
-    }
-}
-
 /// A stretch of steps in which some roles learn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -652,66 +575,4 @@ pub enum ZeroAdvantage {
     Drop,
     /// They stay, for losses with a KL term or an entropy bonus.
     Keep,
-}
-
-/// A setting with an invalid value.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}` is `{value}`: {allowed}")]
-pub struct ConfigError {
-    /// The key, as a path from the table that was checked.
-    pub key: String,
-    /// The value it has.
-    pub value: String,
-    /// What it may be, and what to do.
-    pub allowed: String,
-}
-
-/// The error that `key` has this value.
-pub fn invalid_value(key: &'static str, value: impl ToString, allowed: impl Into<String>) -> ConfigError {
-    ConfigError { key: key.to_owned(), value: value.to_string(), allowed: allowed.into() }
-}
-
-impl ConfigError {
-    /// The same error as of the table around `table`.
-    #[must_use]
-    pub fn within(self, table: &str) -> Self {
-        Self { key: format!("{table}.{}", self.key), ..self }
-    }
-}
-
-impl From<ConfigError> for PlayError {
-    fn from(error: ConfigError) -> Self {
-        Self::Setup(error.to_string())
-    }
-}
-
-/// Checks that a key has one of these names.
-pub fn check_name(key: &'static str, value: &str, names: &[&str]) -> Result<(), ConfigError> {
-    if names.contains(&value) {
-        return Ok(());
-    }
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    Err(invalid_value(key, value, format!("use one of {}", names.join(", "))))
-}
-
-/// Checks keys with their values, each against the least and the most that it may be.
-pub fn check_counts(counts: &[(&'static str, usize, usize, usize)]) -> Result<(), ConfigError> {
-    let wrong = counts.iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
-    wrong.map_or(Ok(()), |(key, value, least, most)| {
-        Err(invalid_value(key, value, format!("use a whole number from `{least}` to `{most}`")))
-    })
-}
-
-/// As [`check_counts`].
-pub fn check_numbers(numbers: &[(&'static str, f64, f64, f64)]) -> Result<(), ConfigError> {
-    let wrong = numbers.iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
-    wrong.map_or(Ok(()), |(key, value, least, most)| {
-        Err(invalid_value(key, value, format!("use a number from `{least}` to `{most}`")))
-    })
-}
-
-/// Checks keys whose values may not be 0.
-pub fn check_positive(values: &[(&'static str, u64)]) -> Result<(), ConfigError> {
-    let zero = values.iter().find(|(_, value)| *value == 0);
-    zero.map_or(Ok(()), |(key, value)| Err(invalid_value(key, value, "use at least `1`")))
 }

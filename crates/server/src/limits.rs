@@ -11,7 +11,7 @@ use crate::problem::Problem;
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LimitsRequest {
-    /// Seconds of native CPython, which become fuel; in place of `fuel`.
+    /// Seconds, which become fuel: 6e10 units each; in place of `fuel`.
     #[serde(default)]
     seconds: Option<f64>,
     /// Wasm fuel.

@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sandbox = Sandbox::python()?;
     let image = sandbox.image();
     let conditions = JudgeConditions::new(image.digest().clone(), image.default_limits());
-    // 2 s of native CPython for each job, in fuel: the same on every machine.
+    // 2 s for each job, in fuel: the same on every machine.
     let limits = Limits::large().with_fuel(2 * Limits::FUEL_PER_SECOND);
     let verifier = Verifier::new(&sandbox, image.name(), conditions).with_limits(limits);
     let two_threads = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;

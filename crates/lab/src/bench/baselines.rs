@@ -3,6 +3,7 @@
 
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,8 @@ pub struct BaselineSetting {
     pub sandbox: Arc<Sandbox>,
     /// By which Veriplay's workers judge triplets.
     pub gate: ProposalGate,
+    /// The number of the next program of Veriplay's workers. A text that one of them has run would not be compiled again.
+    pub serial: Arc<AtomicU64>,
 }
 
 pub(crate) struct Baseline {
@@ -45,7 +48,10 @@ pub(crate) const BASELINES: &[Baseline] = &[
     Baseline { name: "pool", open: |setting| Ok(Box::new(Helper::start(setting.python()?, "pool")?)) },
     Baseline {
         name: VERIPLAY,
-        open: |setting| Ok(Box::new(Veriplay::new(Arc::clone(&setting.sandbox), setting.gate.clone()))),
+        open: |setting| {
+            let (sandbox, serial) = (Arc::clone(&setting.sandbox), Arc::clone(&setting.serial));
+            Ok(Box::new(Veriplay::new(sandbox, setting.gate.clone(), serial)))
+        },
     },
 ];
 

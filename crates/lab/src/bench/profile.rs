@@ -52,7 +52,7 @@ impl ProfileReport {
     ) -> Result<Self, RoundError> {
         let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
         let (sandbox, profiler) = Sandbox::profiled(image, options);
-        let mut worker = Veriplay::new(Arc::new(sandbox), gate);
+        let mut worker = Veriplay::new(Arc::new(sandbox), gate, Arc::default());
         let mut jobs = Vec::with_capacity(works.len());
         for work in works {
             worker.round(work, WARM_UP)?;

@@ -1,6 +1,7 @@
 //! Veriplay in the benchmark: the sandbox with a fresh state for every job and fuel on; for a triplet the verifier's gate and judge.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use veriplay_core::{
@@ -19,23 +20,23 @@ pub(crate) struct Veriplay {
     sandbox: Arc<Sandbox>,
     gate: ProposalGate,
     limits: Limits,
-    serial: u64,
+    serial: Arc<AtomicU64>,
 }
 
 impl Veriplay {
-    /// A caller that judges triplets by `gate`, in the sandbox's image.
-    pub(crate) fn new(sandbox: Arc<Sandbox>, gate: ProposalGate) -> Self {
+    /// A caller that judges triplets by `gate`, in the sandbox's image. Its programs are numbered by `serial`, which all workers share.
+    pub(crate) fn new(sandbox: Arc<Sandbox>, gate: ProposalGate, serial: Arc<AtomicU64>) -> Self {
         let limits = Limits { fuel: FUEL, ..sandbox.image().default_limits() };
         let gate = ProposalGate { image: sandbox.image().name().to_owned(), ..gate };
-        Self { sandbox, gate, limits, serial: 0 }
+        Self { sandbox, gate, limits, serial }
     }
 
-    fn run(&mut self, work: &BenchJob) -> Result<u64, RoundError> {
-        self.serial += 1;
+    fn run(&self, work: &BenchJob) -> Result<u64, RoundError> {
+        let serial = self.serial.fetch_add(1, Ordering::Relaxed);
         match &work.kind {
-            JobKind::Script { text, .. } => self.script(numbered(text, self.serial)),
+            JobKind::Script { text, .. } => self.script(numbered(text, serial)),
             JobKind::Triplet { program, input, output, answer } => {
-                self.triplet(numbered(program, self.serial), input, output, answer)
+                self.triplet(numbered(program, serial), serial, input, output, answer)
             }
         }
     }
@@ -49,7 +50,7 @@ impl Veriplay {
     }
 
     /// Judges the proposal by the gate, which runs it twice on its input and on similar ones, then one answer to its task.
-    fn triplet(&self, program: String, input: &str, output: &str, answer: &str) -> Result<u64, RoundError> {
+    fn triplet(&self, program: String, seed: u64, input: &str, output: &str, answer: &str) -> Result<u64, RoundError> {
         let input = arguments(input)?;
         let proposal = Proposal::Triplet { task_type: TaskType::Abduction, program, input };
         let (attempt, provenance) = (Attempt::Proposal(proposal), Provenance::Seed);
@@ -63,13 +64,8 @@ impl Veriplay {
             return Err(RoundError::Wrong(format!("`{}` instead of `{output}`", pair.output)));
         }
         let attempt = Attempt::Arguments(arguments(answer)?);
-        let request = AnswerRequest {
-            task: &task,
-            attempt: &attempt,
-            image: &self.gate.image,
-            seed: self.serial,
-            judge_shown: true,
-        };
+        let request =
+            AnswerRequest { task: &task, attempt: &attempt, image: &self.gate.image, seed, judge_shown: true };
         let verdict = judge_answer(&*self.sandbox, &request).map_err(dropped)?;
         match verdict.status {
             Status::Accepted => Ok(judged.verdict.evidence.fuel + verdict.evidence.fuel),

@@ -172,7 +172,7 @@ impl RunRequest {
         Self { language, code, stdin, compile_seconds, run_seconds, memory_mib, files, fetch }
     }
 
-    /// The fuel of a second of `run_timeout`: that of a native second, and at most what one core burns while the client waits. A compiler has
+    /// The fuel of a second of `run_timeout`: that of any second of a limit, and at most what one core burns while the client waits. A compiler has
     /// `compile_timeout` for itself.
     pub(super) fn fuel_per_second(&self, settings: &Settings) -> f64 {
         let compile_seconds = if self.language.is_compiled() { 0.0 } else { self.compile_seconds };

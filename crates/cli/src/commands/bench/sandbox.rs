@@ -92,7 +92,7 @@ fn setting(args: &Arguments, threads: usize) -> Result<(BaselineSetting, Machine
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
     let sandbox = Arc::new(isolation::open_sandbox(image, options, args.isolation())?);
     let gate = quickstart_gate()?;
-    Ok((BaselineSetting { python, sandbox, gate }, machine))
+    Ok((BaselineSetting { python, sandbox, gate, serial: Arc::default() }, machine))
 }
 
 /// What the jobs of another language than Python run in.
