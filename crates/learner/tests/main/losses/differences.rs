@@ -3,8 +3,8 @@
 
 use veriplay_core::{PreferenceBatch, PreferencePair, Sample, TrainBatch};
 use veriplay_learner::{
-    Copg, Cream, Dpo, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, Nft, PolicyGradient, PpoClip,
-    Prdp, Preference, Rft, Scpo, Sft, Spin, Sppo, Tis,
+    Cispo, Copg, Cream, Dpo, Gspo, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, Nft,
+    PolicyGradient, PpoClip, Prdp, Preference, Rft, Scpo, Sft, Spin, Sppo, Tis,
 };
 
 use super::common::{batch, kl, learner, pairs, with_loss, with_preference};
@@ -120,6 +120,22 @@ fn ppo_clip_with_bounds_of_its_own_on_each_side_and_a_dual_clip() {
 fn truncated_importance_sampling() {
     check_tokens(with_loss(Tis { cap: 1.2 }), 0.6, |s, t, now, fixed| {
         -(fixed.0[t] - behaviour(s, t)).exp().min(1.2) * weight(s) * now.0[t]
+    });
+}
+
+#[test]
+fn clipped_importance_sampling_with_bounds_on_both_sides() {
+    check_tokens(with_loss(Cispo { clip_low: 0.1, clip_high: 0.28 }), 0.6, |s, t, now, fixed| {
+        -(fixed.0[t] - behaviour(s, t)).exp().clamp(0.9, 1.28) * weight(s) * now.0[t]
+    });
+}
+
+#[test]
+fn a_clipped_surrogate_on_ratios_of_whole_responses() {
+    check_tokens(with_loss(Gspo { clip_low: 0.1, clip_high: 0.28 }), 0.6, |s, _, now, _| {
+        let log_ratios: f64 = now.0.iter().enumerate().map(|(u, logprob)| logprob - behaviour(s, u)).sum();
+        let (a, ratio) = (weight(s), (log_ratios / now.0.len() as f64).exp());
+        -(ratio * a).min(ratio.clamp(0.9, 1.28) * a)
     });
 }
 
