@@ -195,8 +195,13 @@ impl<'a> SampleObjective<'a> {
     pub(crate) fn new(terms: ObjectiveTerms, batch: &'a TrainBatch) -> Result<Self, LearnError> {
         let kept: Vec<(usize, &Sample)> = batch.samples.iter().enumerate().filter(|(_, s)| terms.keeps(s)).collect();
         let scale = 1.0 / normalizer(&terms, batch, &kept);
-        let rows =
-            kept.into_iter().map(|(i, sample)| Ok((i, terms.prepare(i, sample, scale)?))).collect::<Result<_, _>>()?;
+        let mut rows = kept
+            .into_iter()
+            .map(|(i, sample)| Ok((i, terms.prepare(i, sample, scale)?)))
+            .collect::<Result<BTreeMap<_, _>, LearnError>>()?;
+        if let Some(kl) = terms.kl.filter(|kl| kl.place == KlPlace::Reward) {
+            charge_later_turns(kl, &mut rows);
+        }
         Ok(Self { terms, rows })
     }
 
@@ -250,6 +255,19 @@ impl<'a> SampleObjective<'a> {
             }
         }
         term
+    }
+}
+
+/// Charges the divergence of later turns to the earlier ones of their episode, which led to them.
+fn charge_later_turns(kl: Kl, rows: &mut BTreeMap<usize, LossSample<'_>>) {
+    let (mut episode, mut later) = (None, 0.0);
+    for row in rows.values_mut().rev() {
+        if row.sample.episode.is_none() || row.sample.episode != episode {
+            (episode, later) = (row.sample.episode, 0.0);
+        }
+        row.shift.iter_mut().for_each(|shift| *shift += later);
+        let both = row.behaviour.iter().zip(row.reference).skip(row.sample.masked);
+        later += kl.coefficient * both.map(|(&b, &r)| f64::from(b) - f64::from(r)).sum::<f64>();
     }
 }
 

@@ -201,6 +201,39 @@ fn a_divergence_in_the_reward_with_a_clipped_surrogate() {
     });
 }
 
+/// Σ over tokens from this one of the difference to the reference.
+fn divergence_from(sample: &Sample, from: usize) -> f64 {
+    (from..sample.response.len()).map(|u| behaviour(sample, u) - reference(sample, u)).sum()
+}
+
+fn divergence_of_later_turns(batch: &TrainBatch, at: usize) -> f64 {
+    let episode = batch.samples[at].episode;
+    let later = batch.samples[at + 1..].iter().filter(|other| episode.is_some() && other.episode == episode);
+    later.map(|other| divergence_from(other, 0)).sum()
+}
+
+#[test]
+fn a_divergence_in_the_reward_of_a_turn_counts_that_of_the_later_turns_of_its_episode() {
+    let mut learner = learner(LearnerOptions { kl: kl(KlEstimator::K1, KlPlace::Reward), ..LearnerOptions::default() });
+    let mut batch = batch(&learner, 0.5);
+    // One episode of two turns, one of three; the last rollout and the example have none.
+    let episodes = [Some(4), Some(4), Some(9), Some(9), Some(9), None];
+    batch.samples.iter_mut().zip(episodes).for_each(|(sample, episode)| sample.episode = episode);
+    let later: Vec<f64> = (0..episodes.len()).map(|at| divergence_of_later_turns(&batch, at)).collect();
+    let found = learner.named_gradients(&batch).expect("gradients");
+    check(&learner, found, |oracle| {
+        let mut total = 0.0;
+        for (at, sample) in batch.samples.iter().enumerate() {
+            let logprobs = oracle.outputs(&sample.prompt, &sample.response).0;
+            for (t, logprob) in logprobs.iter().enumerate().skip(sample.masked) {
+                let charge = if sample.imitate { 0.0 } else { 0.3 * (divergence_from(sample, t) + later[at]) };
+                total -= f64::from(sample.scale) * (weight(sample) - charge) * logprob / batch.normalizer;
+            }
+        }
+        total
+    });
+}
+
 #[test]
 fn an_entropy_bonus() {
     let options = LearnerOptions { entropy_bonus: 0.7, ..LearnerOptions::default() };
