@@ -152,7 +152,7 @@ losses! {
         PpoClip = "ppo_clip",
         /// Truncated importance sampling.
         Tis = "tis",
-        /// Clipped importance sampling.
+        /// Importance sampling with a weight that both bounds hold.
         Cispo = "cispo",
         /// The clipped surrogate on ratios of whole responses.
         Gspo = "gspo",

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BadOption, PpoClip, TokenLoss, TokenTerm, TokenView};
 
-/// Clipped importance sampling.
+/// Importance sampling with a weight that both bounds hold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cispo {
@@ -41,8 +41,8 @@ impl TokenLoss for Cispo {
         PpoClip { clip_low: self.clip_low, clip_high: self.clip_high, dual_clip: None }.check()
     }
 
-    fn token(&self, TokenView { logprob, weight, ratio, .. }: TokenView) -> TokenTerm {
-        let held = ratio.clamp(1.0 - self.clip_low, 1.0 + self.clip_high);
-        TokenTerm { clipped: ratio != held, ..TokenTerm::weighted(held * weight, logprob) }
+    fn token(&self, seen: TokenView) -> TokenTerm {
+        let held = seen.ratio.clamp(1.0 - self.clip_low, 1.0 + self.clip_high);
+        TokenTerm { clipped: seen.ratio != held, ..TokenTerm::weighted(held * seen.weight, seen.logprob) }
     }
 }
