@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use veriplay_learner::{
-    AdamW, Architecture, ConfigError, Copg, Cream, Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions,
+    AdamW, Architecture, Cispo, ConfigError, Copg, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions,
     Llama3Scaling, Lora, ModelConfig, Optimizer, PpoClip, Prdp, Preference, Scpo, Segments, Spin, Sppo, Tis,
 };
 
@@ -290,6 +290,8 @@ const INVALID: [Invalid; 40] = [
     (|o| o.loss = PpoClip { clip_high: f64::NAN, ..PpoClip::default() }.into(), "loss.clip_high"),
     (|o| o.loss = PpoClip { dual_clip: Some(1.0), ..PpoClip::default() }.into(), "loss.dual_clip"),
     (|o| o.loss = Tis { cap: 0.0 }.into(), "loss.cap"),
+    (|o| o.loss = Cispo { clip_high: -0.1, ..Cispo::default() }.into(), "loss.clip_high"),
+    (|o| o.loss = Gspo { clip_low: 1.5, ..Gspo::default() }.into(), "loss.clip_low"),
     (|o| o.preference = Preference::Dpo(Dpo { beta: 0.0 }), "preference.beta"),
     (|o| o.preference = Preference::Dpo(Dpo { beta: -0.1 }), "preference.beta"),
     (|o| o.preference = Preference::Spin(Spin { lambda: f64::INFINITY }), "preference.lambda"),
