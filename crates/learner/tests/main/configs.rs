@@ -269,7 +269,7 @@ fn another_architecture_and_broken_text_are_refused() {
 /// A change that makes options invalid, and the key that is named.
 type Invalid = (fn(&mut LearnerOptions), &'static str);
 
-const INVALID: [Invalid; 40] = [
+const INVALID: [Invalid; 42] = [
     (|o| o.data_parallel = 0, "options.data_parallel"),
     (|o| o.micro_tokens = 0, "options.micro_tokens"),
     (|o| o.max_length = Some(0), "options.max_length"),
