@@ -124,12 +124,12 @@ fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + exp(-x))
 }
 
-/// cos and sin for every position: rows of `half` = head_dim / 2 floats.
+/// cos and sin for every position: rows of `half` floats, head_dim / 2 of them where whole heads are rotated.
 #[derive(Debug)]
 pub struct RopeTable {
     cos: Vec<f32>,
     sin: Vec<f32>,
-    /// Pairs of a head.
+    /// Pairs of a head that are rotated.
     half: usize,
 }
 
@@ -143,6 +143,11 @@ impl RopeTable {
         Self { cos, sin, half: frequencies.len() }
     }
 
+    /// Pairs of a head that are rotated: its first `2 · pairs` numbers. The others stay as they are, all of them where this is 0.
+    pub const fn pairs(&self) -> usize {
+        self.half
+    }
+
     /// The rows of one position.
     #[inline(always)]
     pub fn at(&self, position: usize) -> (&[f32], &[f32]) {
@@ -151,7 +156,7 @@ impl RopeTable {
     }
 }
 
-/// Rotates one head [2·half] in place by a row [half] of cos and of sin: (a, b) → (a·cos − b·sin, b·cos + a·sin).
+/// Rotates the first 2·half numbers of a head in place by a row [half] of cos and of sin: (a, b) → (a·cos − b·sin, b·cos + a·sin).
 #[inline(always)]
 pub(crate) fn rotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
     let (first, second) = head.split_at_mut(cos.len());

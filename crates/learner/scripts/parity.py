@@ -5,7 +5,7 @@
     cargo run -p veriplay-learner --example resave -- crates/learner/tests/parity/NAME OUT      # for every NAME
     python crates/learner/scripts/parity.py check crates/learner/tests/parity/NAME OUT
 
-`make` writes one folder for every case: a tiny checkpoint with random weights, as transformers saves it, and
+`make` writes one folder for every case, or for those named behind the folder: a tiny checkpoint with random weights, as transformers saves it, and
 
     expected.json         what was asked (sequences, weights) and the greedy continuations
     expected.safetensors  logits.I [rows, vocab] of sequence I, logprobs.I [response] of its response tokens, and
@@ -73,6 +73,13 @@ CASES = {
     "mistral-tied": dict(
         config=dict(model_type="mistral", tie_word_embeddings=True, rope_theta=1e4, sliding_window=SHAPE["max_position_embeddings"]),
         lengths=[(11, 6), (2, 21), (40, 4)], layout="old"),
+    "smollm3-tied": dict(
+        config=dict(model_type="smollm3", tie_word_embeddings=True, rope_theta=5e6, no_rope_layer_interval=2),
+        lengths=[(9, 8), (2, 22), (33, 6)], layout="old", seed=200),
+    "smollm3-untied": dict(
+        config=dict(model_type="smollm3", tie_word_embeddings=False, rope_theta=1e4, num_hidden_layers=3, no_rope_layers=[0, 1, 0],
+                    num_attention_heads=3, num_key_value_heads=1),
+        lengths=[(12, 7), (28, 11)], layout="new", seed=200),
 }
 
 
@@ -276,7 +283,9 @@ def check(source, saved):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("make").add_argument("root", type=pathlib.Path)
+    maker = commands.add_parser("make")
+    maker.add_argument("root", type=pathlib.Path)
+    maker.add_argument("names", nargs="*", help="of these cases alone")
     checker = commands.add_parser("check")
     checker.add_argument("source", type=pathlib.Path)
     checker.add_argument("saved", type=pathlib.Path)
@@ -286,6 +295,8 @@ def main():
     if arguments.command == "check":
         return check(arguments.source, arguments.saved)
     for number, (name, case) in enumerate(CASES.items()):
+        if arguments.names and name not in arguments.names:
+            continue
         make(name, case, arguments.root, seed=case.get("seed", 100 + number))
 
 

@@ -4,9 +4,12 @@
 //! makes it from a file of transformers 4 or 5 and rejects options that this learner cannot compute, `write` makes a file that both read. A
 //! `ModelConfig` that came out of [`ModelConfig::parse`] or passed [`ModelConfig::validate`] describes a model the kernels can run.
 
+mod kinds;
 mod read;
 mod write;
 
+pub use kinds::LayerKind;
+pub(crate) use kinds::RopeTables;
 pub use read::Llama3Scaling;
 pub(crate) use read::end_tokens;
 use serde::{Deserialize, Serialize};
@@ -39,6 +42,8 @@ pub struct ModelConfig {
     pub rope_theta: f64,
     /// How the rotary frequencies are stretched, if they are.
     pub rope_scaling: Option<Llama3Scaling>,
+    /// Of each layer whether it rotates queries and keys: 1 or 0; empty where all do.
+    pub no_rope_layers: Vec<u8>,
     /// Whether the output layer is the embedding.
     pub tie_word_embeddings: bool,
     /// Maximum tokens of prompt and answer together.
@@ -68,6 +73,7 @@ impl Default for ModelConfig {
             rms_norm_eps: 1e-6,
             rope_theta: 10_000.0,
             rope_scaling: None,
+            no_rope_layers: Vec::new(),
             tie_word_embeddings: true,
             max_position_embeddings: 512,
             bos_token_id: None,
@@ -143,6 +149,10 @@ impl ModelConfig {
         let divides = self.num_attention_heads.is_multiple_of(self.num_key_value_heads);
         check("num_key_value_heads", self.num_key_value_heads, divides, || {
             format!("want a divisor of num_attention_heads = {}", self.num_attention_heads)
+        })?;
+        let listed = self.no_rope_layers.len();
+        check("num_hidden_layers", self.num_hidden_layers, listed == 0 || listed == self.num_hidden_layers, || {
+            format!("want {listed}, as many as `no_rope_layers` has")
         })
     }
 
@@ -177,6 +187,11 @@ impl ModelConfig {
         self.num_key_value_heads * self.head_dim
     }
 
+    /// The kind of one layer.
+    pub fn layer_kind(&self, layer: usize) -> LayerKind {
+        if self.no_rope_layers.get(layer) == Some(&0) { LayerKind::Unrotated } else { LayerKind::Rotated }
+    }
+
     /// Sizes of every layer's attention, as the kernels want them.
     pub(crate) const fn head_sizes(&self) -> HeadSizes {
         HeadSizes {
@@ -209,11 +224,13 @@ pub enum Architecture {
     Llama,
     /// Mistral: the same, by another name.
     Mistral,
+    /// SmolLM3: as Llama, and some layers rotate nothing.
+    SmolLm3,
 }
 
 impl Architecture {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Qwen2, Self::Qwen3, Self::Llama, Self::Mistral];
+    pub const ALL: [Self; 5] = [Self::Qwen2, Self::Qwen3, Self::Llama, Self::Mistral, Self::SmolLm3];
     /// Those that GGUF files name: a Mistral is a `llama` there.
     pub const GGUF: [Self; 3] = [Self::Qwen2, Self::Qwen3, Self::Llama];
 
@@ -224,6 +241,7 @@ impl Architecture {
             Self::Qwen3 => "qwen3",
             Self::Llama => "llama",
             Self::Mistral => "mistral",
+            Self::SmolLm3 => "smollm3",
         }
     }
 
@@ -234,6 +252,7 @@ impl Architecture {
             Self::Qwen3 => "Qwen3ForCausalLM",
             Self::Llama => "LlamaForCausalLM",
             Self::Mistral => "MistralForCausalLM",
+            Self::SmolLm3 => "SmolLM3ForCausalLM",
         }
     }
 
@@ -255,7 +274,7 @@ pub enum ConfigError {
     #[error("config.json cannot be read: {0}; hint: it may be cut short, fetch it again")]
     Parse(String),
     /// A model this learner does not have.
-    #[error("model_type `{0}` is not supported: want `qwen2`, `qwen3`, `llama` or `mistral`")]
+    #[error("model_type `{0}` is not supported: {hint}", hint = read::supported_models(.0))]
     ModelType(String),
     /// A key that must be there.
     #[error("config.json lacks `{0}`: add it, or fetch the file again")]

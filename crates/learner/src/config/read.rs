@@ -5,15 +5,16 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Architecture, ConfigError, MAX_CONTEXT, ModelConfig, check};
+use super::{Architecture, ConfigError, MAX_CONTEXT, MAX_LAYERS, ModelConfig, check};
 
 /// The keys that are looked at.
-const KEYS: [&str; 31] = [
+const KEYS: [&str; 33] = [
     "architectures", "attention_bias", "attention_dropout", "bos_token_id", "dtype", "eos_token_id", "head_dim",
     "hidden_act", "hidden_size", "initializer_range", "intermediate_size", "layer_types", "max_position_embeddings",
-    "max_window_layers", "mlp_bias", "model_type", "num_attention_heads", "num_hidden_layers", "num_key_value_heads",
-    "pad_token_id", "partial_rotary_factor", "quantization_config", "rms_norm_eps", ROPE_TABLES[0], ROPE_TABLES[1],
-    "rope_theta", "sliding_window", "tie_word_embeddings", "torch_dtype", "use_sliding_window", "vocab_size",
+    "max_window_layers", "mlp_bias", "model_type", "no_rope_layer_interval", "no_rope_layers", "num_attention_heads",
+    "num_hidden_layers", "num_key_value_heads", "pad_token_id", "partial_rotary_factor", "quantization_config",
+    "rms_norm_eps", ROPE_TABLES[0], ROPE_TABLES[1], "rope_theta", "sliding_window", "tie_word_embeddings",
+    "torch_dtype", "use_sliding_window", "vocab_size",
 ];
 /// The tables of rotary positions.
 const ROPE_TABLES: [&str; 2] = ["rope_parameters", "rope_scaling"];
@@ -50,7 +51,7 @@ pub(super) fn read_config(value: &Value) -> Result<ModelConfig, ConfigError> {
     let keys = ConfigKeys::from_value(value)?;
     let model_type = read_architecture(&keys)?;
     reject_unsupported(&keys, model_type)?;
-    let Rope { theta, scaling } = read_rope(&keys)?;
+    let Rope { theta, scaling } = read_rope(&keys, model_type)?;
     let num_attention_heads = keys.required_size("num_attention_heads")?;
     let hidden_size = keys.required_size("hidden_size")?;
     Ok(ModelConfig {
@@ -61,15 +62,19 @@ pub(super) fn read_config(value: &Value) -> Result<ModelConfig, ConfigError> {
         num_attention_heads,
         num_key_value_heads: match keys.size("num_key_value_heads")? {
             Some(given) => given,
-            None if model_type == Architecture::Mistral => 8,
-            None => num_attention_heads,
+            None => match model_type {
+                Architecture::Mistral => 8,
+                Architecture::SmolLm3 => 4,
+                Architecture::Qwen2 | Architecture::Qwen3 | Architecture::Llama => num_attention_heads,
+            },
         },
         head_dim: read_head_dim(&keys, model_type, hidden_size, num_attention_heads)?,
         intermediate_size: keys.required_size("intermediate_size")?,
         rms_norm_eps: keys.number("rms_norm_eps")?.unwrap_or(1e-6),
         rope_theta: theta,
         rope_scaling: scaling,
-        tie_word_embeddings: keys.flag("tie_word_embeddings")?,
+        no_rope_layers: read_no_rope_layers(&keys, model_type)?,
+        tie_word_embeddings: keys.flag_or("tie_word_embeddings", model_type == Architecture::SmolLm3)?,
         max_position_embeddings: keys.required_size("max_position_embeddings")?,
         bos_token_id: keys.token("bos_token_id")?,
         eos_token_id: keys.tokens("eos_token_id")?,
@@ -86,6 +91,37 @@ fn read_architecture(keys: &ConfigKeys<'_>) -> Result<Architecture, ConfigError>
     let fine = |v: &Value| v.as_array().is_some_and(|a| a.is_empty() || a.iter().any(|c| c == known.class()));
     keys.reject_unless("architectures", &want, fine)?;
     Ok(known)
+}
+
+/// What a file of another `model_type` is told: the models that are supported, and the nearest of them.
+pub(super) fn supported_models(model_type: &str) -> String {
+    let names = Architecture::ALL.map(|architecture| format!("`{}`", architecture.name())).join(", ");
+    let hint = match model_type {
+        "mixtral" | "qwen2_moe" | "qwen3_moe" | "phimoe" | "gpt_oss" | "deepseek_v3" => {
+            "there are no mixtures of experts, use a dense model"
+        }
+        "qwen2_vl" | "qwen2_5_vl" | "qwen3_vl" | "mistral3" | "mllama" => {
+            "there is no vision, use a model of text alone"
+        }
+        _ => "`eval` and `generate` can use any model behind a server, see `openai:URL#MODEL`",
+    };
+    format!("want {names}; hint: {hint}")
+}
+
+/// A SmolLM3 rotates nothing in every fourth layer, or in those whose entry of `no_rope_layers` is 0.
+fn read_no_rope_layers(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result<Vec<u8>, ConfigError> {
+    if model_type != Architecture::SmolLm3 {
+        return Ok(Vec::new());
+    }
+    let layers = keys.required_size("num_hidden_layers")?;
+    check("num_hidden_layers", layers, layers <= MAX_LAYERS, || format!("want 1 to {MAX_LAYERS}"))?;
+    let interval = keys.size("no_rope_layer_interval")?.unwrap_or(4);
+    check("no_rope_layer_interval", interval, interval > 0, || "want at least 1".to_owned())?;
+    let want = format!("want 0 or 1 for each of {layers} layers");
+    let flag = |v: &Value| v.as_u64().filter(|&flag| flag <= 1).map(|flag| flag as u8);
+    let flags = |v: &Value| v.as_array()?.get(..layers)?.iter().map(flag).collect::<Option<Vec<u8>>>();
+    let every = || (1..=layers).map(|number| u8::from(!number.is_multiple_of(interval))).collect();
+    Ok(keys.optional("no_rope_layers", &want, flags)?.unwrap_or_else(every))
 }
 
 fn read_head_dim(
@@ -126,6 +162,7 @@ fn reject_unsupported(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result
     }
     match model_type {
         Architecture::Mistral => reject_mistral_window(keys),
+        Architecture::SmolLm3 => reject_smollm3_window(keys),
         Architecture::Qwen2 | Architecture::Qwen3 | Architecture::Llama => reject_sliding_windows(keys),
     }
 }
@@ -143,13 +180,26 @@ fn reject_mistral_window(keys: &ConfigKeys<'_>) -> Result<(), ConfigError> {
     }
 }
 
+/// Refuses a window that is shorter than the context. The layers that rotate nothing have it, where it is switched on.
+fn reject_smollm3_window(keys: &ConfigKeys<'_>) -> Result<(), ConfigError> {
+    keys.reject_unless("layer_types", SLIDING, all_full)?;
+    if !keys.flag("use_sliding_window")? {
+        return Ok(());
+    }
+    let context = keys.required_size("max_position_embeddings")? as u64;
+    keys.reject_unless("sliding_window", SLIDING, |v| v.as_u64().is_some_and(|window| window >= context))
+}
+
+fn all_full(layer_types: &Value) -> bool {
+    layer_types.as_array().is_some_and(|types| types.iter().all(|t| t == "full_attention"))
+}
+
 const SLIDING: &str = "sliding windows are not supported: use a checkpoint with full attention in every layer";
 
 /// Refuses a sliding window that some layer uses and that is shorter than the context. Qwen files carry the keys switched off.
 fn reject_sliding_windows(keys: &ConfigKeys<'_>) -> Result<(), ConfigError> {
-    let full = |v: &Value| v.as_array().is_some_and(|types| types.iter().all(|t| t == "full_attention"));
     if keys.get("layer_types").is_some() {
-        return keys.reject_unless("layer_types", SLIDING, full);
+        return keys.reject_unless("layer_types", SLIDING, all_full);
     }
     if !keys.flag("use_sliding_window")? {
         return Ok(());
@@ -220,7 +270,11 @@ impl<'a> ConfigKeys<'a> {
 
     /// A flag; absent is false.
     fn flag(&self, key: &str) -> Result<bool, ConfigError> {
-        Ok(self.optional(key, "want true or false", Value::as_bool)?.unwrap_or(false))
+        self.flag_or(key, false)
+    }
+
+    fn flag_or(&self, key: &str, absent: bool) -> Result<bool, ConfigError> {
+        Ok(self.optional(key, "want true or false", Value::as_bool)?.unwrap_or(absent))
     }
 
     fn text(&self, key: &str) -> Result<Option<&'a str>, ConfigError> {
@@ -317,12 +371,13 @@ struct Rope {
     scaling: Option<Llama3Scaling>,
 }
 
-fn read_rope(keys: &ConfigKeys<'_>) -> Result<Rope, ConfigError> {
+fn read_rope(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result<Rope, ConfigError> {
     reject_partial_rotation(keys)?;
     let new = keys.object("rope_parameters", "rope_parameters.")?;
     let inside = new.or(keys.object("rope_scaling", "rope_scaling.")?);
     let theta = inside.map(|k| k.number("rope_theta")).transpose()?.flatten();
-    let theta = theta.map_or_else(|| keys.number("rope_theta"), |theta| Ok(Some(theta)))?.unwrap_or(10_000.0);
+    let of_class = if model_type == Architecture::SmolLm3 { 2e6 } else { 1e4 };
+    let theta = theta.map_or_else(|| keys.number("rope_theta"), |theta| Ok(Some(theta)))?.unwrap_or(of_class);
     Ok(Rope { theta, scaling: inside.map(read_scaling).transpose()?.flatten() })
 }
 

@@ -55,12 +55,13 @@ impl Serialize for ConfigFile<'_> {
             ids @ ([] | [_]) => map.serialize_entry("eos_token_id", &ids.first())?,
             ids => map.serialize_entry("eos_token_id", ids)?,
         }
-        if let Some(pad) = c.pad_token_id {
-            map.serialize_entry("pad_token_id", &pad)?;
+        // Without the key a SmolLM3 has its class's, which must be in the vocabulary.
+        if c.pad_token_id.is_some() || c.model_type == Architecture::SmolLm3 {
+            map.serialize_entry("pad_token_id", &c.pad_token_id)?;
         }
         map.serialize_entry("hidden_act", "silu")?;
         // Others have no such key: Qwen2's biases are part of the architecture, and Mistral has none.
-        if matches!(c.model_type, Architecture::Qwen3 | Architecture::Llama) {
+        if matches!(c.model_type, Architecture::Qwen3 | Architecture::Llama | Architecture::SmolLm3) {
             map.serialize_entry("attention_bias", &false)?;
         }
         map.serialize_entry("attention_dropout", &0.0)?;
@@ -68,6 +69,11 @@ impl Serialize for ConfigFile<'_> {
         map.serialize_entry("rope_scaling", &scaling)?;
         match c.model_type {
             Architecture::Qwen2 | Architecture::Qwen3 => map.serialize_entry("use_sliding_window", &false)?,
+            Architecture::SmolLm3 => {
+                let rotates = |layer| u8::from(c.no_rope_layers.get(layer) != Some(&0));
+                map.serialize_entry("no_rope_layers", &(0..c.num_hidden_layers).map(rotates).collect::<Vec<u8>>())?;
+                map.serialize_entry("use_sliding_window", &false)?;
+            }
             // Without the key its class has one.
             Architecture::Mistral => map.serialize_entry("sliding_window", &None::<usize>)?,
             Architecture::Llama => {}

@@ -251,7 +251,7 @@ impl WeightReader<'_> {
             Architecture::Llama | Architecture::Mistral => {
                 self.changed_matrix(name, |matrix| split_matrix(&matrix, heads, head_dim))
             }
-            Architecture::Qwen2 | Architecture::Qwen3 => self.matrix(name),
+            Architecture::Qwen2 | Architecture::Qwen3 | Architecture::SmolLm3 => self.matrix(name),
         }
     }
 

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use veriplay_learner::{
-    AdamW, Architecture, Cispo, ConfigError, Copg, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions,
-    Llama3Scaling, Lora, ModelConfig, Optimizer, PpoClip, Prdp, Preference, Scpo, Segments, Spin, Sppo, Tis,
+    AdamW, Architecture, Cispo, ConfigError, Copg, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, LayerKind, Learner,
+    LearnerOptions, Llama3Scaling, Lora, ModelConfig, Optimizer, PpoClip, Prdp, Preference, Scpo, Segments, Spin, Sppo,
+    Tis,
 };
 
 use crate::common::{tiny_config, tokenizer};
@@ -36,7 +37,8 @@ fn a_config_survives_a_round_trip_and_unknown_keys_of_newer_files_are_ignored() 
     let scaled = ModelConfig { rope_scaling: Some(SCALING), pad_token_id: Some(3), ..llama() };
     let qwen2 = ModelConfig { model_type: Architecture::Qwen2, eos_token_id: vec![], ..tiny_config() };
     let mistral = ModelConfig { model_type: Architecture::Mistral, ..llama() };
-    for config in [tiny_config(), llama(), scaled, qwen2, mistral] {
+    let smollm3 = ModelConfig { model_type: Architecture::SmolLm3, no_rope_layers: vec![1, 0], ..llama() };
+    for config in [tiny_config(), llama(), scaled, qwen2, mistral, smollm3] {
         let more = [("use_cache", json!(true)), ("transformers_version", json!("5.1.0"))];
         assert_eq!(ModelConfig::parse(&of(&config, &more)), Ok(config.clone()));
         let written = serde_json::to_value(&config).expect("serialises");
@@ -255,11 +257,52 @@ fn a_mistral_has_the_defaults_of_its_class_and_no_window_shorter_than_its_contex
 }
 
 #[test]
+fn a_smollm3_rotates_nothing_in_every_fourth_layer_or_in_those_that_are_listed() {
+    let smollm3 = ModelConfig {
+        model_type: Architecture::SmolLm3,
+        num_hidden_layers: 5,
+        num_key_value_heads: 4,
+        no_rope_layers: vec![1, 1, 1, 0, 1],
+        rope_theta: 2e6,
+        ..llama()
+    };
+    let file = |changes: &[(&str, Value)]| ModelConfig::parse(&of(&smollm3, changes));
+    let absent =
+        ["no_rope_layers", "rope_theta", "num_key_value_heads", "tie_word_embeddings"].map(|key| (key, json!("-")));
+    assert_eq!(file(&absent), Ok(ModelConfig { tie_word_embeddings: true, ..smollm3.clone() }));
+    for (key, value, want) in [
+        ("no_rope_layers", json!([0, 1, 1, 1, 0, 1, 1]), [0_u8, 1, 1, 1, 0]),
+        ("no_rope_layer_interval", json!(2), [1, 0, 1, 0, 1]),
+    ] {
+        let config = file(&[("no_rope_layers", json!("-")), (key, value)]).expect("fine");
+        assert_eq!(config.no_rope_layers, want);
+        let unrotated = (0..5).filter(|&layer| config.layer_kind(layer) == LayerKind::Unrotated).collect::<Vec<_>>();
+        assert_eq!(unrotated, (0..5).filter(|&layer| want[layer] == 0).collect::<Vec<_>>());
+    }
+    for (key, value) in [
+        ("no_rope_layers", json!([1, 0])),
+        ("no_rope_layers", json!([1, 1, 1, 2, 1])),
+        ("no_rope_layer_interval", json!(0)),
+        ("layer_types", json!(["sliding_attention"])),
+    ] {
+        match file(&[(key, value)]) {
+            Err(ConfigError::Value { key: named, .. }) => assert_eq!(named, key),
+            other => panic!("{key}: {other:?}"),
+        }
+    }
+    let window = |size: u64| file(&[("use_sliding_window", json!(true)), ("sliding_window", json!(size))]);
+    assert_eq!(window(96), Ok(smollm3.clone()));
+    assert!(window(95).expect_err("refused").to_string().contains("`sliding_window` is `95`"));
+}
+
+#[test]
 fn another_architecture_and_broken_text_are_refused() {
-    for name in ["mixtral", "qwen3_moe", "qwen2_vl", "gpt2"] {
+    for (name, nearest) in
+        [("mixtral", "dense"), ("qwen3_moe", "dense"), ("qwen2_vl", "text alone"), ("gpt2", "openai:")]
+    {
         let error = ModelConfig::parse(&with(&[("model_type", json!(name))])).expect_err("unknown");
         assert_eq!(error, ConfigError::ModelType(name.to_owned()));
-        assert!(error.to_string().contains("llama"), "{error}");
+        assert!(error.to_string().contains("llama") && error.to_string().contains(nearest), "{error}");
     }
     for text in ["", "{", "[]", "7"] {
         assert!(matches!(ModelConfig::parse(text), Err(ConfigError::Parse(_))), "{text}");

@@ -57,6 +57,7 @@ impl Oracle {
                 let mut model = quantized_llama::ModelWeights::from_gguf(content, &mut file, cpu).expect("reads");
                 Box::new(move |tokens: &Tensor, position| model.forward(tokens, position))
             }
+            other => panic!("no GGUF file names {other:?}"),
         };
         Self { forward, position: 0 }
     }

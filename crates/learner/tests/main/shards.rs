@@ -155,6 +155,7 @@ fn the_tensors_of_each_family_are_those_of_its_class() {
         (Architecture::Qwen3, 0, 4),
         (Architecture::Llama, 0, 0),
         (Architecture::Mistral, 0, 0),
+        (Architecture::SmolLm3, 0, 0),
     ] {
         assert_eq!((count(family, "bias"), count(family, "_norm.weight")), (biases, norms), "{family:?}");
         assert_eq!(names(family).len(), 3 + 2 * 9 + biases + norms);
