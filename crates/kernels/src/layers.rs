@@ -134,12 +134,12 @@ pub struct RopeTable {
 }
 
 impl RopeTable {
-    /// Tables for positions 0 to `positions` − 1; the angle of pair i is position · `frequencies[i]`.
-    pub fn new(positions: usize, frequencies: &[f64]) -> Self {
+    /// Tables for positions 0 to `positions` − 1; the angle of pair i is position · `frequencies[i]`. cos and sin are multiplied by `magnitude`.
+    pub fn new(positions: usize, frequencies: &[f64], magnitude: f64) -> Self {
         let of_position = |position: usize| frequencies.iter().map(move |frequency| position as f64 * frequency);
         let angles: Vec<f64> = (0..positions).flat_map(of_position).collect();
-        let cos = angles.iter().map(|angle| angle.cos() as f32).collect();
-        let sin = angles.iter().map(|angle| angle.sin() as f32).collect();
+        let cos = angles.iter().map(|angle| (angle.cos() * magnitude) as f32).collect();
+        let sin = angles.iter().map(|angle| (angle.sin() * magnitude) as f32).collect();
         Self { cos, sin, half: frequencies.len() }
     }
 
@@ -165,7 +165,7 @@ pub(crate) fn rotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
     }
 }
 
-/// The transpose of [`rotate`], which is its inverse: what backward needs.
+/// The transpose of [`rotate`]: what backward needs.
 #[inline(always)]
 pub(crate) fn unrotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
     let (first, second) = head.split_at_mut(cos.len());

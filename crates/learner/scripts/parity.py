@@ -80,6 +80,16 @@ CASES = {
         config=dict(model_type="smollm3", tie_word_embeddings=False, rope_theta=1e4, num_hidden_layers=3, no_rope_layers=[0, 1, 0],
                     num_attention_heads=3, num_key_value_heads=1),
         lengths=[(12, 7), (28, 11)], layout="new", seed=200),
+    # Three pairs of each head are rotated, by a LongRoPE as of Phi-4-mini.
+    "phi3-tied": dict(
+        config=dict(model_type="phi3", tie_word_embeddings=True, num_attention_heads=3, num_key_value_heads=1, sliding_window=512,
+                    original_max_position_embeddings=80,
+                    rope_parameters=dict(rope_type="longrope", rope_theta=1e4, partial_rotary_factor=0.75, short_factor=[1.0, 1.3, 2.1],
+                                         long_factor=[1.0, 4.0, 9.0], original_max_position_embeddings=80)),
+        lengths=[(10, 8), (2, 20), (55, 6)], layout="old", seed=200),
+    "phi3-untied": dict(
+        config=dict(model_type="phi3", rope_theta=2.5e5, rms_norm_eps=1e-5),
+        lengths=[(14, 6), (26, 12)], layout="new", seed=200),
 }
 
 
@@ -116,6 +126,10 @@ def old_layout(config):
     rope = config.pop("rope_parameters")
     config["rope_theta"] = rope.pop("rope_theta")
     config["rope_scaling"] = rope if rope.get("rope_type", "default") != "default" else None
+    if config["model_type"] == "phi3":  # the other keys are outside of the table
+        config["partial_rotary_factor"] = rope["partial_rotary_factor"]
+        if config["rope_scaling"]:
+            config["rope_scaling"] = dict(type=rope["rope_type"], short_factor=rope["short_factor"], long_factor=rope["long_factor"])
     config["torch_dtype"] = config.pop("dtype")
     config.pop("layer_types", None)
     if config["model_type"] == "qwen2":  # as the files of Qwen2.5 have it: a window, and the switch off

@@ -108,6 +108,11 @@ pub(crate) fn read_adapters(dir: &Path, base: &[TensorSpec]) -> Result<(Lora, Ve
     if let Some((key, value, want)) = lora.invalid_option() {
         return Err(unreadable(format!("`{key}` is `{value}`: it must be {want}")));
     }
+    if let Some((module, own)) = lora.missing_module(base) {
+        return Err(unreadable(format!(
+            "`target_modules` is `{module}`: it must be some of {own}, which this model has"
+        )));
+    }
     let values = TensorFile::open(&dir.join(TENSORS))?.read_all(&lora.specs(base))?;
     Ok((lora, values))
 }

@@ -41,7 +41,7 @@ pub(crate) struct DeviceLoop<'a> {
 impl<'a> DeviceLoop<'a> {
     pub(crate) fn new(decoder: Decoder<'a>, queue: &'a PromptQueue<'a>) -> Result<Self> {
         let network = decoder.network;
-        let positions = 0..network.config.max_position_embeddings;
+        let positions = 0..network.config.context();
         let mut tables = [const { None }; LayerKind::ALL.len()];
         for kind in LayerKind::ALL {
             tables[kind as usize] = rotations(network.ropes.of(kind), positions.clone(), network.device())?;
@@ -202,7 +202,7 @@ impl<'a> DeviceLoop<'a> {
 
     /// Position of every row's token `later` steps from now, of those that have none more than the context.
     fn positions(&self, later: usize) -> Vec<u32> {
-        let last = self.decoder.network.config.max_position_embeddings - 1;
+        let last = self.decoder.network.config.context() - 1;
         let of = |row: &DecodingSample| (self.queued(row).prompt.len() + row.tokens.len() + later).min(last) as u32;
         self.rows.iter().map(of).collect()
     }

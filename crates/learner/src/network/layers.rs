@@ -72,20 +72,20 @@ impl Layer {
         let family = config.model_type;
         let name = |part: &str| format!("model.layers.{layer}.{part}");
         let get = |part: &str| reader.tensor(&name(&format!("{part}.weight")));
-        let linear = |parts: &[&str]| reader.linear(parts.iter().map(|part| name(&format!("{part}_proj.weight"))));
+        let linear = |modules: &[&str]| reader.linear(modules.iter().map(|module| name(&format!("{module}.weight"))));
         let bias = |part: &str| reader.tensor(&name(&format!("self_attn.{part}_proj.bias")));
         let biases = || Tensor::cat(&[bias("q")?, bias("k")?, bias("v")?], 0);
         let norms = || Ok::<_, Error>([get("self_attn.q_norm")?, get("self_attn.k_norm")?]);
         Ok(Self {
             kind: config.layer_kind(layer),
             input_norm: get("input_layernorm")?,
-            qkv: linear(&["self_attn.q", "self_attn.k", "self_attn.v"])?,
+            qkv: linear(family.qkv_modules())?,
             qkv_bias: family.qkv_bias().then(biases).transpose()?,
             qk_norms: family.qk_norm().then(norms).transpose()?,
-            output: linear(&["self_attn.o"])?,
+            output: linear(&["self_attn.o_proj"])?,
             post_norm: get("post_attention_layernorm")?,
-            gate_up: linear(&["mlp.gate", "mlp.up"])?,
-            down: linear(&["mlp.down"])?,
+            gate_up: linear(family.gate_up_modules())?,
+            down: linear(&["mlp.down_proj"])?,
         })
     }
 

@@ -129,7 +129,7 @@ fn rotated_in_bf16() -> Result<[Vec<f32>; 3]> {
     let narrow = |x: &Tensor| x.to_dtype(DType::BF16);
     let wide = |x: &Tensor| x.to_dtype(DType::F32);
     let [cos, sin] =
-        super::rotations(&RopeTable::new(600, &[1.0, 0.1, 0.01]), 590..593, &Device::Cpu)?.expect("three pairs");
+        super::rotations(&RopeTable::new(600, &[1.0, 0.1, 0.01], 1.0), 590..593, &Device::Cpu)?.expect("three pairs");
     let (rough_cos, rough_sin) = (wide(&narrow(&cos)?)?, wide(&narrow(&sin)?)?);
     let x = narrow(&wave(6, 6, 2.0)?.reshape((1, 2, 3, 6))?)?;
     let found = super::candle::rope(&x, &cos, &sin)?;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use veriplay_learner::{
     AdamW, Architecture, Cispo, ConfigError, Copg, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, LayerKind, Learner,
-    LearnerOptions, Llama3Scaling, Lora, ModelConfig, Optimizer, PpoClip, Prdp, Preference, Scpo, Segments, Spin, Sppo,
-    Tis,
+    LearnerOptions, Llama3Scaling, LongRope, Lora, ModelConfig, Optimizer, PpoClip, Prdp, Preference, RopeScaling,
+    Scpo, Segments, Spin, Sppo, Tis,
 };
 
 use crate::common::{tiny_config, tokenizer};
@@ -29,8 +29,24 @@ fn llama() -> ModelConfig {
     ModelConfig { model_type: Architecture::Llama, hidden_size: 40, eos_token_id: vec![1, 2], ..tiny_config() }
 }
 
-const SCALING: Llama3Scaling =
-    Llama3Scaling { factor: 8.0, low_freq_factor: 1.0, high_freq_factor: 4.0, original_max_position_embeddings: 8192 };
+const SCALING: RopeScaling = RopeScaling::Llama3(Llama3Scaling {
+    factor: 8.0,
+    low_freq_factor: 1.0,
+    high_freq_factor: 4.0,
+    original_max_position_embeddings: 8192,
+});
+
+/// Half of each head of 10 numbers is rotated, in two pairs; a context of 96 that was 24 at first.
+fn phi3() -> ModelConfig {
+    let scaling =
+        LongRope { short_factor: vec![1.0, 1.25], long_factor: vec![1.5, 16.0], original_max_position_embeddings: 24 };
+    ModelConfig {
+        model_type: Architecture::Phi3,
+        partial_rotary_factor: 0.4,
+        rope_scaling: Some(RopeScaling::LongRope(scaling)),
+        ..llama()
+    }
+}
 
 #[test]
 fn a_config_survives_a_round_trip_and_unknown_keys_of_newer_files_are_ignored() {
@@ -38,7 +54,7 @@ fn a_config_survives_a_round_trip_and_unknown_keys_of_newer_files_are_ignored() 
     let qwen2 = ModelConfig { model_type: Architecture::Qwen2, eos_token_id: vec![], ..tiny_config() };
     let mistral = ModelConfig { model_type: Architecture::Mistral, ..llama() };
     let smollm3 = ModelConfig { model_type: Architecture::SmolLm3, no_rope_layers: vec![1, 0], ..llama() };
-    for config in [tiny_config(), llama(), scaled, qwen2, mistral, smollm3] {
+    for config in [tiny_config(), llama(), scaled, qwen2, mistral, smollm3, phi3()] {
         let more = [("use_cache", json!(true)), ("transformers_version", json!("5.1.0"))];
         assert_eq!(ModelConfig::parse(&of(&config, &more)), Ok(config.clone()));
         let written = serde_json::to_value(&config).expect("serialises");
@@ -293,6 +309,47 @@ fn a_smollm3_rotates_nothing_in_every_fourth_layer_or_in_those_that_are_listed()
     let window = |size: u64| file(&[("use_sliding_window", json!(true)), ("sliding_window", json!(size))]);
     assert_eq!(window(96), Ok(smollm3.clone()));
     assert!(window(95).expect_err("refused").to_string().contains("`sliding_window` is `95`"));
+}
+
+#[test]
+fn a_phi3_stretches_its_first_context_by_short_factors_and_has_no_other() {
+    let config = phi3();
+    assert_eq!((config.context(), llama().context()), (24, 96));
+    let plain = ModelConfig { rope_scaling: None, ..phi3() };
+    assert_eq!((plain.context(), plain.rope_frequencies().len()), (96, 2));
+    for (frequency, (f, factor)) in config.rope_frequencies().into_iter().zip([(1.0, 1.0), (0.01, 1.25)]) {
+        assert!((frequency - f / factor).abs() < 1e-15, "{frequency}");
+    }
+    let file = |changes: &[(&str, Value)]| ModelConfig::parse(&of(&phi3(), changes));
+    // As version 5 has it: all in one table.
+    let table = json!({"rope_type": "longrope", "rope_theta": 1e4, "partial_rotary_factor": 0.4,
+        "short_factor": [1.0, 1.25], "long_factor": [1.5, 16.0], "original_max_position_embeddings": 24});
+    let gone = ["rope_scaling", "rope_theta", "partial_rotary_factor", "original_max_position_embeddings"];
+    let mut changes: Vec<(&str, Value)> = gone.map(|key| (key, json!("-"))).to_vec();
+    changes.push(("rope_parameters", table));
+    assert_eq!(file(&changes), Ok(phi3()));
+    assert_eq!(file(&[("rms_norm_eps", json!("-"))]).expect("fine").rms_norm_eps, 1e-5);
+    assert_eq!(file(&[("sliding_window", json!(24))]), Ok(phi3()));
+    let longrope = |key: &str, value: Value| {
+        let mut table = json!({"type": "longrope", "short_factor": [1.0, 1.25], "long_factor": [1.5, 16.0]});
+        table[key] = value;
+        [("rope_scaling", table)]
+    };
+    for (changes, named) in [
+        (longrope("short_factor", json!([1.0])), "rope_scaling.short_factor"),
+        (longrope("long_factor", json!([1.0, 0.0])), "rope_scaling.long_factor"),
+        (longrope("factor", json!(4.0)), "rope_scaling.factor"),
+        (longrope("type", json!("yarn")), "rope_scaling.type"),
+        ([("sliding_window", json!(23))], "sliding_window"),
+        ([("partial_rotary_factor", json!(0.3))], "partial_rotary_factor"),
+        ([("partial_rotary_factor", json!(1.5))], "partial_rotary_factor"),
+        ([("resid_pdrop", json!(0.1))], "resid_pdrop"),
+    ] {
+        match file(&changes) {
+            Err(ConfigError::Value { key, want, .. }) => assert!(key == named && !want.is_empty(), "{key}: {want}"),
+            other => panic!("{named}: {other:?}"),
+        }
+    }
 }
 
 #[test]

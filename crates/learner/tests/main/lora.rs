@@ -4,7 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use veriplay_core::{Learn, TrainBatch};
-use veriplay_learner::{Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Lora, NamedTensor, Segments};
+use veriplay_learner::{
+    Architecture, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor, Segments,
+};
 
 use crate::common::{sample, tiny_config, tokenizer};
 
@@ -105,6 +107,24 @@ fn gradients_of_adapters_follow_from_those_of_the_matrices_they_are_added_to() {
             assert!((f64::from(g) - want(at)).abs() < 2e-5 * scale, "{}[{at}]: {g}, want {}", spec.name, want(at));
         }
     }
+}
+
+#[test]
+fn adapters_of_joined_projections_train_and_those_of_modules_that_a_model_lacks_are_refused() {
+    let phi3 = ModelConfig { model_type: Architecture::Phi3, ..tiny_config() };
+    let new = |config: &ModelConfig, modules: &[&str]| {
+        Learner::initialize(config.clone(), tokenizer(), 7, options(Some(lora(modules))))
+    };
+    let mut learner = new(&phi3, &["qkv_proj", "gate_up_proj"]).expect("valid");
+    assert_eq!(learner.trainable_count(), 2 * 3 * (80 + 36 + 100 + 36));
+    learner.update(&batch(0), 1e-2).expect("learns");
+    let dir = tempfile::tempdir().expect("a directory");
+    learner.save_adapters(dir.path()).expect("saves");
+    let other = new(&tiny_config(), &["q_proj"]).expect("valid").load_adapters(dir.path()).expect_err("refused");
+    assert!(other.to_string().contains("`target_modules` is `qkv_proj`"), "{other}");
+    let refused = new(&phi3, &["o_proj", "q_proj"]).map(|_| ()).expect_err("refused").to_string();
+    let want = "`learn.lora.target_modules` is `q_proj`: it must be some of o_proj, down_proj, qkv_proj, gate_up_proj,";
+    assert!(refused.contains(want), "{refused}");
 }
 
 #[test]
