@@ -49,6 +49,9 @@ pub struct Sample {
     pub imitate: bool,
     /// Log-probability of each token of `response`, in nats, under the policy that sampled it.
     pub behaviour: Option<Vec<f32>>,
+    /// The same under the policy that the updates on this sample begin with, for a learner that compares itself with that one. `None` is the
+    /// learner as it is.
+    pub old: Option<Vec<f32>>,
     /// The same under the reference policy.
     pub reference: Option<Vec<f32>>,
     /// The role that is rewarded; `None` of a supervised example.
@@ -75,6 +78,7 @@ impl Sample {
             wider_clip: 0.0,
             imitate: false,
             behaviour: None,
+            old: None,
             reference: None,
             role: None,
             rate: None,

@@ -15,7 +15,7 @@ use super::{finished, last_json, says, stderr, stdout, succeeded};
 fn config(server: &Server, protocol: &str, folder: &Path) -> toml::Table {
     let mut config = small_with(&format!(
         "[rollout_server]\nurl = \"{}\"\nprotocol = \"{protocol}\"\nfolder = \"{}\"\n[learn]\nlearning_rate = 3e-3\n\
-         warmup_steps = 0\n[learn.loss]\nkind = \"tis\"",
+         warmup_steps = 0\n[learn.correction]\ncap = 2.0",
         server.url,
         folder.display()
     ));
@@ -35,8 +35,9 @@ fn each_step_is_sampled_from_the_weights_of_the_one_before() {
         let summary = last_json(&succeeded(play(&config, dir.path()).args(["--json", "--steps", "3"])));
         assert_eq!((&summary["steps"], &summary["dropped"]), (&3.into(), &0.into()));
         for event in events(&dir.path().join("run")) {
-            let kl = event["loss_terms"]["actor/ppo_kl"].as_f64().unwrap_or_else(|| panic!("no divergence in {event}"));
-            assert!(kl.abs() < 1e-4, "{protocol}: the server sampled from other weights: {kl}");
+            let apart = event["loss_terms"]["rollout_corr/logprob_abs_diff_max"].as_f64();
+            let apart = apart.unwrap_or_else(|| panic!("no difference in {event}"));
+            assert!(apart < 1e-3, "{protocol}: the server sampled from other weights: {apart}");
         }
         // The start's, and each step's.
         let loads = ["/v1/load_lora_adapter", "/update_weights_from_disk"];
@@ -94,7 +95,7 @@ fn what_a_server_cannot_do_is_refused_by_its_key() {
     let concurrency = "`rollout_server.concurrency` is `0`: it must be from 1 to 4096";
     for (config, wanted) in [
         (without("lora"), ["`rollout_server.protocol` is `vllm`", "[learn.lora]"]),
-        (without("loss"), ["`learn.loss.kind` is `policy_gradient`", "`tis`"]),
+        (without("correction"), ["`learn.loss.kind` is `policy_gradient`", "`learn.correction.cap`"]),
         (with("model = \"stdio\""), ["`rollout_server.url`", "your trainer samples"]),
         (with("rollout_server.concurrency = 0"), [concurrency, ""]),
         (with("rollout_server.protocol = \"openai\""), ["`rollout_server.protocol` is `openai`: it must be ", ""]),

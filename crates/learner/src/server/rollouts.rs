@@ -9,7 +9,7 @@
 //! lost what it was given, as after a restart, is given it again, once a call.
 //!
 //! A server computes in other kernels and perhaps in another precision than the learner. Its log-probabilities are the behaviour policy's,
-//! by which a loss such as `tis` corrects.
+//! by which a loss such as `cispo` corrects.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

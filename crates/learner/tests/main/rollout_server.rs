@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use veriplay_core::{FinishReason, Learn, Policy, PolicyVersion, Prompt, Rollout, Sample, Sampling, TrainBatch};
-use veriplay_learner::{Learner, LearnerOptions, Lora, Loss, RolloutServer, ServerOptions, ServerProtocol, Tis};
+use veriplay_learner::{Cispo, Learner, LearnerOptions, Lora, Loss, RolloutServer, ServerOptions, ServerProtocol};
 
 use crate::common::prompt;
 use crate::completions_server::{Act, Server, ServerKind};
@@ -22,7 +22,7 @@ fn pair(kind: ServerKind, script: impl Fn(&Value, usize) -> Act + Send + Sync + 
     let protocol = if kind == ServerKind::Sglang { ServerProtocol::Sglang } else { ServerProtocol::Vllm };
     let lora = Lora { rank: 4, alpha: 8.0, target_modules: vec!["q_proj".into(), "down_proj".into()], seed: 5 };
     let lora = protocol.takes_adapters().then_some(lora);
-    let options = LearnerOptions { lora, loss: Loss::Tis(Tis::default()), ..LearnerOptions::default() };
+    let options = LearnerOptions { lora, loss: Loss::Cispo(Cispo::default()), ..LearnerOptions::default() };
     let mut learner = Learner::load(super::TINY_MODEL.as_ref(), options).expect("the tiny model");
     let options = ServerOptions { backoff: Duration::ZERO, attempts: 3, ..ServerOptions::default() };
     let opened = RolloutServer::open(&server.url, protocol, folder.path(), options).expect("a fine address");
