@@ -82,7 +82,10 @@ fn optional_keys_that_make_no_sense_are_told() {
         ("[game]\nproposer_temperature = 0.0\n[learn.loss]\nkind = \"cispo\"", "game.proposer_temperature"),
         ("[game]\nsolver_temperature = 0.7\n[learn.correction]\ncap = 2.0", "it must be 1 under `[learn.correction]`"),
         ("[learn.correction]\ncap = 0.0", "`learn.correction.cap` is `0`"),
-        ("[learn.correction.mask]\nratio = \"product\"\nlow = 0.5\nhigh = 0.9", "`learn.correction.mask.high` is `0.9`"),
+        (
+            "[learn.correction.mask]\nratio = \"product\"\nlow = 0.5\nhigh = 0.9",
+            "`learn.correction.mask.high` is `0.9`",
+        ),
         (
             "[game.temperature_search]\ntemperatures = [1.0, 0.7]\nevery = 4\nmeasured_steps = 1\nright_answers = 2\n\
              [learn.loss]\nkind = \"ppo_clip\"",
