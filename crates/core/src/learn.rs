@@ -148,8 +148,8 @@ pub struct Update {
     pub gradient_norm: f64,
     /// Number of prompt and response tokens that the model processed.
     pub tokens: u64,
-    /// The loss's own metrics, as means over tokens or over pairs, under verl's names where verl has the metric; and of episodes of several
-    /// turns the share of later turns that were computed as one sequence with the turn before. Empty for the default loss on single turns.
+    /// The loss's own metrics, as means over tokens, responses or pairs, or the largest value, by verl's names where it has them; and of episodes of
+    /// several turns the share of later turns that were computed as one sequence with the turn before. Empty for the default loss on single turns.
     pub metrics: BTreeMap<&'static str, f64>,
 }
 

@@ -14,7 +14,7 @@ pub(in crate::ops) fn wide_product(x: &Tensor, weight: &Tensor) -> Result<Tensor
 
 struct WideProduct;
 
-/// Rows, outputs and inputs.
+/// Rows, outputs and inputs of a product.
 fn sizes(x: &Layout, weight: &Layout) -> Result<[usize; 3]> {
     let ((rows, inputs), (outputs, _)) = (x.shape().dims2()?, weight.shape().dims2()?);
     Ok([rows, outputs, inputs])
@@ -55,7 +55,7 @@ impl CustomOp2 for WideProduct {
     }
 }
 
-/// The same by cuBLAS.
+/// The same by cuBLAS, which takes pointers.
 #[cfg(feature = "cuda")]
 mod card {
     use candle_core::cuda_backend::WrapErr;
