@@ -21,10 +21,11 @@ macro_rules! builtin_configs {
 }
 
 builtin_configs!(
-    "absolute-zero-qwen", "bug-repair-quickstart", "bug-repair-qwen", "bug-repair-warmup", "ladder-quickstart",
-    "quickstart", "self-challenge-quickstart", "self-challenge-qwen", "self-challenge-warmup", "sgs-quickstart",
-    "smollm2", "smollm2-bug-repair", "smollm2-self-challenge", "smollm2-sol-ver", "smollm2-warmup", "soar-quickstart",
-    "sol-ver-quickstart", "sol-ver-qwen", "sol-ver-warmup", "spice-quickstart", "svs-quickstart", "warmup",
+    "absolute-zero-1.5b", "absolute-zero-3b", "absolute-zero-7b", "bug-repair-quickstart", "bug-repair-qwen",
+    "bug-repair-warmup", "ladder-quickstart", "quickstart", "self-challenge-quickstart", "self-challenge-qwen",
+    "self-challenge-warmup", "sgs-quickstart", "smollm2", "smollm2-bug-repair", "smollm2-self-challenge",
+    "smollm2-sol-ver", "smollm2-warmup", "soar-quickstart", "sol-ver-quickstart", "sol-ver-qwen", "sol-ver-warmup",
+    "spice-quickstart", "svs-quickstart", "warmup",
 );
 
 /// The game of a configuration without the key `plays`.

@@ -52,10 +52,10 @@ fn a_written_configuration_says_which_of_its_files_are_missing_and_how_to_have_t
     says(&bugs, &wanted);
     assert_eq!(bugs.matches("missing: ").count(), 5, "{bugs}");
     assert_eq!(said("sol-ver-qwen", "2.toml").matches("missing: ").count(), 4);
-    let zero = said("absolute-zero-qwen", "3.toml");
+    let zero = said("absolute-zero-7b", "3.toml");
     says(&zero, &["missing: `cruxeval.jsonl` of `tasks.eval_programs`: "]);
     std::fs::write(dir.path().join("cruxeval.jsonl"), "").expect("it can be written");
-    assert!(!said("absolute-zero-qwen", "4.toml").contains("missing"));
+    assert!(!said("absolute-zero-7b", "4.toml").contains("missing"));
     assert!(!said("bug-repair-quickstart", "5.toml").contains("missing"), "built-in repositories are there");
 }
 

@@ -95,9 +95,11 @@ fn told_on_shape(config: toml::Table, is_large: bool) -> String {
 
 /// The recipe of Absolute Zero, with tasks that are here.
 fn absolute_zero_recipe() -> toml::Table {
-    let mut config = configuration("absolute-zero-qwen.toml");
+    let mut config = configuration("absolute-zero-7b.toml");
     config["tasks"].as_table_mut().expect("a table").remove("eval_programs");
-    with(config, "tasks.eval_mix = 'natural'\neval.tasks = 2")
+    // As long as the model's context, as the other recipes are.
+    let long = "learn.options.max_length = 32768\nlearn.options.micro_tokens = 16384\nlearn.options.rollout_rows = 64";
+    with(config, &format!("tasks.eval_mix = 'natural'\neval.tasks = 2\n{long}"))
 }
 
 /// The recipe of Sol-Ver, with snippets and problems that are here.
@@ -133,6 +135,17 @@ fn recipes_of_the_papers_say_what_they_would_do_and_the_memory_it_takes() {
 }
 
 #[test]
+fn the_recipes_of_absolute_zero_differ_in_the_model_alone() {
+    let [small, middle, large] = ["1.5b", "3b", "7b"].map(|size| {
+        let mut config = configuration(&format!("absolute-zero-{size}.toml"));
+        let model = config.remove("model").expect("a model");
+        assert_eq!(model.as_str().map(str::to_lowercase), Some(format!("qwen/qwen2.5-coder-{size}")));
+        config
+    });
+    assert_eq!((&small, &middle), (&large, &large));
+}
+
+#[test]
 fn a_dry_run_without_the_model_shows_the_prompts_and_fails() {
     for (recipe, prompt) in [(absolute_zero_recipe(), "--- proposer, induction"), (sol_ver_recipe(), "--- verifier")] {
         says(&stdout(&played(&recipe, &["--dry-run"], 5, &["error: "])), &["memory: not known", prompt]);
@@ -163,7 +176,7 @@ fn a_configuration_that_measures_on_a_published_file_finds_as_many_tasks_there_a
     let Some(path) = published_file("cruxeval.jsonl") else { return };
     let path = path.canonicalize().expect("it is there");
     let programs = format!("tasks.eval_programs = '{}'", path.display());
-    let said = told(&with(on_built_in_model("absolute-zero-qwen.toml"), &programs), &[]);
+    let said = told(&with(on_built_in_model("absolute-zero-7b.toml"), &programs), &[]);
     says(&said, &["game `absolute_zero`", "--- solver, induction"]);
 }
 

@@ -150,7 +150,7 @@ mod tests {
 
     /// A small run in JavaScript, after the configuration of the paper.
     fn config() -> PlayConfig<AbsoluteZeroSetup> {
-        let name = "absolute-zero-qwen";
+        let name = "absolute-zero-7b";
         let text = builtin_configs::find(name).expect("it is built in").text;
         let mut config = PlayConfig::<AbsoluteZeroSetup>::parse(text, name.as_ref()).expect("it is valid");
         let AbsoluteZeroSetup { game, gate, tasks, eval } = &mut config.setup;
