@@ -179,12 +179,11 @@ impl RolloutServer {
 
     /// Has the server give its memory back until [`RolloutServer::wake_up`]. Where it does not, what the learner does next may lack memory.
     pub fn sleep(&self) {
-        if !self.options.sleep {
-            return;
-        }
         // Relaxed: one thread trains and asks for samples.
-        self.may_sleep.store(true, Ordering::Relaxed);
-        if let Err(fault) = self.client.post(SLEEP, &json!({})) {
+        if self.options.sleep
+            && !self.may_sleep.swap(true, Ordering::Relaxed)
+            && let Err(fault) = self.client.post(SLEEP, &json!({}))
+        {
             tracing::warn!(%fault, "the server was not put to sleep, and keeps its memory");
         }
     }
