@@ -92,8 +92,11 @@ fn what_a_server_cannot_do_is_refused_by_its_key() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let server = Server::start(ServerKind::Vllm, |_, _| Act::Answer);
     let good = config(&server, "vllm", dir.path());
-    let mut without_loss = good.clone();
-    section(&mut without_loss, "learn").remove("loss").expect("it was there");
+    let without = |key: &str| {
+        let mut config = good.clone();
+        section(&mut config, "learn").remove(key).expect("it was there");
+        config
+    };
     let with = |keys: &str| {
         let mut config = good.clone();
         merge(&mut config, keys.parse().expect("TOML"));
@@ -105,7 +108,7 @@ fn what_a_server_cannot_do_is_refused_by_its_key() {
             with("rollout_server.protocol = \"sglang\"\nrollout_server.sleep = true"),
             ["`rollout_server.sleep` is `true`", "`vllm`"],
         ),
-        (without_loss, ["`learn.loss.kind` is `policy_gradient`", "`tis`"]),
+        (without("loss"), ["`learn.loss.kind` is `policy_gradient`", "`tis`"]),
         (with("model = \"stdio\""), ["`rollout_server.url`", "your trainer samples"]),
         (with("rollout_server.concurrency = 0"), [concurrency, ""]),
         (with("rollout_server.protocol = \"openai\""), ["`rollout_server.protocol` is `openai`: it must be ", ""]),

@@ -321,7 +321,7 @@ fn faults_that_pass_are_waited_out_and_others_are_named_with_what_was_asked() {
 }
 
 #[test]
-fn an_address_a_folder_or_a_learner_that_cannot_be_used_is_refused_before_anything_is_asked() {
+fn an_address_or_a_folder_that_cannot_be_used_is_refused_before_anything_is_asked() {
     let folder = tempfile::tempdir().expect("a directory");
     let open = |url: &str, folder: &std::path::Path| {
         RolloutServer::open(url, ServerProtocol::Vllm, folder, ServerOptions::default())
