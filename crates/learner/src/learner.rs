@@ -229,11 +229,12 @@ impl Learner {
     ) -> Result<Vec<Vec<Continuation>>, ServerError> {
         server.wake_up(|| self.model.device.release_memory())?;
         let are_adapters = self.hands_over_adapters(server.protocol());
-        let save = |folder: &Path| match are_adapters {
-            true => self.save_adapters(folder),
-            false => self.save_in(folder, self.options.precision),
-        };
+        let save = |folder: &Path| self.save_for(folder, are_adapters);
         server.continuations(queued, vocabulary, &CurrentWeights { version: self.version, are_adapters, save: &save })
+    }
+
+    fn save_for(&self, folder: &Path, are_adapters: bool) -> Result<(), CheckpointError> {
+        if are_adapters { self.save_adapters(folder) } else { self.save_in(folder, self.options.precision) }
     }
 
     const fn hands_over_adapters(&self, protocol: ServerProtocol) -> bool {

@@ -180,7 +180,7 @@ pub(super) fn write_tensors<'s, 'd>(
     precision: Precision,
 ) -> std::io::Result<()> {
     let (specs, values): (Vec<_>, Vec<_>) = tensors.unzip();
-    write_each(out, &specs, precision, |index| Tensor::from_slice(values[index], values[index].len(), &Device::Cpu))
+    write_each(out, &specs, precision, |index| Tensor::new(values[index], &Device::Cpu))
 }
 
 /// As [`write_tensors`], of the tensors that `tensor` gives by their places in `specs`, one at a time: each may be on any device, and is converted there.

@@ -28,10 +28,7 @@ pub fn convert_gguf(path: &Path, dir: &Path, precision: Precision) -> Result<(),
     let specs = tensor_specs(&config);
     let tensors: Vec<Vec<f32>> =
         specs.iter().map(|spec| read_weights(&mut file, &config, &spec.name)).collect::<Result<_, _>>()?;
-    let tensor = |index: usize| {
-        let values: &[f32] = &tensors[index];
-        Tensor::from_slice(values, values.len(), &Device::Cpu)
-    };
+    let tensor = |index: usize| Tensor::new(tensors[index].as_slice(), &Device::Cpu);
     write_small_files(dir, &config, &tokenizer, &sidecar_files, precision)?;
     Ok(write_weights(dir, &specs, tensor, MAX_SHARD_BYTES, precision)?)
 }

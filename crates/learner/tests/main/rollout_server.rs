@@ -377,43 +377,28 @@ fn a_server_that_starts_again_while_it_is_given_weights_is_given_them_from_the_s
     assert_eq!((dead.generate().len(), dead.asked("/health")), (12, 1));
 }
 
+/// The failure of a hand-over in which the requests that `is_asked` picks are answered so.
+fn refusal(is_asked: fn(&Value) -> bool, status: u16, answer: &'static str) -> String {
+    weights_of(move |asked, _| if is_asked(asked) { Act::Say(status, "", answer.to_owned()) } else { Act::Answer })
+        .failure()
+}
+
 #[test]
 fn a_server_that_cannot_take_whole_weights_is_refused_with_what_to_start() {
-    let failing = |key: &'static str, status: u16, body: &'static str| {
-        weights_of(move |asked, _| match asked[key].is_string() {
-            true => Act::Say(status, "", body.to_owned()),
-            false => Act::Answer,
-        })
-        .failure()
-    };
-    for (key, status, body, want) in [
-        (
-            "method",
-            404,
-            r#"{"detail": "Not Found"}"#,
-            "`/collective_rpc`: the server answered 404: Not Found; start vLLM 0.32",
-        ),
-        ("method", 500, "no base_layer", "without `--enable-lora`"),
-        ("new_version", 422, r#"{"detail": [{"msg": "Field required"}]}"#, "may have changed its interface"),
+    let (loads, is_told): (fn(&Value) -> bool, fn(&Value) -> bool) =
+        (|asked| asked["method"].is_string(), |asked| asked["new_version"].is_string());
+    let (missing, required) = (r#"{"detail": "Not Found"}"#, r#"{"detail": [{"msg": "Field required"}]}"#);
+    let started = "`/collective_rpc`: the server answered 404: Not Found; start vLLM 0.32";
+    let version = r#"`/weight_info` answers {"version":"step-6"}, without a `weight_version`"#;
+    for (failure, want) in [
+        (refusal(loads, 404, missing), started),
+        (refusal(loads, 500, "no base_layer"), "without `--enable-lora`"),
+        (refusal(is_told, 422, required), "may have changed its interface"),
+        (refusal(asks_for_version, 200, r#"{"version": "step-6"}"#), version),
+        (refusal(|asked| *asked == json!({}), 200, r#"{"success": false}"#), "`/reset_prefix_cache` after 3 attempts"),
     ] {
-        let failure = failing(key, status, body);
         assert!(failure.contains(want), "want {want}: {failure}");
     }
-    let version = |body: &'static str| {
-        weights_of(move |asked, _| match asks_for_version(asked) {
-            true => Act::Say(200, "", body.to_owned()),
-            false => Act::Answer,
-        })
-        .failure()
-    };
-    let absent = version(r#"{"version": "step-6"}"#);
-    assert!(absent.contains(r#"`/weight_info` answers {"version":"step-6"}, without a `weight_version`"#), "{absent}");
-    let cached = weights_of(|asked, _| match asked == &json!({}) {
-        true => Act::Say(200, "", r#"{"success": false}"#.to_owned()),
-        false => Act::Answer,
-    });
-    let cached = cached.failure();
-    assert!(cached.contains("`/reset_prefix_cache` after 3 attempts") && cached.contains("in use"), "{cached}");
 }
 
 #[test]
