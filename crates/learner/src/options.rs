@@ -71,6 +71,9 @@ pub struct LearnerOptions {
     /// The numbers of activations, and of a frozen base under adapters. What trains, its gradients and its moments are f32.
     #[serde(skip)]
     pub precision: Precision,
+    /// Whether a server samples in the learner's place: no memory is planned for rollouts.
+    #[serde(skip)]
+    pub server_samples: bool,
 }
 
 impl Default for LearnerOptions {
@@ -95,6 +98,7 @@ impl Default for LearnerOptions {
             preference: Preference::default(),
             device: DeviceSpec::default(),
             precision: Precision::default(),
+            server_samples: false,
         }
     }
 }

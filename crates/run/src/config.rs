@@ -411,6 +411,11 @@ impl RunConfig {
         "trackio", "on_alarm", "exec_timeout_s", "rollout_server", "learn",
     ];
 
+    /// The learner's options, with who samples for it.
+    pub fn learner_options(&self) -> LearnerOptions {
+        LearnerOptions { server_samples: self.rollout_server.is_some(), ..self.learn.learner_options() }
+    }
+
     /// Checks what types cannot.
     ///
     /// # Errors
@@ -428,7 +433,7 @@ impl RunConfig {
         self.learn.validate()?;
         self.on_alarm.check(self)?;
         let Some(server) = &self.rollout_server else { return Ok(()) };
-        server.check(&self.model, self.learn.trains_adapters())?;
+        server.check(&self.model)?;
         if self.learn.kl.is_some_and(|kl| kl.place == KlPlace::Reward) {
             let want = "`loss`, where `[rollout_server]` is there: in the reward it compares log-probabilities of the server with the learner's";
             return Err(bad_value("learn.kl.place", &"reward", want));

@@ -40,14 +40,14 @@ impl Learn for Learner {
     /// See the trait. Samples on which the loss does not depend, such as those of weight 0 under the default one, are not computed,
     /// and `entropy` and `tokens` cover only the others. A batch without others changes only the version.
     fn update(&mut self, batch: &TrainBatch, learning_rate: f64) -> Result<Update, LearnError> {
-        self.sampler.forget();
+        self.end_sampling();
         check_rate(learning_rate)?;
         let batch = self.add_references(batch)?;
         self.step(&SampleObjective::new(self.options.terms(), &batch)?, learning_rate)
     }
 
     fn prefer(&mut self, batch: &PreferenceBatch, learning_rate: f64) -> Result<Update, LearnError> {
-        self.sampler.forget();
+        self.end_sampling();
         check_rate(learning_rate)?;
         let references = self.check_pairs(batch)?;
         self.step(&PairObjective::new(self.options.preference, batch, &references)?, learning_rate)
@@ -78,6 +78,7 @@ impl Learner {
     /// The norm of the gradient that the samples of each role give on their own, without a step, before clipping; supervised examples have the
     /// key `None`. Roles whose samples the loss does not depend on have none.
     pub fn gradient_norms(&mut self, batch: &TrainBatch) -> Result<BTreeMap<Option<Role>, f64>, LearnError> {
+        self.end_sampling();
         let mut roles: BTreeMap<Option<Role>, Vec<Sample>> = BTreeMap::new();
         for sample in self.add_references(batch)?.samples.iter() {
             roles.entry(sample.role).or_default().push(sample.clone());

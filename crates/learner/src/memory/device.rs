@@ -36,7 +36,7 @@ impl DeviceSizes<'_> {
             gradients: self.gradients(),
             activations,
             logits: self.head().saturating_sub(self.later_than_head()),
-            rollouts: self.rollouts(),
+            rollouts: if self.options.server_samples { 0 } else { self.rollouts() },
         }
     }
 
