@@ -383,10 +383,16 @@ fn refusal(is_asked: fn(&Value) -> bool, status: u16, answer: &'static str) -> S
         .failure()
 }
 
+fn loads(asked: &Value) -> bool {
+    asked["method"].is_string()
+}
+
+fn is_told(asked: &Value) -> bool {
+    asked["new_version"].is_string()
+}
+
 #[test]
 fn a_server_that_cannot_take_whole_weights_is_refused_with_what_to_start() {
-    let (loads, is_told): (fn(&Value) -> bool, fn(&Value) -> bool) =
-        (|asked| asked["method"].is_string(), |asked| asked["new_version"].is_string());
     let (missing, required) = (r#"{"detail": "Not Found"}"#, r#"{"detail": [{"msg": "Field required"}]}"#);
     let started = "`/collective_rpc`: the server answered 404: Not Found; start vLLM 0.32";
     let version = r#"`/weight_info` answers {"version":"step-6"}, without a `weight_version`"#;
