@@ -422,8 +422,6 @@ fn layer_specs(config: &ModelConfig, layer: usize) -> Vec<TensorSpec> {
 fn input_specs(layer: usize, modules: &[&str], outputs: &[usize], inputs: usize) -> Vec<TensorSpec> {
     let all = [outputs.iter().sum::<usize>()];
     let outputs = if modules.len() == 1 { &all[..] } else { outputs };
-    let spec = |(module, &outputs): (&&str, &usize)| {
-        TensorSpec::new(format!("model.layers.{layer}.{module}.weight"), &[outputs, inputs])
-    };
-    modules.iter().zip(outputs).map(spec).collect()
+    let names = modules.iter().map(|module| format!("model.layers.{layer}.{module}.weight"));
+    names.zip(outputs).map(|(name, &outputs)| TensorSpec::new(name, &[outputs, inputs])).collect()
 }

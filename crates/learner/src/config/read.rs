@@ -366,25 +366,30 @@ pub(crate) fn end_tokens(generation_config: &Value) -> Result<Vec<u32>, ConfigEr
 struct Rope {
     theta: Option<f64>,
     scaling: Option<RopeScaling>,
-    /// Of a head's numbers.
+    /// Of the numbers of a head, those that are rotated.
     share: f64,
 }
 
 fn read_rope(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result<Rope, ConfigError> {
     let new = keys.object("rope_parameters", "rope_parameters.")?;
     let inside = new.or(keys.object("rope_scaling", "rope_scaling.")?);
-    // Version 5 has them in the table.
-    let number = |key: &str| match inside.map(|table| table.number(key)).transpose()?.flatten() {
-        Some(number) => Ok(Some(number)),
-        None => keys.number(key),
-    };
-    let share = number("partial_rotary_factor")?.unwrap_or(1.0);
+    let share = number_of_either(inside, keys, "partial_rotary_factor")?.unwrap_or(1.0);
     if model_type != Architecture::Phi3 {
         reject_partial_rotation(keys)?;
         inside.iter().try_for_each(reject_partial_rotation)?;
     }
     let scaling = inside.map(|table| read_scaling(keys, table, model_type)).transpose()?.flatten();
-    Ok(Rope { theta: number("rope_theta")?, scaling, share })
+    Ok(Rope { theta: number_of_either(inside, keys, "rope_theta")?, scaling, share })
+}
+
+/// A number in the table of rotary positions, where version 5 has it, or else beside it.
+fn number_of_either(
+    table: Option<ConfigKeys<'_>>,
+    file: &ConfigKeys<'_>,
+    key: &str,
+) -> Result<Option<f64>, ConfigError> {
+    let inside = table.map(|table| table.number(key)).transpose()?.flatten();
+    inside.map_or_else(|| file.number(key), |number| Ok(Some(number)))
 }
 
 /// The scaling that a table of rotary positions describes; `file` has the keys beside it.

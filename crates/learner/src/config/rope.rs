@@ -46,9 +46,9 @@ impl RopeTables {
 /// How rotary frequencies are stretched for contexts longer than a model was first trained on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RopeScaling {
-    /// Llama 3.1 and later.
+    /// That of Llama 3.1 and later.
     Llama3(Llama3Scaling),
-    /// Phi-3 and later.
+    /// That of Phi-3 and later.
     LongRope(LongRope),
 }
 
