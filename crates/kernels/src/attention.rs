@@ -43,11 +43,11 @@ impl AttentionGroup {
     pub fn visible_rows(&self) -> impl Iterator<Item = VisibleRows> + '_ {
         let first = self.prompt.start;
         let length = self.prompt.len();
-        let prompt = (0..length).map(|t| VisibleRows { position: t, shared: t + 1, own: 0..0 });
+        let prompt = (0..length).map(|t| VisibleRows { position: t, shared: 0..t + 1, own: 0..0 });
         let responses = self.responses.iter().flat_map(move |r| {
             r.clone().map(move |t| VisibleRows {
                 position: length + t - r.start,
-                shared: length,
+                shared: 0..length,
                 own: r.start - first..t + 1 - first,
             })
         });
@@ -60,10 +60,27 @@ impl AttentionGroup {
 pub struct VisibleRows {
     /// The row's position in its sequence.
     pub position: usize,
-    /// It sees this many rows of the prompt,
-    pub shared: usize,
+    /// It sees these rows of the prompt,
+    pub shared: Range<usize>,
     /// and these of its own response.
     pub own: Range<usize>,
+}
+
+impl VisibleRows {
+    /// Those of them that are in a window: the last `window` positions, its own included.
+    #[must_use]
+    #[inline(always)]
+    pub fn within(mut self, window: usize) -> Self {
+        let first = (self.position + 1).saturating_sub(window);
+        self.own.start += first.saturating_sub(self.shared.end);
+        self.shared.start = first.min(self.shared.end);
+        self
+    }
+
+    /// The number of positions that it sees.
+    pub fn count(&self) -> usize {
+        self.shared.len() + self.own.len()
+    }
 }
 
 /// Sizes and constants of every layer's attention.
@@ -77,23 +94,20 @@ pub struct HeadSizes {
     pub dim: usize,
     /// Of all norms.
     pub eps: f32,
+    /// Scores are products of queries and keys times this.
+    pub scale: f32,
 }
 
 impl HeadSizes {
-    /// One layer's attention. `gains` `[dim]` are those of queries and keys where both are normalised.
-    pub fn layer<'a>(self, gains: Option<[&'a [f32]; 2]>, rope: &'a RopeTable) -> LayerAttention<'a> {
+    /// One layer's attention to the last `window` positions. `gains` `[dim]` are those of queries and keys where both are normalised.
+    pub fn layer<'a>(self, gains: Option<[&'a [f32]; 2]>, rope: &'a RopeTable, window: usize) -> LayerAttention<'a> {
         let [q_gain, k_gain] = gains.map_or([None; 2], |gains| gains.map(Some));
-        LayerAttention { sizes: self, q_gain, k_gain, rope }
+        LayerAttention { sizes: self, q_gain, k_gain, rope, window }
     }
 
     /// Width of the raw projections.
     pub const fn width(&self) -> usize {
         (self.heads + 2 * self.kv_heads) * self.dim
-    }
-
-    /// Softmax scale 1 / sqrt(dim).
-    pub fn scale(&self) -> f32 {
-        1.0 / (self.dim as f32).sqrt()
     }
 }
 
@@ -108,6 +122,8 @@ pub struct LayerAttention<'a> {
     pub k_gain: Option<&'a [f32]>,
     /// Rotary tables.
     pub rope: &'a RopeTable,
+    /// A row attends to so many positions, itself the last of them; `usize::MAX` for all.
+    pub window: usize,
 }
 
 impl std::ops::Deref for LayerAttention<'_> {
@@ -214,7 +230,7 @@ impl LayerAttention<'_> {
     #[inline(always)]
     fn rotate_queries(&self, out: &mut [f32], raw: &[f32], position: usize) {
         for (out, raw) in out.chunks_exact_mut(self.dim).zip(raw.chunks_exact(self.dim)) {
-            self.rotate_head(out, raw, self.q_gain, position, self.scale());
+            self.rotate_head(out, raw, self.q_gain, position, self.scale);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The small operations of a decoder layer: RMSNorm, bias, SwiGLU and rotary positions, each with its backward.
+//! The small operations of a decoder layer: RMSNorm, bias, SwiGLU or GeGLU and rotary positions, each with its backward.
 //!
 //! - RMSNorm with a gain (Zhang and Sennrich 2019): y = x · r · w with r = 1 / sqrt(mean(x²) + eps).
-//! - SwiGLU (Shazeer 2020): h = silu(gate) ∘ up, on rows that hold gate and up side by side.
+//! - SwiGLU and GeGLU (Shazeer 2020): h = silu(gate) ∘ up or gelu(gate) ∘ up, on rows that hold gate and up side by side.
 //! - Rotary position embedding (Su et al. 2021) in the half-split layout of Llama and Qwen, and its tables.
 
 use crate::math::{LANES, accumulate, dot, exp, sum};
@@ -82,26 +82,65 @@ pub fn bias_backward(dbias: &mut [f32], dy: &[f32]) {
     dy.chunks_exact(width).for_each(|row| accumulate(dbias, row));
 }
 
+/// What a gate goes through: x·σ(z(x)) either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activation {
+    /// The sigmoid linear unit: z = x.
+    Silu,
+    /// The Gaussian error linear unit (Hendrycks and Gimpel 2016) as its approximation by tanh: z = 2·√(2/π)·(x + 0.044715·x³).
+    GeluTanh,
+}
+
+/// z of [`Activation::Silu`], and its slope.
+#[inline(always)]
+fn silu(x: f32) -> (f32, f32) {
+    (x, 1.0)
+}
+
+/// z of [`Activation::GeluTanh`], and its slope.
+#[inline(always)]
+fn gelu_tanh(x: f32) -> (f32, f32) {
+    const SLOPE: f32 = 1.595_769_1; // 2·√(2/π)
+    let square = 0.044_715 * x * x;
+    (SLOPE * x * (1.0 + square), SLOPE * (1.0 + 3.0 * square))
+}
+
 /// `out` [rows, width] from `gate_up` [rows, 2·width].
-pub fn swiglu(out: &mut [f32], gate_up: &[f32], width: usize) {
+pub fn gated(out: &mut [f32], gate_up: &[f32], width: usize, activation: Activation) {
+    match activation {
+        Activation::Silu => gated_by(out, gate_up, width, silu),
+        Activation::GeluTanh => gated_by(out, gate_up, width, gelu_tanh),
+    }
+}
+
+#[inline(always)]
+fn gated_by(out: &mut [f32], gate_up: &[f32], width: usize, curve: impl Fn(f32) -> (f32, f32)) {
     vectorized(
         #[inline(always)]
         || {
             for (out, pair) in out.chunks_exact_mut(width).zip(gate_up.chunks_exact(2 * width)) {
                 let (gate, up) = pair.split_at(width);
                 for ((o, &g), &u) in out.iter_mut().zip(gate).zip(up) {
-                    *o = g * sigmoid(g) * u;
+                    *o = g * sigmoid(curve(g).0) * u;
                 }
             }
         },
     );
 }
 
-/// Backward of [`swiglu`]: overwrites `gate_up` [rows, 2·width] with its gradient, and the gradient of the result in `hidden`
+/// Backward of [`gated`]: overwrites `gate_up` [rows, 2·width] with its gradient, and the gradient of the result in `hidden`
 /// [rows, width] with the recomputed result.
 ///
-/// d silu(g)/dg = σ(g)·(1 + g·(1 − σ(g))).
-pub fn swiglu_backward(gate_up: &mut [f32], hidden: &mut [f32], width: usize) {
+/// d x·σ(z)/dx = σ(z)·(1 + x·(1 − σ(z))·dz/dx).
+pub fn gated_backward(gate_up: &mut [f32], hidden: &mut [f32], width: usize, activation: Activation) {
+    match activation {
+        Activation::Silu => gated_backward_by(gate_up, hidden, width, silu),
+        Activation::GeluTanh => gated_backward_by(gate_up, hidden, width, gelu_tanh),
+    }
+}
+
+#[inline(always)]
+fn gated_backward_by(gate_up: &mut [f32], hidden: &mut [f32], width: usize, curve: impl Fn(f32) -> (f32, f32)) {
     vectorized(
         #[inline(always)]
         || {
@@ -109,8 +148,9 @@ pub fn swiglu_backward(gate_up: &mut [f32], hidden: &mut [f32], width: usize) {
                 let (gate, up) = pair.split_at_mut(width);
                 for ((g, u), h) in gate.iter_mut().zip(up).zip(hidden) {
                     let (gv, uv, dh) = (*g, *u, *h);
-                    let s = sigmoid(gv);
-                    *g = dh * uv * s * (1.0 + gv * (1.0 - s));
+                    let (z, slope) = curve(gv);
+                    let s = sigmoid(z);
+                    *g = dh * uv * s * (1.0 + gv * (1.0 - s) * slope);
                     *u = dh * gv * s;
                     *h = gv * s * uv;
                 }

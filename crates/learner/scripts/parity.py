@@ -90,6 +90,16 @@ CASES = {
     "phi3-untied": dict(
         config=dict(model_type="phi3", rope_theta=2.5e5, rms_norm_eps=1e-5),
         lengths=[(14, 6), (26, 12)], layout="new", seed=200),
+    "gemma3-tied": dict(
+        config=dict(model_type="gemma3_text", tie_word_embeddings=True, num_hidden_layers=3, head_dim=10, num_key_value_heads=1,
+                    sliding_window=9, layer_types=["sliding_attention", "full_attention", "sliding_attention"], query_pre_attn_scalar=10),
+        lengths=[(5, 8), (2, 22), (33, 6)], layout="old", seed=203),
+    "gemma3-untied": dict(
+        config=dict(model_type="gemma3_text", tie_word_embeddings=False, head_dim=12, sliding_window=7, query_pre_attn_scalar=20,
+                    layer_types=["full_attention", "sliding_attention"],
+                    rope_parameters=dict(full_attention=dict(rope_type="default", rope_theta=5e5),
+                                         sliding_attention=dict(rope_type="default", rope_theta=2e4))),
+        lengths=[(12, 7), (12, 15), (28, 11)], layout="new", seed=200),
 }
 
 
@@ -102,7 +112,8 @@ def randomise(model, seed):
             if name.endswith("bias"):
                 parameter.copy_(0.5 * noise)
             elif parameter.dim() == 1:
-                parameter.copy_(1 + 0.2 * noise)
+                counts_from_one = model.config.model_type == "gemma3_text"
+                parameter.copy_((0 if counts_from_one else 1) + 0.2 * noise)
             elif "embed" in name or "lm_head" in name:
                 parameter.copy_(0.5 * noise)
             else:
@@ -110,7 +121,10 @@ def randomise(model, seed):
 
 
 def new_model(case, seed):
-    config = AutoConfig.for_model(**(SHAPE | case["config"]), bos_token_id=1, eos_token_id=2, pad_token_id=0)
+    shape = SHAPE | case["config"]
+    if shape["model_type"] == "gemma3_text":  # its activation goes by another name
+        shape.pop("hidden_act")
+    config = AutoConfig.for_model(**shape, bos_token_id=1, eos_token_id=2, pad_token_id=0)
     model = AutoModelForCausalLM.from_config(config, attn_implementation="eager", dtype=torch.float32)
     randomise(model, seed)
     return model
@@ -124,6 +138,9 @@ def load(path):
 def old_layout(config):
     """config.json as transformers 4 wrote it: `rope_theta`, `rope_scaling`, `torch_dtype`."""
     rope = config.pop("rope_parameters")
+    if config["model_type"] == "gemma3_text":  # a base for each type of layer, which follow from their number
+        config.update(rope_local_base_freq=rope["sliding_attention"]["rope_theta"], sliding_window_pattern=2)
+        rope = rope["full_attention"]
     config["rope_theta"] = rope.pop("rope_theta")
     config["rope_scaling"] = rope if rope.get("rope_type", "default") != "default" else None
     if config["model_type"] == "phi3":  # the other keys are outside of the table

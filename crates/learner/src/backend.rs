@@ -41,12 +41,13 @@ impl Backend {
     /// Forward and backward passes of one thread, which works in `workspace`.
     pub(crate) fn decoder(&self, workspace: &SharedWorkspace) -> Decoder<'_> {
         let (sizes, ropes) = (self.network.config.head_sizes(), Arc::clone(&self.network.ropes));
+        let activation = self.network.config.model_type.activation();
         let ops: Box<dyn Ops> = match &self.operations {
             Operations::Kernels(packed) => {
-                Box::new(CpuOps { sizes, ropes, packed: Arc::clone(packed), workspace: workspace.clone() })
+                Box::new(CpuOps { sizes, ropes, activation, packed: Arc::clone(packed), workspace: workspace.clone() })
             }
             Operations::Candle(tables) => {
-                Box::new(CandleOps { sizes, ropes, tables: Arc::clone(tables), tile_rows: TILE_ROWS })
+                Box::new(CandleOps { sizes, ropes, activation, tables: Arc::clone(tables), tile_rows: TILE_ROWS })
             }
         };
         Decoder { network: &self.network, ops }

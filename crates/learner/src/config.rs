@@ -14,6 +14,7 @@ pub use rope::{LayerKind, Llama3Scaling, LongRope, RopeScaling};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use veriplay_kernels::attention::HeadSizes;
+use veriplay_kernels::layers::Activation;
 
 /// A decoder's shape. Field names are those of `config.json`; in serde it has the layout of that file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -45,6 +46,14 @@ pub struct ModelConfig {
     pub partial_rotary_factor: f64,
     /// Of each layer whether it rotates queries and keys: 1 or 0; empty where all do.
     pub no_rope_layers: Vec<u8>,
+    /// Of each layer whether it attends to a window alone; empty where none does.
+    pub layer_types: Vec<LayerType>,
+    /// Positions that a token attends to where a layer has a window, its own included.
+    pub sliding_window: usize,
+    /// Base of the rotary frequencies of layers with a window.
+    pub rope_local_base_freq: f64,
+    /// Scores are divided by its square root; `None`: the width of a head.
+    pub query_pre_attn_scalar: Option<usize>,
     /// Whether the output layer is the embedding.
     pub tie_word_embeddings: bool,
     /// Maximum tokens of prompt and answer together.
@@ -76,6 +85,10 @@ impl Default for ModelConfig {
             rope_scaling: None,
             partial_rotary_factor: 1.0,
             no_rope_layers: Vec::new(),
+            layer_types: Vec::new(),
+            sliding_window: 4096,
+            rope_local_base_freq: 10_000.0,
+            query_pre_attn_scalar: None,
             tie_word_embeddings: true,
             max_position_embeddings: 512,
             bos_token_id: None,
@@ -156,16 +169,24 @@ impl ModelConfig {
         check("num_key_value_heads", self.num_key_value_heads, divides, || {
             format!("want a divisor of num_attention_heads = {}", self.num_attention_heads)
         })?;
-        let listed = self.no_rope_layers.len();
-        check("num_hidden_layers", self.num_hidden_layers, listed == 0 || listed == self.num_hidden_layers, || {
-            format!("want {listed}, as many as `no_rope_layers` has")
-        })
+        for (key, listed) in [("no_rope_layers", self.no_rope_layers.len()), ("layer_types", self.layer_types.len())] {
+            check(
+                "num_hidden_layers",
+                self.num_hidden_layers,
+                listed == 0 || listed == self.num_hidden_layers,
+                || format!("want {listed}, as many as `{key}` has"),
+            )?;
+        }
+        check("sliding_window", self.sliding_window, self.sliding_window > 0, || "want at least 1".to_owned())?;
+        let divisor = self.query_pre_attn_scalar.unwrap_or(1);
+        check("query_pre_attn_scalar", divisor, (1..=MAX_SIZE).contains(&divisor), || format!("want 1 to {MAX_SIZE}"))
     }
 
     fn validate_numbers(&self) -> Result<(), ConfigError> {
         let numbers = [
             ("rms_norm_eps", self.rms_norm_eps),
             ("rope_theta", self.rope_theta),
+            ("rope_local_base_freq", self.rope_local_base_freq),
             ("initializer_range", self.initializer_range),
         ];
         numbers.iter().try_for_each(|&(key, value)| {
@@ -195,12 +216,27 @@ impl ModelConfig {
 
     /// The kind of one layer.
     pub fn layer_kind(&self, layer: usize) -> LayerKind {
-        if self.no_rope_layers.get(layer) == Some(&0) { LayerKind::Unrotated } else { LayerKind::Rotated }
+        match (self.no_rope_layers.get(layer), self.layer_types.get(layer)) {
+            (Some(0), _) => LayerKind::Unrotated,
+            (_, Some(LayerType::SlidingAttention)) => LayerKind::Sliding,
+            _ => LayerKind::Rotated,
+        }
+    }
+
+    /// Whether some layer has a window.
+    fn slides(&self) -> bool {
+        self.layer_types.contains(&LayerType::SlidingAttention)
+    }
+
+    /// What embeddings are multiplied by.
+    pub(crate) fn embedding_scale(&self) -> f64 {
+        if self.model_type == Architecture::Gemma3 { (self.hidden_size as f64).sqrt() } else { 1.0 }
     }
 
     /// Sizes of every layer's attention, as the kernels want them.
-    pub(crate) const fn head_sizes(&self) -> HeadSizes {
+    pub(crate) fn head_sizes(&self) -> HeadSizes {
         HeadSizes {
+            scale: 1.0 / (self.query_pre_attn_scalar.unwrap_or(self.head_dim) as f32).sqrt(),
             heads: self.num_attention_heads,
             kv_heads: self.num_key_value_heads,
             dim: self.head_dim,
@@ -222,10 +258,14 @@ impl ModelConfig {
     /// The angles a head's pairs turn by from one position to the next: θ^(−2i / width) (Su et al. 2021, §3.2) where `width` numbers of a
     /// head are rotated, stretched where the config says so. In f64; transformers computes them in f32, 6e-8 away.
     pub fn rope_frequencies(&self) -> Vec<f64> {
+        let scaled = |(i, f): (usize, f64)| self.rope_scaling.as_ref().map_or(f, |scaling| scaling.frequency(i, f));
+        self.plain_frequencies(self.rope_theta).into_iter().enumerate().map(scaled).collect()
+    }
+
+    /// The same for a base θ, not stretched.
+    fn plain_frequencies(&self, theta: f64) -> Vec<f64> {
         let width = self.rotary_width();
-        let plain = |i: usize| self.rope_theta.powf(-2.0 * i as f64 / width as f64);
-        let scaled = |i: usize, f: f64| self.rope_scaling.as_ref().map_or(f, |scaling| scaling.frequency(i, f));
-        (0..width / 2).map(|i| scaled(i, plain(i))).collect()
+        (0..width / 2).map(|i| theta.powf(-2.0 * i as f64 / width as f64)).collect()
     }
 }
 
@@ -246,11 +286,25 @@ pub enum Architecture {
     SmolLm3,
     /// Phi-3 and Phi-4: as Llama, with joined projections, and some that rotate a part of each head.
     Phi3,
+    /// The text models of Gemma 3: norms behind attention and MLP too, windows in most layers, GeGLU, and gains that count from 1.
+    #[serde(rename = "gemma3_text")]
+    Gemma3,
+}
+
+/// The attention of a layer, as `layer_types` has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LayerType {
+    /// To all tokens before it.
+    FullAttention,
+    /// To those in a window.
+    SlidingAttention,
 }
 
 impl Architecture {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Qwen2, Self::Qwen3, Self::Llama, Self::Mistral, Self::SmolLm3, Self::Phi3];
+    pub const ALL: [Self; 7] =
+        [Self::Qwen2, Self::Qwen3, Self::Llama, Self::Mistral, Self::SmolLm3, Self::Phi3, Self::Gemma3];
     /// Those that GGUF files name: a Mistral is a `llama` there.
     pub const GGUF: [Self; 3] = [Self::Qwen2, Self::Qwen3, Self::Llama];
 
@@ -263,6 +317,7 @@ impl Architecture {
             Self::Mistral => "mistral",
             Self::SmolLm3 => "smollm3",
             Self::Phi3 => "phi3",
+            Self::Gemma3 => "gemma3_text",
         }
     }
 
@@ -275,6 +330,7 @@ impl Architecture {
             Self::Mistral => "MistralForCausalLM",
             Self::SmolLm3 => "SmolLM3ForCausalLM",
             Self::Phi3 => "Phi3ForCausalLM",
+            Self::Gemma3 => "Gemma3ForCausalLM",
         }
     }
 
@@ -299,8 +355,42 @@ impl Architecture {
 
     /// Whether queries and keys are normalised, head by head.
     pub const fn qk_norm(self) -> bool {
-        matches!(self, Self::Qwen3)
+        matches!(self, Self::Qwen3 | Self::Gemma3)
     }
+
+    /// Norms of a layer before the MLP, and behind attention and MLP where it has those.
+    pub(crate) const fn norms(self) -> LayerNorms {
+        let (attention, mlp) = ("post_attention_layernorm", "post_feedforward_layernorm");
+        match self {
+            Self::Gemma3 => LayerNorms { before_mlp: "pre_feedforward_layernorm", behind: Some([attention, mlp]) },
+            _ => LayerNorms { before_mlp: attention, behind: None },
+        }
+    }
+
+    /// What is added to gains: a stored gain may count from 1.
+    pub(crate) const fn gain_offset(self) -> f64 {
+        if matches!(self, Self::Gemma3) { 1.0 } else { 0.0 }
+    }
+
+    /// What the gate of an MLP goes through, by its name in a `config.json`.
+    pub(crate) const fn activation_name(self) -> &'static str {
+        match self.activation() {
+            Activation::Silu => "silu",
+            Activation::GeluTanh => "gelu_pytorch_tanh",
+        }
+    }
+
+    /// What the gate of an MLP goes through.
+    pub(crate) const fn activation(self) -> Activation {
+        if matches!(self, Self::Gemma3) { Activation::GeluTanh } else { Activation::Silu }
+    }
+}
+
+/// Names of a layer's norms, without the one before attention.
+pub(crate) struct LayerNorms {
+    pub(crate) before_mlp: &'static str,
+    /// Of what attention and the MLP add to the stream.
+    pub(crate) behind: Option<[&'static str; 2]>,
 }
 
 /// An error in a `config.json`, or in the options of a learner.
@@ -409,10 +499,10 @@ fn layer_specs(config: &ModelConfig, layer: usize) -> Vec<TensorSpec> {
         specs.push(spec("self_attn.q_norm.weight", &[config.head_dim]));
         specs.push(spec("self_attn.k_norm.weight", &[config.head_dim]));
     }
-    specs.extend([
-        spec("self_attn.o_proj.weight", &[hidden, query]),
-        spec("post_attention_layernorm.weight", &[hidden]),
-    ]);
+    specs.push(spec("self_attn.o_proj.weight", &[hidden, query]));
+    let LayerNorms { before_mlp, behind } = config.model_type.norms();
+    let norms = std::iter::once(before_mlp).chain(behind.into_iter().flatten());
+    specs.extend(norms.map(|norm| spec(&format!("{norm}.weight"), &[hidden])));
     specs.extend(input_specs(layer, config.model_type.gate_up_modules(), &[inner, inner], hidden));
     specs.push(spec("mlp.down_proj.weight", &[hidden, inner]));
     specs

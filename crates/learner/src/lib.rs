@@ -38,7 +38,8 @@ mod tokenizer;
 pub use chat::{Chat, ChatError, ChatTemplate};
 pub use checkpoint::CheckpointError;
 pub use config::{
-    Architecture, ConfigError, LayerKind, Llama3Scaling, LongRope, ModelConfig, RopeScaling, TensorSpec, tensor_specs,
+    Architecture, ConfigError, LayerKind, LayerType, Llama3Scaling, LongRope, ModelConfig, RopeScaling, TensorSpec,
+    tensor_specs,
 };
 pub use decoding::{Continuation, StopReason, TokenSampler, uniform};
 pub use device::{DeviceError, DeviceSpec, Precision};

@@ -104,6 +104,8 @@ struct ModelSizes {
     /// Whether a checkpoint joins the projections that read the same input: no copy is made then.
     joins: bool,
     normed_heads: bool,
+    /// Norms of a layer behind attention and MLP.
+    norms_behind: u64,
     specs: Vec<TensorSpec>,
 }
 
@@ -122,6 +124,7 @@ impl ModelSizes {
             biased: config.model_type.qkv_bias(),
             joins: config.model_type.qkv_modules().len() == 1,
             normed_heads: config.model_type.qk_norm(),
+            norms_behind: if config.model_type.norms().behind.is_some() { 2 } else { 0 },
             specs: tensor_specs(config),
         }
     }
@@ -140,7 +143,7 @@ impl ModelSizes {
     /// and two branches and two sums of the residual stream.
     fn activations_per_layer(&self) -> u64 {
         let bias = if self.biased { self.qkv } else { 0 };
-        6 * self.hidden + self.qkv + bias + self.query + self.heads + 2 * self.inner
+        (6 + self.norms_behind) * self.hidden + self.qkv + bias + self.query + self.heads + 2 * self.inner
     }
 
     /// Numbers that backward needs of one row in addition to those that are kept: the gradients of the widest operation, and packed operands.

@@ -19,7 +19,7 @@ pub(crate) use layers::{Layer, Network, WeightReader};
 pub(crate) use microbatch::{MicroBatch, PromptedResponse, Response, assign_to_workers, group_by_prompt, join_turns};
 pub(crate) use weights::{GradientMode, Weights, initial_values, values};
 
-/// Computes the parts of a decoder layer: x += O·attention(QKV·norm(x)), then x += SwiGLU(norm(x)).
+/// Computes the parts of a decoder layer: x += O·attention(QKV·norm(x)), then x += MLP(norm(x)). Some families norm what is added, too.
 pub(crate) trait LayerBackend {
     /// The residual stream [rows, hidden].
     type Stream;
@@ -32,9 +32,9 @@ pub(crate) trait LayerBackend {
     fn project(&mut self, layer: usize, x: &Self::Stream) -> Result<Self::Projections>;
     /// Attention to every position that a row may attend to, in the micro-batch or in a cache.
     fn attend(&mut self, layer: usize, qkv: Self::Projections) -> Result<Self::Mixed>;
-    /// Adds the output projection of attention to the stream.
+    /// Adds the output projection of attention to the stream, normed where the family does.
     fn add_attention(&mut self, layer: usize, x: Self::Stream, mixed: Self::Mixed) -> Result<Self::Stream>;
-    /// Adds norm and SwiGLU of the stream to it.
+    /// Adds norm and MLP of the stream to it, normed again where the family does.
     fn add_mlp(&mut self, layer: usize, x: Self::Stream) -> Result<Self::Stream>;
 }
 

@@ -53,7 +53,7 @@ pub(crate) trait Ops: std::fmt::Debug {
         kind: LayerKind,
         groups: &Arc<[AttentionGroup]>,
     ) -> Result<Tensor>;
-    /// SwiGLU of `layer`: x [rows, hidden], gate_up [2·inner, hidden], down [hidden, inner].
+    /// SwiGLU or GeGLU of `layer`: x [rows, hidden], gate_up [2·inner, hidden], down [hidden, inner].
     fn mlp(&self, x: &Tensor, gate_up: &Linear, down: &Linear, layer: usize) -> Result<Tensor>;
     /// Log-probability (row 0) and entropy (row 1) of every prediction [2, predictions], from logits [rows, vocab].
     fn logprobs(&self, logits: &Tensor, predictions: &[Prediction]) -> Result<Tensor>;

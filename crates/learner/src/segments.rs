@@ -74,7 +74,7 @@ impl SegmentedBackward<'_> {
         }
         if let Some((name, embedding)) = self.weights.trainable().find(|(name, _)| *name == EMBEDDING) {
             let tokens = Tensor::new(&*batch.tokens, gradient.device())?;
-            ends.add_rows(name, embedding, &tokens, &gradient)?;
+            ends.add_rows(name, embedding, &tokens, &self.tracked.embedding_gradient(gradient)?)?;
         }
         sum.merge(ends)?;
         Ok(totals)

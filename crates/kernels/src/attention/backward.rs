@@ -65,7 +65,7 @@ impl Backward<'_> {
         self.scratch.dkeys.zeroed(size);
         self.scratch.dvalues.zeroed(size);
         for (t, visible) in group.visible_rows().enumerate() {
-            let mut heads = self.heads.sharing(kv);
+            let (visible, mut heads) = (visible.within(self.heads.window), self.heads.sharing(kv));
             while heads.len() >= 2 {
                 self.queries::<S, 2>(simd, group, t, &visible, heads.start);
                 heads.start += 2;
@@ -92,7 +92,7 @@ impl Backward<'_> {
         let (row, stride) = (rows.start + t, panel_stride(rows.len()));
         let AttentionScratch { keys, keys_t, values, values_t, dkeys, dvalues, dprobs, row: scratch } =
             &mut *self.scratch;
-        let spans = Spans::new(visible.shared, visible.own.clone());
+        let spans = Spans::new(visible.shared.clone(), visible.own.clone());
         let of_keys = Panel { keys_t: keys_t.as_slice(), stride, values: keys.as_slice() };
         let of_values = Panel { keys_t: values_t.as_slice(), stride, values: values.as_slice() };
         let [of_keys, of_values] = [of_keys, of_values].map(|panel| spans.panels(panel, dim));
@@ -115,7 +115,7 @@ impl Backward<'_> {
         spans.spread::<S, G>(simd, dkeys.as_mut_slice(), dprobs, queries);
         spans.spread::<S, G>(simd, dvalues.as_mut_slice(), probs, dout);
         for (g, dquery) in dqueries.chunks_exact_mut(dim).enumerate() {
-            dquery.iter_mut().for_each(|x| *x *= self.heads.scale());
+            dquery.iter_mut().for_each(|x| *x *= self.heads.scale);
             let dq = &mut self.dqkv[row * self.heads.width() + (first + g) * dim..][..dim];
             let raw = &raw[g * dim..(g + 1) * dim];
             self.heads.rotate_head_backward((dq, self.dgains.0), raw, self.heads.q_gain, visible.position, dquery);

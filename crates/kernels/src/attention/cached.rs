@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use super::{AttendingRow, DecodeScratch, HeadSizes, LayerAttention, Panel, Spans, padded};
+use super::{AttendingRow, DecodeScratch, HeadSizes, LayerAttention, Panel, Spans, VisibleRows, padded};
 use crate::math::LANES;
 use crate::simd::dispatch;
 
@@ -83,15 +83,19 @@ impl DecodeStep<'_, '_> {
     fn attend<S: Simd>(&mut self, simd: S, at: usize, kv: usize) {
         let HeadSizes { heads, kv_heads, dim, .. } = self.heads.sizes;
         let (row, slot, width) = (&self.rows[at], self.layer * kv_heads + kv, self.heads.width());
-        let (shared, own) = (row.prompt_len, row.cached + 1);
-        let panels = [row.prompt.panel(slot, shared), row.own.panel(slot, own)];
+        let (prompt_len, own) = (row.prompt_len, row.cached + 1);
+        let position = prompt_len + row.cached;
+        let visible = VisibleRows { position, shared: 0..prompt_len, own: 0..own }.within(self.heads.window);
+        let of_prompt = row.prompt.panel(slot, prompt_len).part(&visible.shared, dim);
+        let panels = [of_prompt, row.own.panel(slot, own).part(&visible.own, dim)];
         let mut attending = AttendingRow {
             out: &mut self.out[at * heads * dim..][..heads * dim],
             lse: &mut [],
             raw: &self.qkv[at * width..][..width],
-            position: shared + row.cached,
+            position,
         };
-        self.heads.attend(simd, &mut attending, kv, (&Spans::new(shared, 0..own), panels), self.scratch);
+        let spans = Spans::new(visible.shared, visible.own);
+        self.heads.attend(simd, &mut attending, kv, (&spans, panels), self.scratch);
     }
 }
 
@@ -134,8 +138,9 @@ impl WithSimd for &mut PrefillStep<'_> {
                 let out = &mut self.out[at * heads * dim..][..heads * dim];
                 let mut attending = AttendingRow { out, lse: &mut [], raw, position };
                 // One run of columns, as in a prompt that is computed as a whole: sums depend on where their terms lie.
-                let spans = Spans::new(position + 1, 0..0);
-                let panel = self.cache.panel(self.layer * kv_heads + kv, position + 1);
+                let visible = VisibleRows { position, shared: 0..position + 1, own: 0..0 }.within(self.heads.window);
+                let panel = self.cache.panel(self.layer * kv_heads + kv, position + 1).part(&visible.shared, dim);
+                let spans = Spans::new(visible.shared, visible.own);
                 self.heads.attend(
                     simd,
                     &mut attending,
@@ -256,15 +261,16 @@ mod tests {
         #[test]
         fn rows_behind_a_cache_are_those_of_the_whole_prompt_to_the_bit(
             past in 1_usize..70, new in 1_usize..40, shape in 0_usize..4, salt in 0_usize..50, has_gains: bool,
+            window in prop_oneof![1_usize..40, Just(usize::MAX)],
         ) {
             let (heads, kv_heads, dim) = [(4, 2, 10), (3, 1, 16), (2, 2, 24), (6, 2, 32)][shape];
-            let sizes = HeadSizes { heads, kv_heads, dim, eps: 1e-6 };
+            let sizes = HeadSizes { heads, kv_heads, dim, eps: 1e-6, scale: 0.3 };
             let (layer, slots, length) = (1, 2 * kv_heads, past + new);
             let frequencies: Vec<f64> = (0..dim / 2).map(|i| 1.0 / (1.0 + i as f64)).collect();
             let rope = RopeTable::new(length, &frequencies, 1.0);
             let gains = [numbers(dim, salt + 1), numbers(dim, salt + 2)];
             let gains = has_gains.then(|| [gains[0].as_slice(), gains[1].as_slice()]);
-            let attend = sizes.layer(gains, &rope);
+            let attend = sizes.layer(gains, &rope, window);
             let qkv = numbers(length * sizes.width(), salt);
             let group = AttentionGroup { prompt: 0..length, responses: Vec::new() };
             let (mut whole, mut lse) = (vec![0.0; length * heads * dim], vec![0.0; length * heads]);

@@ -56,6 +56,7 @@ impl Forward<'_> {
         let panel = Panel { keys_t: keys_t.as_slice(), stride: panel_stride(rows.len()), values: values.as_slice() };
         let wanted = self.rows.start.max(rows.start) - rows.start..self.rows.end.min(rows.end) - rows.start;
         for (t, visible) in group.visible_rows().enumerate().take(wanted.end).skip(wanted.start) {
+            let visible = visible.within(self.heads.window);
             let (at, row) = (rows.start + t - self.rows.start, rows.start + t);
             let mut attending = AttendingRow {
                 out: &mut self.out[at * heads * dim..][..heads * dim],
@@ -103,7 +104,7 @@ pub fn attention(
     let seen: Vec<usize> = groups
         .iter()
         .flat_map(AttentionGroup::visible_rows)
-        .map(|visible| visible.shared + visible.own.len())
+        .map(|visible| visible.within(heads.window).count())
         .collect();
     debug_assert_eq!(seen.len(), rows.end, "groups lie side by side");
     // A query and a weight for each row seen.

@@ -18,11 +18,20 @@ pub(super) struct Panel<'a> {
     pub(super) values: &'a [f32],
 }
 
-/// Where the scores of one row lie: `shared` of the prompt, then from `split` on `own.len()` of its own segment, up to `end`. The
+impl Panel<'_> {
+    /// Those of some of its positions alone.
+    #[inline(always)]
+    pub(super) fn part(self, positions: &Range<usize>, dim: usize) -> Self {
+        let Range { start, end } = *positions;
+        Self { keys_t: &self.keys_t[start..], values: &self.values[start * dim..end * dim], ..self }
+    }
+}
+
+/// Where the scores of one row lie: `shared.len()` of the prompt, then from `split` on `own.len()` of its own segment, up to `end`. The
 /// gaps that fill up whole vectors hold −∞.
 #[derive(Debug, Clone)]
 pub(super) struct Spans {
-    shared: usize,
+    shared: Range<usize>,
     own: Range<usize>,
     split: usize,
     pub(super) end: usize,
@@ -30,17 +39,15 @@ pub(super) struct Spans {
 
 impl Spans {
     #[inline(always)]
-    pub(super) fn new(shared: usize, own: Range<usize>) -> Self {
-        let split = padded(shared);
+    pub(super) fn new(shared: Range<usize>, own: Range<usize>) -> Self {
+        let split = padded(shared.len());
         Self { shared, split, end: split + padded(own.len()), own }
     }
 
     /// The two runs of positions in one panel of a whole group.
     #[inline(always)]
     pub(super) fn panels<'a>(&self, group: Panel<'a>, dim: usize) -> [Panel<'a>; 2] {
-        let Range { start, end } = self.own;
-        let own = Panel { keys_t: &group.keys_t[start..], values: &group.values[start * dim..end * dim], ..group };
-        [Panel { values: &group.values[..self.shared * dim], ..group }, own]
+        [group.part(&self.shared, dim), group.part(&self.own, dim)]
     }
 
     /// Scores of `G` queries [G, dim] into `out` [G, end].
@@ -55,7 +62,7 @@ impl Spans {
         scores::<S, G>(simd, out, (0, self.split, self.end), queries, panels[0]);
         scores::<S, G>(simd, out, (self.split, self.end, self.end), queries, panels[1]);
         for out in out.chunks_exact_mut(self.end) {
-            out[self.shared..self.split].fill(f32::NEG_INFINITY);
+            out[self.shared.len()..self.split].fill(f32::NEG_INFINITY);
             out[self.split + self.own.len()..].fill(f32::NEG_INFINITY);
         }
     }
@@ -77,8 +84,10 @@ impl Spans {
     #[inline(always)]
     pub(super) fn spread<S: Simd, const G: usize>(&self, simd: S, rows: &mut [f32], weights: &[f32], x: &[f32]) {
         let dim = x.len() / G;
-        spread::<S, G>(simd, &mut rows[..self.shared * dim], weights, (0, self.end), x);
-        spread::<S, G>(simd, &mut rows[self.own.start * dim..self.own.end * dim], weights, (self.split, self.end), x);
+        for (positions, first) in [(&self.shared, 0), (&self.own, self.split)] {
+            let rows = &mut rows[positions.start * dim..positions.end * dim];
+            spread::<S, G>(simd, rows, weights, (first, self.end), x);
+        }
     }
 }
 

@@ -4,24 +4,27 @@
 
 use serde_json::{Map, Value};
 
-use super::{Architecture, ConfigError, Llama3Scaling, LongRope, MAX_LAYERS, ModelConfig, RopeScaling, check};
+use super::{
+    Architecture, ConfigError, LayerType, Llama3Scaling, LongRope, MAX_LAYERS, ModelConfig, RopeScaling, check,
+};
 
 /// The keys that are looked at.
-const KEYS: [&str; 36] = [
-    "architectures", "attention_bias", "attention_dropout", "bos_token_id", "dtype", "embd_pdrop", "eos_token_id",
-    "head_dim", "hidden_act", "hidden_size", "initializer_range", "intermediate_size", "layer_types",
-    "max_position_embeddings", "max_window_layers", "mlp_bias", "model_type", "no_rope_layer_interval",
-    "no_rope_layers", "num_attention_heads", "num_hidden_layers", "num_key_value_heads", ORIGINAL_CONTEXT,
-    "pad_token_id", "partial_rotary_factor", "quantization_config", "resid_pdrop", "rms_norm_eps", ROPE_TABLES[0],
-    ROPE_TABLES[1], "rope_theta", "sliding_window", "tie_word_embeddings", "torch_dtype", "use_sliding_window",
-    "vocab_size",
+const KEYS: [&str; 43] = [
+    "architectures", "attention_bias", "attention_dropout", "attn_logit_softcapping", "bos_token_id", "dtype",
+    "embd_pdrop", "eos_token_id", "final_logit_softcapping", "head_dim", "hidden_act", "hidden_activation",
+    "hidden_size", "initializer_range", "intermediate_size", "layer_types", "max_position_embeddings",
+    "max_window_layers", "mlp_bias", "model_type", "no_rope_layer_interval", "no_rope_layers", "num_attention_heads",
+    "num_hidden_layers", "num_key_value_heads", ORIGINAL_CONTEXT, "pad_token_id", "partial_rotary_factor",
+    "quantization_config", "query_pre_attn_scalar", "resid_pdrop", "rms_norm_eps", ROPE_TABLES[0], ROPE_TABLES[1],
+    "rope_local_base_freq", "rope_theta", "sliding_window", "sliding_window_pattern", "tie_word_embeddings",
+    "torch_dtype", "use_bidirectional_attention", "use_sliding_window", "vocab_size",
 ];
 /// The tables of rotary positions.
 const ROPE_TABLES: [&str; 2] = ["rope_parameters", "rope_scaling"];
 /// Their keys that are looked at.
-const ROPE_KEYS: [&str; 11] = [
-    "attention_factor", "factor", "high_freq_factor", "long_factor", "low_freq_factor", ORIGINAL_CONTEXT,
-    "partial_rotary_factor", "rope_theta", "rope_type", "short_factor", "type",
+const ROPE_KEYS: [&str; 13] = [
+    "attention_factor", "factor", "full_attention", "high_freq_factor", "long_factor", "low_freq_factor",
+    ORIGINAL_CONTEXT, "partial_rotary_factor", "rope_theta", "rope_type", "short_factor", "sliding_attention", "type",
 ];
 /// Of a table, or of a Phi-3's file itself.
 const ORIGINAL_CONTEXT: &str = "original_max_position_embeddings";
@@ -48,7 +51,7 @@ pub(super) fn read_config(value: &Value) -> Result<ModelConfig, ConfigError> {
     let model_type = read_architecture(&keys)?;
     reject_unsupported(&keys, model_type)?;
     let of_class = ClassDefaults::new(model_type);
-    let Rope { theta, scaling, share } = read_rope(&keys, model_type)?;
+    let Rope { theta, local_theta, scaling, share } = read_rope(&keys, model_type)?;
     let num_attention_heads = keys.required_size("num_attention_heads")?;
     let hidden_size = keys.required_size("hidden_size")?;
     Ok(ModelConfig {
@@ -68,6 +71,13 @@ pub(super) fn read_config(value: &Value) -> Result<ModelConfig, ConfigError> {
         rope_scaling: scaling,
         partial_rotary_factor: share,
         no_rope_layers: read_no_rope_layers(&keys, model_type)?,
+        layer_types: read_layer_types(&keys, model_type)?,
+        sliding_window: read_gemma3_window(&keys, model_type)?,
+        rope_local_base_freq: local_theta.unwrap_or(1e4),
+        query_pre_attn_scalar: match model_type {
+            Architecture::Gemma3 => Some(keys.size("query_pre_attn_scalar")?.unwrap_or(256)),
+            _ => None,
+        },
         tie_word_embeddings: keys.flag_or("tie_word_embeddings", of_class.tied)?,
         max_position_embeddings: keys.required_size("max_position_embeddings")?,
         bos_token_id: keys.token("bos_token_id")?,
@@ -97,6 +107,7 @@ impl ClassDefaults {
             Architecture::Mistral => Self { kv_heads: Some(8), ..plain },
             Architecture::SmolLm3 => Self { kv_heads: Some(4), theta: 2e6, tied: true, ..plain },
             Architecture::Phi3 => Self { eps: 1e-5, ..plain },
+            Architecture::Gemma3 => Self { kv_heads: Some(4), head_dim: Some(256), theta: 1e6, tied: true, ..plain },
         }
     }
 }
@@ -118,9 +129,10 @@ pub(super) fn supported_models(model_type: &str) -> String {
         "mixtral" | "qwen2_moe" | "qwen3_moe" | "phimoe" | "gpt_oss" | "deepseek_v3" => {
             "there are no mixtures of experts, use a dense model"
         }
-        "qwen2_vl" | "qwen2_5_vl" | "qwen3_vl" | "mistral3" | "mllama" => {
+        "qwen2_vl" | "qwen2_5_vl" | "qwen3_vl" | "mistral3" | "mllama" | "gemma3" | "gemma3n" => {
             "there is no vision, use a model of text alone"
         }
+        "gemma" | "gemma2" => "use a text model of Gemma 3",
         _ => "`eval` and `generate` can use any model behind a server, see `openai:URL#MODEL`",
     };
     format!("want {names}; hint: {hint}")
@@ -131,8 +143,7 @@ fn read_no_rope_layers(keys: &ConfigKeys<'_>, model_type: Architecture) -> Resul
     if model_type != Architecture::SmolLm3 {
         return Ok(Vec::new());
     }
-    let layers = keys.required_size("num_hidden_layers")?;
-    check("num_hidden_layers", layers, layers <= MAX_LAYERS, || format!("want 1 to {MAX_LAYERS}"))?;
+    let layers = read_layer_count(keys)?;
     let interval = keys.size("no_rope_layer_interval")?.unwrap_or(4);
     check("no_rope_layer_interval", interval, interval > 0, || "want at least 1".to_owned())?;
     let want = format!("want 0 or 1 for each of {layers} layers");
@@ -140,6 +151,50 @@ fn read_no_rope_layers(keys: &ConfigKeys<'_>, model_type: Architecture) -> Resul
     let flags = |v: &Value| v.as_array()?.get(..layers)?.iter().map(flag).collect::<Option<Vec<u8>>>();
     let every = || (1..=layers).map(|number| u8::from(!number.is_multiple_of(interval))).collect();
     Ok(keys.optional("no_rope_layers", &want, flags)?.unwrap_or_else(every))
+}
+
+/// As many lists have as many entries, no more than a model may have.
+fn read_layer_count(keys: &ConfigKeys<'_>) -> Result<usize, ConfigError> {
+    let layers = keys.required_size("num_hidden_layers")?;
+    check("num_hidden_layers", layers, layers <= MAX_LAYERS, || format!("want 1 to {MAX_LAYERS}"))?;
+    Ok(layers)
+}
+
+/// Of a Gemma 3 all layers but every sixth have a window, or those that are listed.
+fn read_layer_types(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result<Vec<LayerType>, ConfigError> {
+    if model_type != Architecture::Gemma3 {
+        return Ok(Vec::new());
+    }
+    let layers = read_layer_count(keys)?;
+    let pattern = keys.size("sliding_window_pattern")?.unwrap_or(6);
+    check("sliding_window_pattern", pattern, pattern > 0, || "want at least 1".to_owned())?;
+    let want = format!("want `full_attention` or `sliding_attention` for each of {layers} layers");
+    if let Some(types) = keys.optional("layer_types", &want, |v| listed_types(v, layers))? {
+        return Ok(types);
+    }
+    let numbered = (1..=layers).map(|number| number.is_multiple_of(pattern));
+    Ok(numbered.map(|full| if full { LayerType::FullAttention } else { LayerType::SlidingAttention }).collect())
+}
+
+fn listed_types(value: &Value, layers: usize) -> Option<Vec<LayerType>> {
+    let types: Vec<LayerType> = value.as_array()?.iter().map(layer_type).collect::<Option<_>>()?;
+    Some(types).filter(|types| types.len() == layers)
+}
+
+fn layer_type(value: &Value) -> Option<LayerType> {
+    match value.as_str()? {
+        "full_attention" => Some(LayerType::FullAttention),
+        "sliding_attention" => Some(LayerType::SlidingAttention),
+        _ => None,
+    }
+}
+
+/// The window of a Gemma 3, or its class's. Other models have none that is used.
+fn read_gemma3_window(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result<usize, ConfigError> {
+    if model_type == Architecture::Gemma3 && keys.has("sliding_window") {
+        return keys.required_size("sliding_window");
+    }
+    Ok(4096)
 }
 
 fn read_head_dim(
@@ -159,7 +214,11 @@ fn read_head_dim(
 
 /// Refuses options that this learner does not compute.
 fn reject_unsupported(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result<(), ConfigError> {
-    keys.reject_unless("hidden_act", "only `silu` is supported: use another checkpoint", |v| v == "silu")?;
+    let activation = model_type.activation_name();
+    let want = format!("only `{activation}` is supported: use another checkpoint");
+    for key in ["hidden_act", "hidden_activation"] {
+        keys.reject_unless(key, &want, |v| v == activation)?;
+    }
     let convert = "biases here are not supported: use a checkpoint without them";
     // Qwen2's biases are part of the architecture; its code reads no such key.
     if model_type != Architecture::Qwen2 {
@@ -180,6 +239,7 @@ fn reject_unsupported(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result
         Architecture::Mistral => reject_mistral_window(keys),
         Architecture::SmolLm3 => reject_smollm3_window(keys),
         Architecture::Phi3 => reject_phi3_options(keys),
+        Architecture::Gemma3 => reject_gemma3_options(keys),
         Architecture::Qwen2 | Architecture::Qwen3 | Architecture::Llama => reject_sliding_windows(keys),
     }
 }
@@ -219,6 +279,15 @@ fn reject_phi3_options(keys: &ConfigKeys<'_>) -> Result<(), ConfigError> {
     };
     let want = format!("{SLIDING}, or lower max_position_embeddings to the window");
     keys.reject_unless("sliding_window", &want, |v| v.as_u64().is_some_and(|window| window >= context as u64))
+}
+
+/// Refuses caps of scores and logits, and attention in both directions.
+fn reject_gemma3_options(keys: &ConfigKeys<'_>) -> Result<(), ConfigError> {
+    for key in ["attn_logit_softcapping", "final_logit_softcapping"] {
+        keys.reject_unless(key, "want null: caps are not supported, use a checkpoint of Gemma 3", |_| false)?;
+    }
+    let want = "want false: a policy attends to what is before a token alone";
+    keys.reject_unless("use_bidirectional_attention", want, |v| v == false)
 }
 
 const NO_DROPOUT: &str = "want 0: this learner has no dropout";
@@ -365,6 +434,8 @@ pub(crate) fn end_tokens(generation_config: &Value) -> Result<Vec<u32>, ConfigEr
 
 struct Rope {
     theta: Option<f64>,
+    /// Of layers with a window.
+    local_theta: Option<f64>,
     scaling: Option<RopeScaling>,
     /// Of the numbers of a head, those that are rotated.
     share: f64,
@@ -373,13 +444,29 @@ struct Rope {
 fn read_rope(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result<Rope, ConfigError> {
     let new = keys.object("rope_parameters", "rope_parameters.")?;
     let inside = new.or(keys.object("rope_scaling", "rope_scaling.")?);
+    // Version 5 has a table for each type of layer, where there are two.
+    let (full, sliding) = match new {
+        Some(table) => (
+            table.object("full_attention", "rope_parameters.full_attention.")?,
+            table.object("sliding_attention", "rope_parameters.sliding_attention.")?,
+        ),
+        None => (None, None),
+    };
+    let inside = full.or(inside);
+    let local_theta = match sliding {
+        Some(table) => {
+            table.reject_unless("rope_type", "want `default`", |v| v == "default")?;
+            table.number("rope_theta")?
+        }
+        None => keys.number("rope_local_base_freq")?,
+    };
     let share = number_of_either(inside, keys, "partial_rotary_factor")?.unwrap_or(1.0);
     if model_type != Architecture::Phi3 {
         reject_partial_rotation(keys)?;
         inside.iter().try_for_each(reject_partial_rotation)?;
     }
     let scaling = inside.map(|table| read_scaling(keys, table, model_type)).transpose()?.flatten();
-    Ok(Rope { theta: number_of_either(inside, keys, "rope_theta")?, scaling, share })
+    Ok(Rope { theta: number_of_either(inside, keys, "rope_theta")?, local_theta, scaling, share })
 }
 
 /// A number in the table of rotary positions, where version 5 has it, or else beside it.

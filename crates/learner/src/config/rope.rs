@@ -16,30 +16,46 @@ pub enum LayerKind {
     Rotated,
     /// Neither is rotated (NoPE, Kazemnejad et al. 2023, arXiv 2305.19466).
     Unrotated,
+    /// They are rotated by a base of their own, and a token attends to those in a window before it.
+    Sliding,
 }
 
 impl LayerKind {
-    pub(crate) const ALL: [Self; 2] = [Self::Rotated, Self::Unrotated];
+    pub(crate) const ALL: [Self; 3] = [Self::Rotated, Self::Unrotated, Self::Sliding];
 }
 
-/// cos and sin of every position, by the kind of a layer. The table of a kind that rotates nothing has no pairs.
+/// cos and sin of every position, by the kind of a layer, and how far a layer sees. The table of a kind that rotates nothing, or that no layer
+/// is of, has no pairs.
 #[derive(Debug)]
-pub(crate) struct RopeTables([Arc<RopeTable>; LayerKind::ALL.len()]);
+pub(crate) struct RopeTables {
+    tables: [Arc<RopeTable>; LayerKind::ALL.len()],
+    sliding_window: usize,
+}
 
 impl RopeTables {
     pub(crate) fn new(config: &ModelConfig) -> Self {
-        Self(LayerKind::ALL.map(|kind| {
-            let frequencies = match kind {
-                LayerKind::Rotated => config.rope_frequencies(),
-                LayerKind::Unrotated => Vec::new(),
+        let magnitude = config.rope_scaling.as_ref().map_or(1.0, |s| s.magnitude(config.max_position_embeddings));
+        let tables = LayerKind::ALL.map(|kind| {
+            let (frequencies, magnitude) = match kind {
+                LayerKind::Rotated => (config.rope_frequencies(), magnitude),
+                LayerKind::Sliding if config.slides() => (config.plain_frequencies(config.rope_local_base_freq), 1.0),
+                LayerKind::Sliding | LayerKind::Unrotated => (Vec::new(), 1.0),
             };
-            let magnitude = config.rope_scaling.as_ref().map_or(1.0, |s| s.magnitude(config.max_position_embeddings));
             Arc::new(RopeTable::new(config.context(), &frequencies, magnitude))
-        }))
+        });
+        Self { tables, sliding_window: config.sliding_window }
     }
 
     pub(crate) const fn of(&self, kind: LayerKind) -> &Arc<RopeTable> {
-        &self.0[kind as usize]
+        &self.tables[kind as usize]
+    }
+
+    /// Positions that a token attends to, its own included; `usize::MAX` for all.
+    pub(crate) const fn window(&self, kind: LayerKind) -> usize {
+        match kind {
+            LayerKind::Rotated | LayerKind::Unrotated => usize::MAX,
+            LayerKind::Sliding => self.sliding_window,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::{Architecture, Llama3Scaling, LongRope, ModelConfig, RopeScaling};
+use super::{Architecture, LayerType, Llama3Scaling, LongRope, ModelConfig, RopeScaling};
 
 struct ConfigFile<'a> {
     config: &'a ModelConfig,
@@ -63,12 +63,15 @@ impl Serialize for ConfigFile<'_> {
             ids => map.serialize_entry("eos_token_id", ids)?,
         }
         // Without the key these have their class's, which must be in the vocabulary.
-        if c.pad_token_id.is_some() || matches!(c.model_type, Architecture::SmolLm3 | Architecture::Phi3) {
+        if c.pad_token_id.is_some()
+            || matches!(c.model_type, Architecture::SmolLm3 | Architecture::Phi3 | Architecture::Gemma3)
+        {
             map.serialize_entry("pad_token_id", &c.pad_token_id)?;
         }
-        map.serialize_entry("hidden_act", "silu")?;
+        let key = if c.model_type == Architecture::Gemma3 { "hidden_activation" } else { "hidden_act" };
+        map.serialize_entry(key, c.model_type.activation_name())?;
         // Others have no such key: Qwen2's biases are part of the architecture, and Mistral has none.
-        if matches!(c.model_type, Architecture::Qwen3 | Architecture::Llama | Architecture::SmolLm3) {
+        if !matches!(c.model_type, Architecture::Qwen2 | Architecture::Mistral | Architecture::Phi3) {
             map.serialize_entry("attention_bias", &false)?;
         }
         map.serialize_entry("attention_dropout", &0.0)?;
@@ -97,6 +100,14 @@ impl Serialize for ConfigFile<'_> {
             Architecture::Phi3 => {
                 map.serialize_entry("partial_rotary_factor", &c.partial_rotary_factor)?;
                 map.serialize_entry("sliding_window", &None::<usize>)?;
+            }
+            Architecture::Gemma3 => {
+                let layer_type = |layer| c.layer_types.get(layer).copied().unwrap_or(LayerType::FullAttention);
+                let types: Vec<LayerType> = (0..c.num_hidden_layers).map(layer_type).collect();
+                map.serialize_entry("layer_types", &types)?;
+                map.serialize_entry("sliding_window", &c.sliding_window)?;
+                map.serialize_entry("rope_local_base_freq", &c.rope_local_base_freq)?;
+                map.serialize_entry("query_pre_attn_scalar", &c.query_pre_attn_scalar.unwrap_or(c.head_dim))?;
             }
             Architecture::Llama => {}
         }

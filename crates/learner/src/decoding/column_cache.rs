@@ -107,14 +107,17 @@ impl ColumnCache {
         cells.slice_set(seen, 3, self.used)
     }
 
-    /// Writes the next column of one layer: key and value [rows, kv_heads, 1, dim]. Returns keys, values and mask of the blocks up to it.
-    pub(super) fn append(&mut self, layer: usize, key: &Tensor, value: &Tensor) -> Result<[Tensor; 3]> {
+    /// Writes the next column of one layer: key and value [rows, kv_heads, 1, dim]. Returns keys, values and mask of the blocks up to it, from
+    /// the first of the last `window` columns on.
+    pub(super) fn append(&mut self, layer: usize, key: &Tensor, value: &Tensor, window: usize) -> Result<[Tensor; 3]> {
         let [keys, values] = &self.layers[layer];
         keys.slice_set(&key.contiguous()?, 2, self.used)?;
         values.slice_set(&value.contiguous()?, 2, self.used)?;
         let Mask { cells, .. } = self.mask.as_ref().ok_or_else(empty_cache)?;
         let read = (self.used + 1).next_multiple_of(BLOCK).min(cells.dim(3)?);
-        Ok([keys.narrow(2, 0, read)?, values.narrow(2, 0, read)?, cells.narrow(3, 0, read)?])
+        let first = (self.used + 1).saturating_sub(window);
+        let part = |x: &Tensor, dim: usize| x.narrow(dim, first, read - first);
+        Ok([part(keys, 2)?, part(values, 2)?, part(cells, 3)?])
     }
 
     fn build_mask(&self, capacity: usize, device: &Device) -> Result<Mask> {

@@ -1,9 +1,10 @@
 //! One decoding step on the CPU: all rows through all layers on slices, without a candle graph.
 
-use candle_core::{Error, Result};
+use candle_core::{Error, Result, Tensor};
 use veriplay_kernels::attention::{DecodeRow, DecodeScratch, DecodeStep, KvCache, LayerAttention, PrefillStep};
-use veriplay_kernels::gemm::{GemmWorkspace, MatrixTarget, MatrixView, multiply};
-use veriplay_kernels::layers::{add_bias, rms_norm, swiglu};
+use veriplay_kernels::gemm::{GemmWorkspace, MatrixTarget, MatrixView, PackedMatrix, multiply};
+use veriplay_kernels::layers::{add_bias, gated, rms_norm};
+use veriplay_kernels::math::accumulate;
 use veriplay_kernels::simd::AlignedBuffer;
 use veriplay_kernels::thread_pool::ThreadPool;
 
@@ -20,6 +21,8 @@ pub(super) struct StepBuffers {
     mixed: AlignedBuffer,
     gate_up: AlignedBuffer,
     activated: AlignedBuffer,
+    /// What is added to the stream, where it is normed first.
+    branch: AlignedBuffer,
     logits: AlignedBuffer,
     /// One for each thread of the pool.
     pub(super) scratches: Vec<DecodeScratch>,
@@ -77,7 +80,8 @@ pub(super) fn with_heads<R>(network: &Network, layer: usize, work: impl FnOnce(&
     let gains =
         gains.map(|[query, key]| Ok::<_, Error>([TensorSlice::new(query)?, TensorSlice::new(key)?])).transpose()?;
     let gains = gains.as_ref().map(|[query, key]| [&**query, &**key]);
-    Ok(work(&network.config.head_sizes().layer(gains, network.ropes.of(*kind))))
+    let (rope, window) = (network.ropes.of(*kind), network.ropes.window(*kind));
+    Ok(work(&network.config.head_sizes().layer(gains, rope, window)))
 }
 
 /// The layers of one step, on a model and in the buffers of a decoding loop. The residual stream is one of the buffers.
@@ -97,6 +101,10 @@ impl CpuStep<'_, '_> {
         let (embedding, x) = (TensorSlice::new(&self.network.embedding)?, self.buffers.x.resize(tokens.len() * hidden));
         for (row, &token) in x.chunks_exact_mut(hidden).zip(tokens) {
             row.copy_from_slice(&embedding[token as usize * hidden..(token as usize + 1) * hidden]);
+        }
+        let scale = config.embedding_scale() as f32;
+        if scale != 1.0 {
+            x.iter_mut().for_each(|x| *x *= scale);
         }
         run_layers(self, 0..layers, ())?;
         self.predict()
@@ -155,12 +163,12 @@ impl LayerBackend for CpuStep<'_, '_> {
     }
 
     fn add_attention(&mut self, layer: usize, (): (), (): ()) -> Result<()> {
-        let (hidden, width) = (self.network.config.hidden_size, self.network.config.query_width());
-        let target = MatrixTarget::add(self.buffers.x.as_mut_slice(), hidden);
-        let packed = &self.packed.layers[layer].output.forward;
-        let mixed = MatrixView::rows(self.buffers.mixed.as_slice(), width);
-        multiply(self.rows.len(), mixed, packed, target, &mut self.buffers.products);
-        Ok(())
+        let gain = self.network.layers[layer].behind_norms.as_ref().map(|[gain, _]| gain);
+        let (network, weight) = (self.network, &self.packed.layers[layer].output.forward);
+        let StepBuffers { x, normed, mixed, branch, products, .. } = &mut *self.buffers;
+        let inputs = MatrixView::rows(mixed.as_slice(), network.config.query_width());
+        let mut stream = Stream { x: x.as_mut_slice(), branch, normed, products, eps: network.config.head_sizes().eps };
+        stream.add(inputs, weight, gain)
     }
 
     fn add_mlp(&mut self, layer: usize, (): ()) -> Result<()> {
@@ -173,9 +181,38 @@ impl LayerBackend for CpuStep<'_, '_> {
         let target = MatrixTarget::set(gate_up, 2 * inner);
         multiply(rows, MatrixView::rows(normed, hidden), &packed.gate_up.forward, target, &mut self.buffers.products);
         let activated = self.buffers.activated.resize(rows * inner);
-        swiglu(activated, gate_up, inner);
-        let target = MatrixTarget::add(self.buffers.x.as_mut_slice(), hidden);
-        multiply(rows, MatrixView::rows(activated, inner), &packed.down.forward, target, &mut self.buffers.products);
+        gated(activated, gate_up, inner, config.model_type.activation());
+        let gain = weights.behind_norms.as_ref().map(|[_, gain]| gain);
+        let StepBuffers { x, normed, activated, branch, products, .. } = &mut *self.buffers;
+        let inputs = MatrixView::rows(activated.as_slice(), inner);
+        let mut stream = Stream { x: x.as_mut_slice(), branch, normed, products, eps: config.head_sizes().eps };
+        stream.add(inputs, &packed.down.forward, gain)
+    }
+}
+
+/// The residual stream x [rows, hidden] of a step, with buffers for what is added to it.
+struct Stream<'a> {
+    x: &'a mut [f32],
+    branch: &'a mut AlignedBuffer,
+    normed: &'a mut AlignedBuffer,
+    products: &'a mut GemmWorkspace,
+    eps: f32,
+}
+
+impl Stream<'_> {
+    /// Adds a product [rows, hidden], normed where there is a gain.
+    fn add(&mut self, inputs: MatrixView<'_>, weight: &PackedMatrix, gain: Option<&Tensor>) -> Result<()> {
+        let (_, hidden) = weight.shape();
+        let rows = self.x.len() / hidden;
+        let Some(gain) = gain else {
+            multiply(rows, inputs, weight, MatrixTarget::add(self.x, hidden), self.products);
+            return Ok(());
+        };
+        let branch = self.branch.resize(self.x.len());
+        multiply(rows, inputs, weight, MatrixTarget::set(branch, hidden), self.products);
+        let normed = self.normed.resize(self.x.len());
+        rms_norm(normed, branch, &TensorSlice::new(gain)?, self.eps);
+        accumulate(self.x, normed);
         Ok(())
     }
 }

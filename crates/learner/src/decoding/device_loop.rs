@@ -193,7 +193,7 @@ impl<'a> DeviceLoop<'a> {
         let x = decoder.run_with(0..decoder.layers(), decoder.embed_tokens(tokens)?, |layer, qkv| {
             let Layer { qk_norms, kind, .. } = &decoder.network.layers[layer];
             let [q, key, value] = step_heads(sizes, &qkv, qk_norms.as_ref(), &rotations[*kind as usize])?;
-            let [keys, values, mask] = columns.append(layer, &key, &value)?;
+            let [keys, values, mask] = columns.append(layer, &key, &value, decoder.network.ropes.window(*kind))?;
             step_attention(sizes, &q, &keys, &values, &mask)
         })?;
         self.columns.used += 1;

@@ -126,7 +126,7 @@ impl QuantizedModel {
 
     fn heads(&self, layer: usize) -> LayerAttention<'_> {
         let gains = self.layers[layer].qk_norms.as_ref();
-        self.sizes.layer(gains.map(|gains| gains.each_ref().map(Vec::as_slice)), &self.rope)
+        self.sizes.layer(gains.map(|gains| gains.each_ref().map(Vec::as_slice)), &self.rope, usize::MAX)
     }
 
     /// Key-value heads of all layers.
@@ -251,7 +251,7 @@ impl WeightReader<'_> {
             Architecture::Llama | Architecture::Mistral => {
                 self.changed_matrix(name, |matrix| split_matrix(&matrix, heads, head_dim))
             }
-            Architecture::Qwen2 | Architecture::Qwen3 | Architecture::SmolLm3 | Architecture::Phi3 => self.matrix(name),
+            _ => self.matrix(name),
         }
     }
 

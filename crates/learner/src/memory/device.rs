@@ -126,7 +126,7 @@ impl DeviceSizes<'_> {
         let model = self.model;
         let key = (model.qkv - model.query) / 2;
         // Two norms; two branches and two sums of the residual stream.
-        let stream = 6 * model.hidden;
+        let stream = (6 + model.norms_behind) * model.hidden;
         // Projections; heads copied out of them in two steps; queries and keys rotated; the output, and in two arrangements.
         let attention = 3 * model.qkv + model.query + key + 3 * model.query;
         let bias = if model.biased { model.qkv } else { 0 };

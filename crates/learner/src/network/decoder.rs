@@ -38,7 +38,15 @@ impl Decoder<'_> {
 
     /// As [`Decoder::embed`], of token ids [rows] that are on the device.
     pub(crate) fn embed_tokens(&self, tokens: &Tensor) -> Result<Tensor> {
-        self.network.embedding.index_select(tokens, 0)?.to_dtype(self.network.dtype)
+        let (rows, scale) = (self.network.embedding.index_select(tokens, 0)?, self.network.config.embedding_scale());
+        let rows = if scale == 1.0 { rows } else { (rows * scale)? };
+        rows.to_dtype(self.network.dtype)
+    }
+
+    /// The gradient of the embedding's rows from that of [`Decoder::embed`]'s result.
+    pub(crate) fn embedding_gradient(&self, gradient: Tensor) -> Result<Tensor> {
+        let scale = self.network.config.embedding_scale();
+        if scale == 1.0 { Ok(gradient) } else { gradient * scale }
     }
 
     /// Some layers, one after the other; `keep` as in [`Decoder::forward`].
@@ -118,14 +126,23 @@ impl<A: FnMut(usize, Tensor) -> Result<Tensor>> LayerBackend for TensorLayers<'_
     /// The residual stream with the output projection of the mixed values [rows, heads·dim].
     fn add_attention(&mut self, at: usize, x: Tensor, mixed: Tensor) -> Result<Tensor> {
         let Decoder { network, ops } = self.decoder;
-        x + ops.linear(&mixed, &network.layers[at].output, LinearSite::Output(at))?
+        let layer = &network.layers[at];
+        let branch = ops.linear(&mixed, &layer.output, LinearSite::Output(at))?;
+        match &layer.behind_norms {
+            Some([gain, _]) => x + ops.norm(&branch, gain)?,
+            None => x + branch,
+        }
     }
 
-    /// The residual stream plus the output of the SwiGLU layer.
+    /// The residual stream plus the output of the MLP.
     fn add_mlp(&mut self, at: usize, x: Tensor) -> Result<Tensor> {
         let Decoder { network, ops } = self.decoder;
         let layer = &network.layers[at];
         let normed = ops.norm(&x, &layer.post_norm)?;
-        x + ops.mlp(&normed, &layer.gate_up, &layer.down, at)?
+        let branch = ops.mlp(&normed, &layer.gate_up, &layer.down, at)?;
+        match &layer.behind_norms {
+            Some([_, gain]) => x + ops.norm(&branch, gain)?,
+            None => x + branch,
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use candle_core::{DType, Device, Error, Result, Tensor};
 
 use super::weights::{GradientMode, Weights};
-use crate::config::{EMBEDDING, LayerKind, ModelConfig, RopeTables};
+use crate::config::{EMBEDDING, LayerKind, LayerNorms, ModelConfig, RopeTables};
 use crate::linear::{Linear, LowRank};
 
 /// How a network's weights are read.
@@ -22,6 +22,14 @@ pub(crate) struct WeightReader<'a> {
 impl WeightReader<'_> {
     fn tensor(&self, name: &str) -> Result<Tensor> {
         self.weights.tensor(name, self.mode)?.to_dtype(self.dtype)
+    }
+
+    /// A norm's gain, which may be stored less some offset.
+    fn gain(&self, name: &str, offset: f64) -> Result<Tensor> {
+        if offset == 0.0 {
+            return self.tensor(name);
+        }
+        (self.weights.tensor(name, self.mode)?.to_dtype(DType::F32)? + offset)?.to_dtype(self.dtype)
     }
 
     /// Matrices that read the same input, one above the other.
@@ -59,8 +67,10 @@ pub(crate) struct Layer {
     pub(crate) qk_norms: Option<[Tensor; 2]>,
     /// Output projection [hidden, query width].
     pub(crate) output: Linear,
-    /// Gain before the SwiGLU [hidden].
+    /// Gain before the MLP [hidden].
     pub(crate) post_norm: Tensor,
+    /// Gains of what attention and the MLP add to the stream [hidden] each, where the family has them.
+    pub(crate) behind_norms: Option<[Tensor; 2]>,
     /// Gate and up projections, one above the other.
     pub(crate) gate_up: Linear,
     /// Down projection [hidden, intermediate].
@@ -71,11 +81,13 @@ impl Layer {
     fn new(config: &ModelConfig, reader: &WeightReader<'_>, layer: usize) -> Result<Self> {
         let family = config.model_type;
         let name = |part: &str| format!("model.layers.{layer}.{part}");
-        let get = |part: &str| reader.tensor(&name(&format!("{part}.weight")));
+        let get = |part: &str| reader.gain(&name(&format!("{part}.weight")), family.gain_offset());
         let linear = |modules: &[&str]| reader.linear(modules.iter().map(|module| name(&format!("{module}.weight"))));
         let bias = |part: &str| reader.tensor(&name(&format!("self_attn.{part}_proj.bias")));
         let biases = || Tensor::cat(&[bias("q")?, bias("k")?, bias("v")?], 0);
         let norms = || Ok::<_, Error>([get("self_attn.q_norm")?, get("self_attn.k_norm")?]);
+        let LayerNorms { before_mlp, behind } = family.norms();
+        let behind = behind.map(|[attention, mlp]| Ok::<_, Error>([get(attention)?, get(mlp)?]));
         Ok(Self {
             kind: config.layer_kind(layer),
             input_norm: get("input_layernorm")?,
@@ -83,7 +95,8 @@ impl Layer {
             qkv_bias: family.qkv_bias().then(biases).transpose()?,
             qk_norms: family.qk_norm().then(norms).transpose()?,
             output: linear(&["self_attn.o_proj"])?,
-            post_norm: get("post_attention_layernorm")?,
+            post_norm: get(before_mlp)?,
+            behind_norms: behind.transpose()?,
             gate_up: linear(family.gate_up_modules())?,
             down: linear(&["mlp.down_proj"])?,
         })
@@ -98,6 +111,7 @@ impl Layer {
             qk_norms: self.qk_norms.as_ref().map(|norms| norms.each_ref().map(Tensor::detach)),
             output: self.output.detach(),
             post_norm: self.post_norm.detach(),
+            behind_norms: self.behind_norms.as_ref().map(|norms| norms.each_ref().map(Tensor::detach)),
             gate_up: self.gate_up.detach(),
             down: self.down.detach(),
         }
@@ -128,7 +142,7 @@ impl Network {
         };
         let layers = (0..config.num_hidden_layers).map(|layer| Layer::new(config, reader, layer));
         let layers = layers.collect::<Result<_>>()?;
-        let norm = reader.tensor("model.norm.weight")?;
+        let norm = reader.gain("model.norm.weight", config.model_type.gain_offset())?;
         let (config, ropes, head) = (Arc::clone(config), Arc::clone(ropes), Linear::new(head, None));
         Ok(Self { config, ropes, embedding, layers, norm, head, dtype: reader.dtype })
     }

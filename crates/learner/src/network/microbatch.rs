@@ -292,7 +292,7 @@ mod tests {
             for group in &batch.groups {
                 let rows = &batch.tokens[group.rows()];
                 seen.extend(group.visible_rows().map(|row| {
-                    let context = [&rows[..row.shared], &rows[row.own]].concat();
+                    let context = [&rows[row.shared], &rows[row.own]].concat();
                     assert_eq!(row.position + 1, context.len());
                     context
                 }));

@@ -99,8 +99,8 @@ pub(crate) fn values(tensor: &Tensor) -> Result<Vec<f32>> {
     tensor.to_dtype(DType::F32)?.flatten_all()?.to_vec1()
 }
 
-/// Initial weights in the order of [`tensor_specs`], a pure function of shape and seed. Gains are 1 and biases 0. Matrices are normal
-/// with the config's standard deviation; those that write to the residual stream are smaller by sqrt(2 · layers), as in GPT-2 (Radford
+/// Initial weights in the order of [`tensor_specs`], a pure function of shape and seed. Gains are 1 as they are used, and biases 0. Matrices
+/// are normal with the config's standard deviation; those that write to the residual stream are smaller by sqrt(2 · layers), as in GPT-2 (Radford
 /// et al. 2019, §2.3), so that its variance does not grow with depth.
 pub(crate) fn initial_values(config: &ModelConfig, seed: u64) -> Vec<Vec<f32>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -109,7 +109,8 @@ pub(crate) fn initial_values(config: &ModelConfig, seed: u64) -> Vec<Vec<f32>> {
 
 fn initial_tensor(config: &ModelConfig, spec: &TensorSpec, rng: &mut ChaCha8Rng) -> Vec<f32> {
     if spec.shape.len() == 1 {
-        return vec![if spec.name.ends_with("bias") { 0.0 } else { 1.0 }; spec.elements()];
+        let gain = 1.0 - config.model_type.gain_offset() as f32;
+        return vec![if spec.name.ends_with("bias") { 0.0 } else { gain }; spec.elements()];
     }
     let writes = spec.name.ends_with("o_proj.weight") || spec.name.ends_with("down_proj.weight");
     let depth = if writes { (2.0 * config.num_hidden_layers as f64).sqrt() } else { 1.0 };

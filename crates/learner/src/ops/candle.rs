@@ -23,7 +23,7 @@ use candle_core::{
     Tensor,
 };
 use veriplay_kernels::attention::{AttentionGroup, HeadSizes};
-use veriplay_kernels::layers::RopeTable;
+use veriplay_kernels::layers::{Activation, RopeTable};
 use veriplay_kernels::logprob::Prediction;
 
 use self::attention::Tile;
@@ -180,6 +180,22 @@ fn norm_backward(x: &Tensor, gain: &Tensor, dy: &Tensor, eps: f64) -> Result<(Te
     Ok((dx.to_dtype(x.dtype())?, dgain.to_dtype(gain.dtype())?))
 }
 
+/// [`Activation::GeluTanh`], in f32 whatever x is: with u = √(2/π)·(x + 0.044715·x³) it is x·(1 + tanh u)/2, and its slope
+/// (1 + tanh u)/2 + x·(1 − tanh² u)/2·du/dx.
+fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
+    let result = widened(&x.detach())?.gelu()?.to_dtype(x.dtype())?;
+    with_backward(x, "gelu", result, |x, _, dy| {
+        const SLOPE: f64 = 0.797_884_560_802_865_4; // √(2/π)
+        let (wide, dys) = (widened(x)?, widened(dy)?);
+        let square = (wide.sqr()? * 0.044_715)?;
+        let tanh = ((&wide * (&square + 1.0)?)? * SLOPE)?.tanh()?;
+        let curved = (&wide * (1.0 - tanh.sqr()?)?)?;
+        let curved = (curved * ((square * 3.0)? + 1.0)?)?;
+        let slope = ((tanh + 1.0)? + (curved * SLOPE)?)?;
+        ((dys * slope)? * 0.5)?.to_dtype(x.dtype())
+    })
+}
+
 /// Softmax over the last dimension, in f32; dx = y∘(g − Σ g∘y).
 pub(super) fn softmax(x: &Tensor) -> Result<Tensor> {
     check_count("scores of attention", x.elem_count(), "learn.options.micro_tokens")?;
@@ -240,6 +256,7 @@ fn widened(x: &Tensor) -> Result<Tensor> {
 pub(crate) struct CandleOps {
     pub(crate) sizes: HeadSizes,
     pub(crate) ropes: Arc<RopeTables>,
+    pub(crate) activation: Activation,
     pub(crate) tables: Arc<GroupTableCache>,
     /// Rows of queries whose scores exist at a time.
     pub(crate) tile_rows: usize,
@@ -312,7 +329,7 @@ impl Ops for CandleOps {
         groups: &Arc<[AttentionGroup]>,
     ) -> Result<Tensor> {
         #[cfg(feature = "cuda")]
-        if fused_attention::fits(qkv, &self.sizes, self.ropes.of(kind))? {
+        if self.ropes.window(kind) == usize::MAX && fused_attention::fits(qkv, &self.sizes, self.ropes.of(kind))? {
             let (rope, device) = (self.ropes.of(kind), qkv.device());
             let tables = || fused_attention::Tables::new(groups, &self.sizes, rope, device).map(Arc::new);
             let tables = self.tables.fused[kind as usize].of(groups, tables)?;
@@ -324,7 +341,12 @@ impl Ops for CandleOps {
     fn mlp(&self, x: &Tensor, gate_up: &Linear, down: &Linear, _: usize) -> Result<Tensor> {
         let inner = down.inputs()?;
         let pair = gate_up.apply(x)?;
-        down.apply(&(pair.narrow(1, 0, inner)?.silu()? * pair.narrow(1, inner, inner)?)?)
+        let (gate, up) = (pair.narrow(1, 0, inner)?, pair.narrow(1, inner, inner)?);
+        let gate = match self.activation {
+            Activation::Silu => gate.silu()?,
+            Activation::GeluTanh => gelu_tanh(&gate)?,
+        };
+        down.apply(&(gate * up)?)
     }
 
     fn logprobs(&self, logits: &Tensor, predictions: &[Prediction]) -> Result<Tensor> {
@@ -384,7 +406,8 @@ impl CandleOps {
         let table = |group: &AttentionGroup| {
             let positions = group.visible_rows().map(|row| row.position);
             let rotations = rotations(self.ropes.of(kind), positions, device)?;
-            Ok(GroupTables { rotations, tiles: Tile::split(group, self.tile_rows, device)? })
+            let tiles = Tile::split(group, self.ropes.window(kind), self.tile_rows, device)?;
+            Ok(GroupTables { rotations, tiles })
         };
         self.tables.tiles[kind as usize].of(groups, || groups.iter().map(table).collect())
     }
@@ -393,7 +416,7 @@ impl CandleOps {
     #[cfg(feature = "cuda")]
     fn normed_heads(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>) -> Result<Tensor> {
         let Some([q_gain, k_gain]) = gains else { return qkv.contiguous() };
-        let (HeadSizes { heads, kv_heads, dim, eps }, rows) = (self.sizes, qkv.dim(0)?);
+        let (HeadSizes { heads, kv_heads, dim, eps, .. }, rows) = (self.sizes, qkv.dim(0)?);
         let part = |first: usize, count: usize| qkv.narrow(1, first * dim, count * dim);
         let normed = |first: usize, count: usize, gain: &Tensor| {
             rms_norm(&part(first, count)?.contiguous()?.reshape((rows, count, dim))?, gain, eps)?
@@ -462,7 +485,7 @@ pub(crate) fn step_attention(
     let HeadSizes { heads, kv_heads, dim, .. } = *sizes;
     let rows = q.dim(0)?;
     let q = q.reshape((rows, kv_heads, heads / kv_heads, dim))?;
-    let scores = (widened(&q.matmul(&keys.t()?)?)? * f64::from(sizes.scale()))?;
+    let scores = (widened(&q.matmul(&keys.t()?)?)? * f64::from(sizes.scale))?;
     let weights = softmax(&scores.broadcast_add(mask)?)?.to_dtype(values.dtype())?;
     weights.matmul(values)?.reshape((rows, heads * dim))
 }

@@ -6,7 +6,7 @@ use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, DType, Error, Lay
 use veriplay_kernels::attention::{
     AttentionGroup, AttentionSaved, HeadSizes, LayerAttention, attention, attention_backward,
 };
-use veriplay_kernels::layers::{RopeTable, rms_norm, rms_norm_backward};
+use veriplay_kernels::layers::{Activation, RopeTable, rms_norm, rms_norm_backward};
 use veriplay_kernels::logprob::{Prediction, selected_logprobs, selected_logprobs_backward};
 
 use super::products::{AddBias, LinearOp, Mlp, PackedModel, SharedWorkspace};
@@ -19,6 +19,7 @@ use crate::linear::Linear;
 pub(crate) struct CpuOps {
     pub(crate) sizes: HeadSizes,
     pub(crate) ropes: Arc<RopeTables>,
+    pub(crate) activation: Activation,
     /// Made from the weights that the operations are called with.
     pub(crate) packed: Arc<PackedModel>,
     pub(crate) workspace: SharedWorkspace,
@@ -52,6 +53,7 @@ impl Ops for CpuOps {
         let op = Attention {
             sizes: self.sizes,
             rope: Arc::clone(self.ropes.of(kind)),
+            window: self.ropes.window(kind),
             groups: Arc::clone(groups),
             workspace: self.workspace.clone(),
             lse: OnceLock::new(),
@@ -71,6 +73,7 @@ impl Ops for CpuOps {
         let op = Mlp {
             gate_up: Arc::clone(&packed.gate_up),
             down: Arc::clone(&packed.down),
+            activation: self.activation,
             workspace: self.workspace.clone(),
             kept: Mutex::default(),
             tracked: x.track_op() || gate_up.track_op() || down.track_op(),
@@ -144,6 +147,7 @@ impl CustomOp1 for SelectedLogprob {
 struct Attention {
     sizes: HeadSizes,
     rope: Arc<RopeTable>,
+    window: usize,
     groups: Arc<[AttentionGroup]>,
     workspace: SharedWorkspace,
     /// Log-sum-exp of the scores [rows, heads], from forward.
@@ -152,7 +156,7 @@ struct Attention {
 
 impl Attention {
     fn heads<'a>(&'a self, gains: [&'a [f32]; 2]) -> LayerAttention<'a> {
-        self.sizes.layer((!gains[0].is_empty()).then_some(gains), &self.rope)
+        self.sizes.layer((!gains[0].is_empty()).then_some(gains), &self.rope, self.window)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Matrix products as candle operations: y = x·Wᵀ on weights packed once per optimizer step, a bias, and the SwiGLU layer
-//! y = (silu(x·Gᵀ) ∘ x·Uᵀ)·Dᵀ.
+//! Matrix products as candle operations: y = x·Wᵀ on weights packed once per optimizer step, a bias, and the MLP
+//! y = (silu(x·Gᵀ) ∘ x·Uᵀ)·Dᵀ, or with gelu.
 //!
 //! Why not candle's matmul: it packs both sides at every call, and gemm's AVX-512 kernels are behind a feature that candle leaves off: it ran
 //! at less than half the speed of [`veriplay_kernels::gemm`] on this model's shapes (AMD EPYC, AVX-512).
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use candle_core::{CpuStorage, CustomOp2, CustomOp3, Error, Layout, Result, Shape, Tensor};
 use veriplay_kernels::attention::AttentionWorkspace;
 use veriplay_kernels::gemm::{GemmWorkspace, MatrixTarget, MatrixView, PackedMatrix, multiply};
-use veriplay_kernels::layers::{add_bias, bias_backward, swiglu, swiglu_backward};
+use veriplay_kernels::layers::{Activation, add_bias, bias_backward, gated, gated_backward};
 use veriplay_kernels::simd::AlignedBuffer;
 use veriplay_kernels::thread_pool::ThreadPool;
 
@@ -101,7 +101,7 @@ impl CustomOp2 for AddBias {
     }
 }
 
-/// The SwiGLU layer. One operation and not four, because its inner tensors are the widest of the model: as nodes of the graph each would
+/// The MLP. One operation and not four, because its inner tensors are the widest of the model: as nodes of the graph each would
 /// cost a tensor of zeros, a sum and two allocations more in backward.
 ///
 /// x [rows, hidden], gate and up projections [2·inner, hidden], down projection [hidden, inner] → [rows, hidden].
@@ -110,6 +110,7 @@ impl CustomOp2 for AddBias {
 pub(super) struct Mlp {
     pub(super) gate_up: Arc<PackedLinear>,
     pub(super) down: Arc<PackedLinear>,
+    pub(super) activation: Activation,
     pub(super) workspace: SharedWorkspace,
     /// Gate and up of forward, for backward; empty when nothing is tracked.
     pub(super) kept: Mutex<Option<AlignedBuffer>>,
@@ -151,7 +152,7 @@ impl CustomOp3 for Mlp {
         let workspace = &mut *self.workspace.lock();
         let gate_up = self.project(floats(x, xl)?, rows, inner, workspace);
         let activated = workspace.inner.resize(rows * inner);
-        swiglu(activated, gate_up.as_slice(), inner);
+        gated(activated, gate_up.as_slice(), inner, self.activation);
         let mut y = vec![0.0; rows * hidden];
         let target = MatrixTarget::set(&mut y, hidden);
         multiply(rows, MatrixView::rows(activated, inner), &self.down.forward, target, &mut workspace.products);
@@ -180,7 +181,7 @@ impl CustomOp3 for Mlp {
         let mut activated = workspace.take();
         let dactivated = MatrixTarget::set(activated.resize(rows * inner), inner);
         multiply(rows, MatrixView::rows(&dy, hidden), &self.down.backward, dactivated, &mut workspace.products);
-        swiglu_backward(pair.as_mut_slice(), activated.as_mut_slice(), inner);
+        gated_backward(pair.as_mut_slice(), activated.as_mut_slice(), inner, self.activation);
         // A frozen matrix, under LoRA, needs no gradient.
         let mut of_weight = |weight: &Tensor, dy: &[f32], outputs: usize, x: &[f32], inputs: usize| {
             let wanted = weight.track_op().then(|| weight_gradient(dy, outputs, x, inputs, workspace));

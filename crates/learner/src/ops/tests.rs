@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use candle_core::{DType, Device, Result, Tensor, Var};
 use veriplay_kernels::attention::{AttentionGroup, HeadSizes};
-use veriplay_kernels::layers::RopeTable;
+use veriplay_kernels::layers::{Activation, RopeTable};
 use veriplay_kernels::logprob::Prediction;
 use veriplay_kernels::thread_pool::ThreadPool;
 
 use super::{CandleOps, LinearSite, Ops as _, SharedWorkspace, TILE_ROWS, rows_of_tile};
 use crate::backend::Backend;
-use crate::config::{LayerKind, ModelConfig, RopeTables};
+use crate::config::{LayerKind, LayerType, ModelConfig, RopeTables};
 use crate::device::{DeviceSpec, OpenDevice, Precision};
 use crate::linear::{Linear, LowRank};
 use crate::network::{GradientMode, Network, WeightReader, Weights, initial_values, values};
@@ -199,8 +199,9 @@ fn a_kernel_on_detached_arguments_leaves_no_graph() {
 
 #[test]
 fn attention_in_tiles_is_that_of_whole_groups_and_so_are_its_gradients() {
-    let sizes = HeadSizes { heads: 4, kv_heads: 2, dim: 6, eps: 1e-5 };
-    let config = ModelConfig { head_dim: 6, max_position_embeddings: 16, ..config() };
+    let sizes = HeadSizes { heads: 4, kv_heads: 2, dim: 6, eps: 1e-5, scale: 0.4 };
+    let layer_types = vec![LayerType::SlidingAttention];
+    let config = ModelConfig { head_dim: 6, max_position_embeddings: 16, layer_types, sliding_window: 3, ..config() };
     let ropes = Arc::new(RopeTables::new(&config));
     let groups: Arc<[AttentionGroup]> = Arc::new([
         AttentionGroup { prompt: 0..5, responses: vec![5..9, 9..16] },
@@ -208,20 +209,23 @@ fn attention_in_tiles_is_that_of_whole_groups_and_so_are_its_gradients() {
         AttentionGroup { prompt: 21..25, responses: Vec::new() },
     ]);
     let arguments = [wave(25, sizes.width(), 1.0), wave(1, 6, 1.0), wave(1, 6, 0.5)].map(|x| x.expect("numbers"));
-    let run = |tile_rows: usize| {
-        let ops = CandleOps { sizes, ropes: Arc::clone(&ropes), tables: Arc::default(), tile_rows };
+    let run = |kind: LayerKind, tile_rows: usize| {
+        let activation = Activation::Silu;
+        let ops = CandleOps { sizes, ropes: Arc::clone(&ropes), activation, tables: Arc::default(), tile_rows };
         let vars = arguments.each_ref().map(|x| Var::from_tensor(x).expect("a variable"));
         let attend = |vars: &[Var]| {
             let gains = [vars[1].squeeze(0)?, vars[2].squeeze(0)?];
-            ops.attention(&vars[0], Some(&gains), LayerKind::Rotated, &groups)
+            ops.attention(&vars[0], Some(&gains), kind, &groups)
         };
         differentiated(attend, &vars).expect("runs")
     };
-    let (want, want_gradients) = run(TILE_ROWS);
-    for tile_rows in [1, 2, 3, 7, 15] {
-        let (found, gradients) = run(tile_rows);
-        close(&found, &want);
-        gradients.iter().zip(&want_gradients).for_each(|(a, b)| close(a, b));
+    for kind in LayerKind::ALL {
+        let (want, want_gradients) = run(kind, TILE_ROWS);
+        for tile_rows in [1, 2, 3, 7, 15] {
+            let (found, gradients) = run(kind, tile_rows);
+            close(&found, &want);
+            gradients.iter().zip(&want_gradients).for_each(|(a, b)| close(a, b));
+        }
     }
 }
 

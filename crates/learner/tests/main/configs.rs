@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use veriplay_learner::{
     AdamW, Architecture, Cispo, ConfigError, Copg, Correction, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, LayerKind,
-    Learner, LearnerOptions, Llama3Scaling, LongRope, Lora, ModelConfig, Optimizer, PpoClip, Prdp, Preference,
-    RopeScaling, Scpo, Segments, SequenceMask, SequenceRatio, Spin, Sppo,
+    LayerType, Learner, LearnerOptions, Llama3Scaling, LongRope, Lora, ModelConfig, Optimizer, PpoClip, Prdp,
+    Preference, RopeScaling, Scpo, Segments, SequenceMask, SequenceRatio, Spin, Sppo,
 };
 
 use crate::common::{tiny_config, tokenizer};
@@ -54,7 +54,7 @@ fn a_config_survives_a_round_trip_and_unknown_keys_of_newer_files_are_ignored() 
     let qwen2 = ModelConfig { model_type: Architecture::Qwen2, eos_token_id: vec![], ..tiny_config() };
     let mistral = ModelConfig { model_type: Architecture::Mistral, ..llama() };
     let smollm3 = ModelConfig { model_type: Architecture::SmolLm3, no_rope_layers: vec![1, 0], ..llama() };
-    for config in [tiny_config(), llama(), scaled, qwen2, mistral, smollm3, phi3()] {
+    for config in [tiny_config(), llama(), scaled, qwen2, mistral, smollm3, phi3(), gemma3()] {
         let more = [("use_cache", json!(true)), ("transformers_version", json!("5.1.0"))];
         assert_eq!(ModelConfig::parse(&of(&config, &more)), Ok(config.clone()));
         let written = serde_json::to_value(&config).expect("serialises");
@@ -311,6 +311,76 @@ fn a_smollm3_rotates_nothing_in_every_fourth_layer_or_in_those_that_are_listed()
     assert!(window(95).expect_err("refused").to_string().contains("`sliding_window` is `95`"));
 }
 
+fn gemma3() -> ModelConfig {
+    ModelConfig {
+        model_type: Architecture::Gemma3,
+        layer_types: vec![LayerType::FullAttention, LayerType::SlidingAttention],
+        sliding_window: 24,
+        rope_theta: 5e5,
+        rope_local_base_freq: 2e4,
+        query_pre_attn_scalar: Some(16),
+        ..llama()
+    }
+}
+
+#[test]
+fn a_gemma3_has_windows_where_its_file_or_its_class_says() {
+    let file = |changes: &[(&str, Value)]| ModelConfig::parse(&of(&gemma3(), changes));
+    let kinds = |config: ModelConfig| (0..config.num_hidden_layers).map(|at| config.layer_kind(at)).collect::<Vec<_>>();
+    assert_eq!(kinds(gemma3()), [LayerKind::Rotated, LayerKind::Sliding]);
+    let gone = [
+        "layer_types", "sliding_window", "rope_theta", "rope_local_base_freq", "query_pre_attn_scalar", "head_dim",
+        "num_key_value_heads", "tie_word_embeddings",
+    ];
+    let mut changes: Vec<(&str, Value)> = gone.map(|key| (key, json!("-"))).to_vec();
+    changes.push(("num_hidden_layers", json!(7)));
+    let absent = file(&changes).expect("fine");
+    let of_class = ModelConfig {
+        num_hidden_layers: 7,
+        layer_types: [
+            vec![LayerType::SlidingAttention; 5],
+            vec![LayerType::FullAttention, LayerType::SlidingAttention],
+        ]
+        .concat(),
+        sliding_window: 4096,
+        rope_theta: 1e6,
+        rope_local_base_freq: 1e4,
+        query_pre_attn_scalar: Some(256),
+        head_dim: 256,
+        num_key_value_heads: 4,
+        tie_word_embeddings: true,
+        ..gemma3()
+    };
+    assert_eq!(absent, of_class);
+    let every_second = file(&[("layer_types", json!("-")), ("sliding_window_pattern", json!(2))]).expect("fine");
+    assert_eq!(kinds(every_second), [LayerKind::Sliding, LayerKind::Rotated]);
+    // As version 5 has it: a table for each type of layer.
+    let tables = json!({"full_attention": {"rope_type": "default", "rope_theta": 5e5},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 2e4}});
+    let gone = ["rope_scaling", "rope_theta", "rope_local_base_freq"].map(|key| (key, json!("-")));
+    let changes = [&gone[..], &[("rope_parameters", tables)][..]].concat();
+    assert_eq!(file(&changes), Ok(gemma3()));
+    for (key, value) in [
+        ("layer_types", json!(["full_attention"])),
+        ("layer_types", json!(["full_attention", "chunked_attention"])),
+        ("sliding_window", json!(0)),
+        ("query_pre_attn_scalar", json!(0)),
+        ("rope_local_base_freq", json!(-1.0)),
+        ("hidden_activation", json!("silu")),
+        ("final_logit_softcapping", json!(30.0)),
+        ("attn_logit_softcapping", json!(50.0)),
+        ("use_bidirectional_attention", json!(true)),
+    ] {
+        match file(&[(key, value)]) {
+            Err(ConfigError::Value { key: named, want, .. }) => assert!(named == key && !want.is_empty(), "{named}"),
+            other => panic!("{key}: {other:?}"),
+        }
+    }
+    let linear = file(&[("rope_scaling", json!({"rope_type": "linear", "factor": 8.0}))]);
+    assert!(linear.expect_err("refused").to_string().contains("`rope_scaling.rope_type` is `linear`"));
+    assert_eq!(file(&[("sliding_window", json!(null))]), Err(ConfigError::Missing("sliding_window".to_owned())));
+}
+
 /// The table of [`phi3`] after a change.
 fn longrope(key: &str, value: Value) -> [(&'static str, Value); 1] {
     let mut table = json!({"type": "longrope", "short_factor": [1.0, 1.25], "long_factor": [1.5, 16.0]});
@@ -356,9 +426,14 @@ fn a_phi3_stretches_its_first_context_by_short_factors_and_has_no_other() {
 
 #[test]
 fn another_architecture_and_broken_text_are_refused() {
-    for (name, nearest) in
-        [("mixtral", "dense"), ("qwen3_moe", "dense"), ("qwen2_vl", "text alone"), ("gpt2", "openai:")]
-    {
+    for (name, nearest) in [
+        ("mixtral", "dense"),
+        ("qwen3_moe", "dense"),
+        ("qwen2_vl", "text alone"),
+        ("gemma3", "text alone"),
+        ("gemma2", "Gemma 3"),
+        ("gpt2", "openai:"),
+    ] {
         let error = ModelConfig::parse(&with(&[("model_type", json!(name))])).expect_err("unknown");
         assert_eq!(error, ConfigError::ModelType(name.to_owned()));
         assert!(error.to_string().contains("llama") && error.to_string().contains(nearest), "{error}");

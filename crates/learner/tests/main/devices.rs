@@ -6,7 +6,7 @@
 
 use veriplay_core::{Learn, Sample, TrainBatch};
 use veriplay_learner::{
-    Architecture, DeviceSpec, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor, Optimizer, Precision,
+    Architecture, DeviceSpec, LayerType, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor, Optimizer, Precision,
     SamplingRequest, Segments, TokenSampler,
 };
 
@@ -48,7 +48,7 @@ fn devices() -> Vec<Held> {
     devices
 }
 
-fn families() -> [ModelConfig; 5] {
+fn families() -> [ModelConfig; 6] {
     let of = |model_type| ModelConfig { model_type, ..tiny_config() };
     [
         of(Architecture::Qwen2),
@@ -56,6 +56,12 @@ fn families() -> [ModelConfig; 5] {
         ModelConfig { tie_word_embeddings: false, ..of(Architecture::Llama) },
         ModelConfig { no_rope_layers: vec![0, 1], ..of(Architecture::SmolLm3) },
         ModelConfig { partial_rotary_factor: 0.6, ..of(Architecture::Phi3) },
+        ModelConfig {
+            layer_types: vec![LayerType::SlidingAttention, LayerType::FullAttention],
+            sliding_window: 6,
+            query_pre_attn_scalar: Some(12),
+            ..of(Architecture::Gemma3)
+        },
     ]
 }
 

@@ -237,6 +237,13 @@ fn each_option_that_sets_the_families_apart_would_show_if_it_were_lost() {
         changed(&find("qwen3-tied"), |config, _| config["rope_theta"] = 10_000.into()),
         changed(&find("phi3-tied"), |config, _| config["rope_scaling"]["short_factor"] = [1.0, 1.0, 1.0].into()),
         changed(&find("phi3-tied"), |config, _| config["max_position_embeddings"] = 80.into()),
+        changed(&find("gemma3-tied"), |config, _| config["sliding_window"] = 320.into()),
+        changed(&find("gemma3-tied"), |config, _| config["rope_local_base_freq"] = 1_000_000.into()),
+        changed(&find("gemma3-untied"), |config, _| config["query_pre_attn_scalar"] = 12.into()),
+        changed(&find("gemma3-untied"), |_, tensors| {
+            let gain = tensors.get_mut("model.layers.1.post_feedforward_layernorm.weight").expect("there");
+            *gain = gain.zeros_like().expect("zeros");
+        }),
         changed(&find("smollm3-tied"), |config, _| config["no_rope_layers"] = [1, 1].into()),
         changed(&find("qwen2-sharded"), |config, _| config["rms_norm_eps"] = 0.01.into()),
         changed(&find("qwen2-sharded"), |_, tensors| {

@@ -38,9 +38,14 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// The tiles of a group, of `tile_rows` rows each, or of fewer as [`rows_of_tile`] says.
-    pub(super) fn split(group: &AttentionGroup, tile_rows: usize, device: &Device) -> Result<Arc<[Self]>> {
-        let visible: Vec<VisibleRows> = group.visible_rows().collect();
+    /// The tiles of a group whose rows see so many positions, of `tile_rows` rows each, or of fewer as [`rows_of_tile`] says.
+    pub(super) fn split(
+        group: &AttentionGroup,
+        window: usize,
+        tile_rows: usize,
+        device: &Device,
+    ) -> Result<Arc<[Self]>> {
+        let visible: Vec<VisibleRows> = group.visible_rows().map(|row| row.within(window)).collect();
         let longest = visible.iter().map(|row| row.position + 1).max().unwrap_or(1);
         let tile_rows = tile_rows.min(rows_of_tile(longest));
         let tile = |(at, rows)| Self::new(at * tile_rows, rows, device);
@@ -48,7 +53,7 @@ impl Tile {
     }
 
     fn new(first: usize, rows: &[VisibleRows], device: &Device) -> Result<Self> {
-        let shared = rows.iter().map(|row| row.shared).max().unwrap_or(0);
+        let shared = rows.iter().map(|row| row.shared.end).max().unwrap_or(0);
         let responses = || rows.iter().map(|row| &row.own).filter(|own| !own.is_empty());
         let start = responses().map(|own| own.start).min().unwrap_or(shared);
         let own = start..responses().map(|own| own.end).max().unwrap_or(start);
@@ -93,14 +98,14 @@ impl Tile {
         let (rows, columns) = (self.rows.len(), k.dim(1)?);
         let stacked = heads / kv_heads * rows;
         let scores = q.reshape((kv_heads, stacked, dim))?.matmul(&k.t()?)?;
-        let scores = (widened(&scores)? * f64::from(sizes.scale()))?;
+        let scores = (widened(&scores)? * f64::from(sizes.scale))?;
         let scores = scores.reshape((kv_heads, heads / kv_heads, rows, columns))?;
         let weights = softmax(&scores.broadcast_add(&self.mask()?)?)?.to_dtype(v.dtype())?;
         weights.reshape((kv_heads, stacked, columns))?.matmul(v)?.reshape((heads, rows, dim))
     }
 }
 
-/// Whether a row attends to a column, u8 [rows, columns]: compared on the device, to which the host sends four short lists.
+/// Whether a row attends to a column, u8 [rows, columns]: compared on the device, to which the host sends five short lists.
 fn visible(rows: &[VisibleRows], columns: impl Iterator<Item = usize>, device: &Device) -> Result<Tensor> {
     let columns: Vec<u32> = columns.map(|column| column as u32).collect();
     let columns = Tensor::new(columns, device)?.unsqueeze(0)?;
@@ -108,7 +113,8 @@ fn visible(rows: &[VisibleRows], columns: impl Iterator<Item = usize>, device: &
         let bounds: Vec<u32> = rows.iter().map(|row| bound(row) as u32).collect();
         Tensor::new(bounds, device)?.unsqueeze(1)
     };
-    let in_prompt = columns.broadcast_lt(&of_rows(|row| row.shared)?)?;
+    let in_window = columns.broadcast_ge(&of_rows(|row| row.shared.start)?)?;
+    let in_prompt = (in_window * columns.broadcast_lt(&of_rows(|row| row.shared.end)?)?)?;
     let behind_start = columns.broadcast_ge(&of_rows(|row| row.own.start)?)?;
     let before_end = columns.broadcast_lt(&of_rows(|row| row.own.end)?)?;
     in_prompt + (behind_start * before_end)?

@@ -20,7 +20,7 @@ use half::bf16;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use veriplay_kernels::attention::{AttentionGroup, HeadSizes};
-use veriplay_kernels::layers::RopeTable;
+use veriplay_kernels::layers::{Activation, RopeTable};
 
 use super::spans::Spans;
 use super::{CandleOps, TILE_ROWS};
@@ -77,7 +77,8 @@ fn distances_from_candle(device: &Device, dim: usize) -> Result<[f32; 4]> {
         AttentionGroup { prompt: 0..70, responses: vec![70..107, 107..108, 108..174] },
         AttentionGroup { prompt: 174..239, responses: Vec::new() },
     ]);
-    let sizes = HeadSizes { heads: 4, kv_heads: 2, dim, eps: 1e-6 };
+    let scale = 1.0 / (dim as f32).sqrt();
+    let sizes = HeadSizes { heads: 4, kv_heads: 2, dim, eps: 1e-6, scale };
     let config = ModelConfig { head_dim: dim, max_position_embeddings: 239, ..ModelConfig::default() };
     let (ropes, kind) = (Arc::new(RopeTables::new(&config)), LayerKind::Rotated);
     // Numbers without a pattern: with one, scores have hardly a gradient.
@@ -97,7 +98,13 @@ fn distances_from_candle(device: &Device, dim: usize) -> Result<[f32; 4]> {
         let HeadSizes { heads, kv_heads, .. } = sizes;
         Ok::<_, Error>([mixed.detach(), part(0, heads)?, part(heads, kv_heads)?, part(heads + kv_heads, kv_heads)?])
     };
-    let operations = CandleOps { sizes, ropes: Arc::clone(&ropes), tables: Arc::default(), tile_rows: TILE_ROWS };
+    let operations = CandleOps {
+        sizes,
+        ropes: Arc::clone(&ropes),
+        activation: Activation::Silu,
+        tables: Arc::default(),
+        tile_rows: TILE_ROWS,
+    };
     let wanted = run(qkv.to_dtype(DType::F32)?, &|qkv| operations.attention_in_tiles(qkv, None, kind, &groups))?;
     let tables = Arc::new(Tables::new(&groups, &sizes, ropes.of(kind), device)?);
     let found = run(qkv, &|qkv| attend(qkv, &sizes, Arc::clone(&tables)))?;
@@ -195,7 +202,7 @@ impl Attention {
     fn sizes(&self) -> Sizes {
         let HeadSizes { heads, kv_heads, .. } = self.sizes;
         let [rows, heads, kv_heads] = [self.tables.rows, heads, kv_heads].map(|size| size as u32);
-        Sizes { rows, heads, kv_heads, scale: self.sizes.scale() }
+        Sizes { rows, heads, kv_heads, scale: self.sizes.scale }
     }
 
     fn mixed(&self) -> usize {

@@ -32,7 +32,7 @@ impl Spans {
             self.positions.push(row.position);
             let own =
                 if row.own.is_empty() { [0, 0] } else { [row.own.start, row.own.end].map(|at| first + at as u32) };
-            rows.push([first, first + row.shared as u32, own[0], own[1]]);
+            rows.push([first, first + row.shared.end as u32, own[0], own[1]]);
         }
         for (tile, start) in rows.chunks(TILE).zip((first..).step_by(TILE)) {
             let end = start + tile.len() as u32;
@@ -96,7 +96,7 @@ mod tests {
                     prop_assert!(queries[1] - queries[0] <= TILE as u32);
                     for column in first..group.rows().end as u32 {
                         let local = (column - first) as usize;
-                        let seen = local < row.shared || row.own.contains(&local);
+                        let seen = row.shared.contains(&local) || row.own.contains(&local);
                         prop_assert_eq!(sees(of_row, column), seen);
                         if seen {
                             prop_assert!(sees(&queries[2..], column));
