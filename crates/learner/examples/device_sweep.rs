@@ -24,7 +24,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const TIMED_ROUNDS: usize = 3;
 
-/// What is measured.
+/// What is measured, and on a model of which shape.
 struct Size {
     shape: ModelConfig,
     rows: &'static [usize],

@@ -74,7 +74,7 @@ fn the_model_of_a_run_from_elsewhere_is_refused_with_what_differs_and_what_to_do
     assert!(!stderr(&own).contains(of_another_version), "the configuration is named: {}", stderr(&own));
 }
 
-/// `scripts/card-check`, without a card.
+/// `scripts/card-check` of the program under test, without a card.
 fn card_check(options: &[&str]) -> Command {
     let mut command = Command::new(root().join("scripts/card-check"));
     command.args(["--device", "cpu-portable", "--binary"]).arg(veriplay().get_program()).args(options);
