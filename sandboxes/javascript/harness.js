@@ -5,8 +5,9 @@
 // is a turn, as in the Python image: one turn compiles a program, the next one runs it.
 //
 // Frames are those of crates/sandbox/src/channel.rs; values are encoded as in crates/core/src/value/codec.rs. `sendText` takes a string, whose UTF-8
-// is the frame. `sendBytes` takes an ArrayBuffer that holds the length of the frame in four bytes, then the frame. Both return an ArrayBuffer, or
-// undefined where the reply is empty. The interpreter makes no system calls, so there are frames for those too:
+// is the frame. `sendBytes` takes an ArrayBuffer that holds the length of the frame in four bytes, then the frame; a reply that fits is written over
+// the frame, its length before it. Otherwise both return an ArrayBuffer, or undefined where there is no reply. The interpreter makes no system calls,
+// so there are frames for those too:
 //   "1", "2" + text: write to standard output, standard error
 //   "0": the next bytes of standard input; none at its end
 //   "f" + path: "1" and the content of that file, or "0"
@@ -180,6 +181,17 @@
     putWord(end - 4);
     return sendBytes(bufferOf(out));
   };
+  // Frames of one byte that each job sends: their replies are short, or the job.
+  const room = 1 << 16, box = new Bytes(room), boxBuffer = bufferOf(box);
+  /** Sends a frame that is a tag. Returns the reply where it does not fit the box. */
+  const sendTag = tag => {
+    box[0] = 1;
+    box[1] = box[2] = box[3] = 0;
+    box[4] = tag;
+    return sendBytes(boxBuffer);
+  };
+  const fetchTag = 74, doneTag = 68, runJobsTag = 126;
+  const sendDone = () => { sendTag(doneTag); };
   const sendError = (tag, kind, message) => {
     beginFrame(tag);
     const name = cut(kind, 100);
@@ -547,7 +559,7 @@
   const parameters = "exports, require, module, __filename, __dirname";
   // At the end, so that the program's directives stay first. A program that returns early has no lookup function, only exports.
   const ending = "\n;return $veriplay => eval($veriplay)\n}";
-  const compile = source => {
+  const compile = (source, looksUp) => {
     if (charCode(source, 0) === 0xfeff) source = substring(source, 1);
     if (charCode(source, 0) === 35 && charCode(source, 1) === 33) source = "//" + source;
     if (translate !== undefined) {
@@ -560,7 +572,7 @@
         return undefined;
       }
     }
-    const text = "function (" + parameters + ") {" + source + ending;
+    const text = "function (" + parameters + ") {" + source + (looksUp ? ending : "\n}");
     let made;
     try {
       made = evaluate("(" + text + ")");
@@ -601,8 +613,8 @@
     },
     /** Runs the pending jobs of promises. Throws the reason of an unhandled rejection. */
     runJobs: () => {
-      const reply = new Bytes(sendText("~"));
-      if (reply[0] === 49) throw sendText("?");
+      sendTag(runJobsTag);
+      if (box[4] === 49) throw sendText("?");
     },
     exit: code => {
       if (stage === "module") {
@@ -610,7 +622,7 @@
       } else {
         for (; resultsDue > 0; resultsDue--) sendError("X", "SystemExit", numberText(code));
       }
-      sendText("D");
+      sendDone();
       sendText("x");
     },
   });
@@ -708,15 +720,23 @@
 
   let program;
   return () => {
-    request = new Bytes(sendText("J"));
+    const far = sendTag(fetchTag);
+    request = box;
+    at = 4;
+    let end = 4 + (box[0] | (box[1] << 8) | (box[2] << 16));
+    if (far !== undefined) {
+      request = new Bytes(far);
+      at = 0;
+      end = byteCount(request);
+    }
     stage = "module";
-    isScript = request[0] === 83;
-    if (request[0] === 75) {
-      program = compile(decodeText(new Bytes(bufferOf(request), 1)));
-      sendText("D");
+    const tag = request[at++];
+    isScript = tag === 83;
+    if (tag === 75 || tag === 107) {
+      program = compile(decodeText(new Bytes(bufferOf(request), at, end - at)), tag === 75);
+      sendDone();
       return;
     }
-    at = 1;
     node.seed(readWord(), readWord());
     cap = readWord();
     let entry = "";
@@ -743,6 +763,6 @@
     if (!failed && !isScript) callAll(entry, lists, lookUp, module);
     node.flush();
     if (isScript && !failed && node.exitCode() !== 0) sendError("R", "SystemExit", numberText(node.exitCode()));
-    sendText("D");
+    sendDone();
   };
 })

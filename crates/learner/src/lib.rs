@@ -45,8 +45,8 @@ pub use hub::{HubError, HubOptions, cached_models, resolve_config, resolve_model
 pub use learner::Learner;
 pub use lora::Lora;
 pub use losses::{
-    Copg, Cream, Dpo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, LossInput, Nft, PolicyGradient, PpoClip, Prdp,
-    Preference, Rft, Scpo, Sft, Spin, Sppo, Tis,
+    Cispo, Copg, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, LossInput, Nft, PolicyGradient,
+    PpoClip, Prdp, Preference, Rft, Scpo, Sft, Spin, Sppo, Tis,
 };
 pub use memory::{MemoryPlan, MicroBatchSize, SamplingPlan};
 pub use model::NamedTensor;

@@ -13,6 +13,8 @@
 //! | DAPO | `grpo` | `ppo_clip` with `clip_high` 0.28 | `token_mean` |
 //! | Dr. GRPO | `dr_grpo` | `ppo_clip` | `constant_length` |
 //! | ADPO | `adpo` | `ppo_clip`, wider where a label is trusted less | any |
+//! | GSPO | `grpo` | `gspo` | `sequence_mean` |
+//! | CISPO | `grpo` | `cispo` | `token_mean` |
 //! | SPIRAL | `rae` | `policy_gradient` | any |
 //! | RAFT, RFT | any | `rft` | any |
 //! | SPEAR | any, with `self_imitation` | `ppo_clip` | any |
@@ -28,10 +30,12 @@
 //! | SPPO | `sppo` | shares of wins |
 //! | CoPG, PRDP | `copg`, `prdp` | rewards |
 
+mod cispo;
 mod copg;
 mod cream;
 mod dpo;
 mod entropy;
+mod gspo;
 mod kl;
 mod nft;
 mod policy_gradient;
@@ -48,10 +52,12 @@ mod tis;
 
 use serde::{Deserialize, Serialize};
 
+pub use cispo::Cispo;
 pub use copg::Copg;
 pub use cream::Cream;
 pub use dpo::Dpo;
 pub(crate) use entropy::{check as check_entropy, token as entropy_term};
+pub use gspo::Gspo;
 pub use kl::{Kl, KlEstimator, KlPlace};
 pub use nft::Nft;
 pub use policy_gradient::PolicyGradient;
@@ -146,6 +152,10 @@ losses! {
         PpoClip = "ppo_clip",
         /// Truncated importance sampling.
         Tis = "tis",
+        /// Importance sampling with a weight that both bounds hold.
+        Cispo = "cispo",
+        /// The clipped surrogate on ratios of whole responses.
+        Gspo = "gspo",
         /// Supervised fine-tuning.
         Sft = "sft",
         /// Rejection-sampling fine-tuning.
@@ -178,7 +188,7 @@ losses! {
 impl Loss {
     /// Whether its terms are weighed by advantages, so that each token can have one of its own.
     pub const fn weighs_by_advantage(&self) -> bool {
-        matches!(self, Self::PolicyGradient(_) | Self::PpoClip(_) | Self::Tis(_))
+        matches!(self, Self::PolicyGradient(_) | Self::PpoClip(_) | Self::Tis(_) | Self::Cispo(_) | Self::Gspo(_))
     }
 }
 
@@ -200,7 +210,7 @@ pub(crate) struct TokenView {
     pub(crate) logprob: f64,
     /// The advantage, times the token's weight in the aggregation.
     pub(crate) weight: f64,
-    /// π / π_behaviour; 1 for a loss that does not need it.
+    /// π / π_behaviour of the token, or the geometric mean over its response; 1 for a loss that does not need it.
     pub(crate) ratio: f64,
     /// The share of the attempts at its task that succeeded, where some did and some did not.
     pub(crate) rate: Option<f64>,
@@ -233,6 +243,11 @@ impl TokenTerm {
 pub(crate) trait TokenLoss {
     /// Whether rollouts must come with behaviour log-probabilities.
     fn needs_behaviour(&self) -> bool {
+        false
+    }
+
+    /// Whether the ratio is the geometric mean over the response, and not the token's own.
+    fn compares_sequences(&self) -> bool {
         false
     }
 

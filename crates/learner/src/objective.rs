@@ -195,15 +195,43 @@ impl<'a> SampleObjective<'a> {
     pub(crate) fn new(terms: ObjectiveTerms, batch: &'a TrainBatch) -> Result<Self, LearnError> {
         let kept: Vec<(usize, &Sample)> = batch.samples.iter().enumerate().filter(|(_, s)| terms.keeps(s)).collect();
         let scale = 1.0 / normalizer(&terms, batch, &kept);
-        let rows =
-            kept.into_iter().map(|(i, sample)| Ok((i, terms.prepare(i, sample, scale)?))).collect::<Result<_, _>>()?;
+        let mut rows = kept
+            .into_iter()
+            .map(|(i, sample)| Ok((i, terms.prepare(i, sample, scale)?)))
+            .collect::<Result<BTreeMap<_, _>, LearnError>>()?;
+        if let Some(kl) = terms.kl.filter(|kl| kl.place == KlPlace::Reward) {
+            charge_later_turns(kl, &mut rows);
+        }
         Ok(Self { terms, rows })
     }
 
-    fn token(&self, row: &LossSample<'_>, at: usize, logprob: f64, metrics: &mut Metrics) -> TokenTerm {
+    /// Of every response of the micro-batch, the mean of log π − log π_behaviour; nothing for a loss that compares tokens.
+    fn sequence_log_ratios(&self, batch: &MicroBatch, logprobs: &[f32]) -> BTreeMap<usize, f64> {
+        let mut sums: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+        if self.terms.loss.formula().compares_sequences() {
+            for (&(index, at), &logprob) in batch.origins.iter().zip(logprobs) {
+                if let Some(&behaviour) = self.rows[&index].behaviour.get(at) {
+                    let sum = sums.entry(index).or_default();
+                    *sum = (sum.0 + f64::from(logprob) - f64::from(behaviour), sum.1 + 1.0);
+                }
+            }
+        }
+        sums.into_iter().map(|(index, (sum, count))| (index, sum / count)).collect()
+    }
+
+    /// `of_response` is the log-ratio to use instead of the token's own.
+    fn token(
+        &self,
+        row: &LossSample<'_>,
+        at: usize,
+        logprob: f64,
+        of_response: Option<f64>,
+        metrics: &mut Metrics,
+    ) -> TokenTerm {
         let weight = row.weight - row.unit * row.shift.get(at).copied().unwrap_or(0.0);
         let behaviour = row.behaviour.get(at).map_or(logprob, |&b| f64::from(b));
-        let (ratio, rate) = ((logprob - behaviour).exp(), row.sample.rate.map(f64::from));
+        let ratio = of_response.unwrap_or(logprob - behaviour).exp();
+        let rate = row.sample.rate.map(f64::from);
         let mut term = match row.sample.imitate {
             true => TokenTerm::weighted(weight, logprob),
             false => {
@@ -230,6 +258,19 @@ impl<'a> SampleObjective<'a> {
     }
 }
 
+/// Charges the divergence of later turns to the earlier ones of their episode, which led to them.
+fn charge_later_turns(kl: Kl, rows: &mut BTreeMap<usize, LossSample<'_>>) {
+    let (mut episode, mut later) = (None, 0.0);
+    for row in rows.values_mut().rev() {
+        if row.sample.episode.is_none() || row.sample.episode != episode {
+            (episode, later) = (row.sample.episode, 0.0);
+        }
+        row.shift.iter_mut().for_each(|shift| *shift += later);
+        let both = row.behaviour.iter().zip(row.reference).skip(row.sample.masked);
+        later += kl.coefficient * both.map(|(&b, &r)| f64::from(b) - f64::from(r)).sum::<f64>();
+    }
+}
+
 fn normalizer(terms: &ObjectiveTerms, batch: &TrainBatch, kept: &[(usize, &Sample)]) -> f64 {
     if !terms.loss.formula().means_over_kept() {
         return batch.normalizer;
@@ -252,9 +293,11 @@ impl Objective for SampleObjective<'_> {
     fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> ObjectiveValue {
         let mut out = ObjectiveValue { slopes: vec![0.0; 2 * logprobs.len()], ..ObjectiveValue::default() };
         let (slopes, entropy_slopes) = out.slopes.split_at_mut(logprobs.len());
+        let log_ratios = self.sequence_log_ratios(batch, logprobs);
         for (i, &(index, at)) in batch.origins.iter().enumerate() {
             let row = &self.rows[&index];
-            let term = self.token(row, at, f64::from(logprobs[i]), &mut out.metrics);
+            let of_response = log_ratios.get(&index).copied();
+            let term = self.token(row, at, f64::from(logprobs[i]), of_response, &mut out.metrics);
             out.loss += term.value;
             slopes[i] = term.slope as f32;
             if self.terms.entropy_bonus != 0.0 && !row.sample.imitate {

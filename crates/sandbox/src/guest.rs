@@ -135,20 +135,24 @@ impl GuestInstance {
 
     /// Runs the job's preload and its program; returns how that ended, and the files that the job wants back.
     fn run_program(&mut self, job: &Job, states: &KeptStates) -> Result<(TurnEnd, FetchedFiles), HostFault> {
-        let preload = job.preload.as_ref().map(|preload| (preload, request::encode_preload_request(job, preload)));
-        let loaded = preload.as_ref().map_or(StateKey::IMAGE, |(preload, request)| {
-            StateKey::IMAGE.behind_preload(&preload.program, request, &job.limits)
+        let preload = job.preload.as_ref().map(|preload| {
+            let program = request::encode_program(&preload.program, &job.entry, self.image.kind);
+            (program, request::encode_preload_request(job, preload))
         });
-        let compiled = loaded.behind_program(&job.program);
+        let loaded = preload.as_ref().map_or(StateKey::IMAGE, |(program, request)| {
+            StateKey::IMAGE.behind_preload(program, request, &job.limits)
+        });
+        let program = request::encode_program(&job.program, &job.entry, self.image.kind);
+        let compiled = loaded.behind_program(&program);
         self.set_fuel(job.limits.fuel)?;
         let is_compiled = self.enter(compiled, &job.limits, states)?;
-        if let (false, Some((preload, request))) = (is_compiled, preload)
-            && let Some(ended) = self.preload(loaded, job, &preload.program, request, states)?
+        if let (false, Some((program, request))) = (is_compiled, preload)
+            && let Some(ended) = self.preload(loaded, job, program, request, states)?
         {
             return Ok((ended, FetchedFiles::default()));
         }
         self.prepare_job(job, &job.files, job.seed, at_stdout_cap(job))?;
-        if !is_compiled && let Some(ended) = self.compile(compiled, job, &job.program, states)? {
+        if !is_compiled && let Some(ended) = self.compile(compiled, job, program, states)? {
             return Ok((ended, self.store.data().wasi.fetch_files(job)));
         }
         let ended =
@@ -158,11 +162,12 @@ impl GuestInstance {
 
     /// Runs the module level of a callee's program, which is then ready to [serve](CalleeGuest::ask).
     fn load_callee(&mut self, job: &Job, callee: &Callee, states: &KeptStates) -> Result<TurnEnd, HostFault> {
-        let compiled = StateKey::IMAGE.behind_program(&callee.program);
+        let program = request::encode_program(&callee.program, &job.entry, self.image.kind);
+        let compiled = StateKey::IMAGE.behind_program(&program);
         self.set_fuel(job.limits.fuel)?;
         let is_compiled = self.enter(compiled, &job.limits, states)?;
         self.prepare_job(job, &callee.files_in(job), callee.seed, AtCap::Cut)?;
-        if !is_compiled && let Some(ended) = self.compile(compiled, job, &callee.program, states)? {
+        if !is_compiled && let Some(ended) = self.compile(compiled, job, program, states)? {
             return Ok(ended);
         }
         self.set_request(job, request::encode_callee_request(job, callee), 0);
@@ -174,10 +179,11 @@ impl GuestInstance {
 
     /// Runs the module level of `job`'s program; returns its outcome and a snapshot of the state afterwards.
     pub(crate) fn into_snapshot(mut self, job: &Job) -> Result<(Outcome, GuestSnapshot), HostFault> {
-        let compiled = StateKey::IMAGE.behind_program(&job.program);
+        let program = request::encode_program(&job.program, &job.entry, self.image.kind);
+        let compiled = StateKey::IMAGE.behind_program(&program);
         self.set_fuel(job.limits.fuel)?;
         self.prepare_job(job, &job.files, job.seed, at_stdout_cap(job))?;
-        let ended = match self.compile(compiled, job, &job.program, &KeptStates::default())? {
+        let ended = match self.compile(compiled, job, program, &KeptStates::default())? {
             Some(ended) => ended,
             None => self.run_compiled(job, request::encode_warm_request(job), 0)?,
         };
@@ -191,7 +197,7 @@ impl GuestInstance {
         &mut self,
         loaded: StateKey,
         job: &Job,
-        program: &str,
+        program: Vec<u8>,
         request: Vec<u8>,
         states: &KeptStates,
     ) -> Result<Option<TurnEnd>, HostFault> {
@@ -202,7 +208,7 @@ impl GuestInstance {
         let alone = Job { limits: job.limits, ..Job::script("") };
         self.prepare_job(&alone, &[], 0, AtCap::Cut)?;
         self.base = base;
-        if let Some(ended) = self.compile(StateKey::IMAGE.behind_program(program), &alone, program, states)? {
+        if let Some(ended) = self.compile(StateKey::IMAGE.behind_program(&program), &alone, program, states)? {
             return Ok(Some(ended));
         }
         let ended = self.run_compiled(&alone, request, 1)?;
@@ -217,19 +223,20 @@ impl GuestInstance {
         Ok(None)
     }
 
-    /// Compiles `program` in the state that the instance is in, which leads to that of `compiled`. Returns how the job ended, if it did.
+    /// Compiles a program, as the request `program` asks, in the state that the instance is in, which leads to that of `compiled`. Returns how the
+    /// job ended, if it did.
     fn compile(
         &mut self,
         compiled: StateKey,
         job: &Job,
-        program: &str,
+        program: Vec<u8>,
         states: &KeptStates,
     ) -> Result<Option<TurnEnd>, HostFault> {
         // Modules without the harness are no compilers.
         if self.image.text.is_some() {
             return Ok(None);
         }
-        self.set_request(job, request::encode_program(program), 0);
+        self.set_request(job, program, 0);
         self.store.data_mut().called_system = false;
         let (ended, cost) = self.run_turn(&job.limits)?;
         self.spent.compiling += cost;

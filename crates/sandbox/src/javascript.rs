@@ -137,6 +137,13 @@ fn receive(host: &mut Host, frame: &[u8]) -> Result<Reply, HostTrap> {
     }
 }
 
+/// Where the guest has the length of a frame and the frame, and how many bytes there are.
+#[derive(Debug, Clone, Copy)]
+struct FrameBuffer {
+    at: i32,
+    room: i32,
+}
+
 /// One frame and its reply.
 struct Exchange<'a, 'b> {
     caller: &'a mut Caller<'b, Host>,
@@ -153,7 +160,7 @@ impl Exchange<'_, '_> {
         call(self.caller, &self.guest.free_text, at).await?;
         match reply {
             Reply::Text => Err(protocol("a text to decode that is one")),
-            other => self.reply(other).await,
+            other => self.reply(other, None).await,
         }
     }
 
@@ -168,7 +175,7 @@ impl Exchange<'_, '_> {
         let at = at.wrapping_add(4);
         match self.receive(at, len)? {
             Reply::Text => call(self.caller, &self.guest.new_text, (at.wrapping_add(1), len.wrapping_sub(1))).await,
-            other => self.reply(other).await,
+            other => self.reply(other, Some(FrameBuffer { at: at.wrapping_sub(4), room })).await,
         }
     }
 
@@ -188,30 +195,35 @@ impl Exchange<'_, '_> {
         Ok(reply)
     }
 
-    async fn reply(&mut self, reply: Reply) -> wasmtime::Result<i32> {
+    async fn reply(&mut self, reply: Reply, buffer: Option<FrameBuffer>) -> wasmtime::Result<i32> {
         match reply {
-            Reply::Bytes(reply) => self.reply_bytes(&reply).await,
+            Reply::Bytes(reply) => self.reply_bytes(&reply, buffer).await,
             Reply::Input => {
                 if let Some(pipe) = self.caller.data().wasi.awaited_input() {
                     pipe.wait().await;
                 }
                 let input = self.caller.data_mut().wasi.read_input();
-                self.reply_bytes(&input).await
+                self.reply_bytes(&input, buffer).await
             }
-            Reply::RunJobs => self.run_jobs().await,
+            Reply::RunJobs => self.run_jobs(buffer).await,
             Reply::Reason => self.take_reason().await,
             Reply::EndTurn => self.end_turn().await,
             Reply::Text => Err(protocol("a text to decode that is none")),
         }
     }
 
-    /// The value of a reply: an `ArrayBuffer`, or `undefined` where it is empty.
-    async fn reply_bytes(&mut self, reply: &[u8]) -> wasmtime::Result<i32> {
-        if reply.is_empty() {
-            return call(self.caller, &self.guest.copy_value, self.fixtures.nothing).await;
-        }
+    /// The value of a reply: `undefined` where it is empty or fits the frame's buffer, which it is written to; else an `ArrayBuffer`.
+    async fn reply_bytes(&mut self, reply: &[u8], buffer: Option<FrameBuffer>) -> wasmtime::Result<i32> {
         charge(self.caller, (reply.len() as u64).saturating_mul(FRAME_BYTE))?;
         let len = i32::try_from(reply.len()).map_err(|_| protocol("the job is too large"))?;
+        let fitting = buffer.filter(|buffer| reply.len() + 4 <= buffer.room.cast_unsigned() as usize);
+        if let (Some(buffer), false) = (fitting, reply.is_empty()) {
+            let (memory, place) = (self.caller.data().memory()?, buffer.at.cast_unsigned() as usize);
+            memory.write(&mut *self.caller, place, &[&len.to_le_bytes(), reply].concat())?;
+        }
+        if fitting.is_some() || reply.is_empty() {
+            return call(self.caller, &self.guest.copy_value, self.fixtures.nothing).await;
+        }
         let at = call(self.caller, &self.guest.malloc, len).await?;
         let memory = self.caller.data().memory()?;
         let place = at.cast_unsigned() as usize;
@@ -225,7 +237,7 @@ impl Exchange<'_, '_> {
     }
 
     /// Runs the pending jobs of promises, in which the program may send frames. Replies whether a rejection is not handled; 0 throws what a job threw.
-    async fn run_jobs(&mut self) -> wasmtime::Result<i32> {
+    async fn run_jobs(&mut self, buffer: Option<FrameBuffer>) -> wasmtime::Result<i32> {
         if std::mem::replace(&mut self.caller.data_mut().promises.running, true) {
             return Err(protocol("jobs of promises inside one"));
         }
@@ -237,7 +249,7 @@ impl Exchange<'_, '_> {
         let promises = &mut self.caller.data_mut().promises;
         promises.running = false;
         let is_unhandled = !promises.rejected.is_empty();
-        if has_thrown { Ok(0) } else { self.reply_bytes(if is_unhandled { b"1" } else { b"0" }).await }
+        if has_thrown { Ok(0) } else { self.reply_bytes(if is_unhandled { b"1" } else { b"0" }, buffer).await }
     }
 
     async fn take_reason(&mut self) -> wasmtime::Result<i32> {

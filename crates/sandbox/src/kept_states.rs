@@ -33,13 +33,13 @@ pub(crate) struct StateKey([u8; 32]);
 impl StateKey {
     pub(crate) const IMAGE: Self = Self([0; 32]);
 
-    /// Behind the compilation of a program, which meets no limit but those that end the job.
-    pub(crate) fn behind_program(self, program: &str) -> Self {
-        self.behind(b"program", program.as_bytes())
+    /// Behind the compilation of a program, which meets no limit but those that end the job. `request` asks for it.
+    pub(crate) fn behind_program(self, request: &[u8]) -> Self {
+        self.behind(b"program", request)
     }
 
-    /// Behind a preload under these limits: `request` runs what `program` defines.
-    pub(crate) fn behind_preload(self, program: &str, request: &[u8], limits: &Limits) -> Self {
+    /// Behind a preload under these limits: `request` runs what `program` defines, which is a request to compile it.
+    pub(crate) fn behind_preload(self, program: &[u8], request: &[u8], limits: &Limits) -> Self {
         let limits = [limits.memory_bytes, limits.file_bytes, limits.output_bytes].map(u64::to_le_bytes).concat();
         self.behind_program(program).behind(b"limits", &limits).behind(b"request", request)
     }
@@ -135,12 +135,12 @@ mod tests {
     use crate::guest::GuestInstance;
     use crate::host_support::HostSupport;
     use crate::image::Image;
-    use crate::request::encode_preload_request;
+    use crate::request::{encode_preload_request, encode_program};
 
     const LIMITS: Limits = Limits::small();
 
     fn key(name: &str) -> StateKey {
-        StateKey::IMAGE.behind_program(name)
+        StateKey::IMAGE.behind_program(name.as_bytes())
     }
 
     fn state(pages: usize) -> GuestState {
@@ -168,10 +168,10 @@ mod tests {
             StateKey::IMAGE,
             key("a"),
             key("b"),
-            key("a").behind_program("b"),
-            key("a").behind_preload("b", b"c", &LIMITS),
-            key("a").behind_preload("b", b"d", &LIMITS),
-            key("a").behind_preload("b", b"c", &other),
+            key("a").behind_program(b"b"),
+            key("a").behind_preload(b"b", b"c", &LIMITS),
+            key("a").behind_preload(b"b", b"d", &LIMITS),
+            key("a").behind_preload(b"b", b"c", &other),
         ];
         let different: std::collections::HashSet<StateKey> = keys.into_iter().collect();
         assert_eq!(different.len(), keys.len());
@@ -190,8 +190,9 @@ mod tests {
         let preload = Preload { program: "def f(): pass".to_owned(), function: "f".to_owned(), arguments: Vec::new() };
         let job = Job { preload: Some(preload.clone()), ..Job::script("print(1)") };
         let request = encode_preload_request(&job, &preload);
-        let loaded = StateKey::IMAGE.behind_preload(&preload.program, &request, &job.limits);
-        let compiled = loaded.behind_program(&job.program);
+        let [preloaded, program] = [&preload.program, &job.program].map(|program| encode_program(program, &job.entry, image.kind));
+        let loaded = StateKey::IMAGE.behind_preload(&preloaded, &request, &job.limits);
+        let compiled = loaded.behind_program(&program);
         let states = KeptStates::default();
         let can_keep = HostSupport::detect().page_scan;
         let mut outcomes = Vec::new();

@@ -1,6 +1,7 @@
 //! Encodes a job for the harness, and checks that it can run.
 //!
-//! Each program is two requests. The first is `K` and the program's text in UTF-8, which the harness compiles. The second says how it is run,
+//! Each program is two requests. The first is `K` and the program's text in UTF-8, which the harness compiles; `k` is that of a script in JavaScript,
+//! in which no binding is looked up later. The second says how it is run,
 //! little-endian: mode (`S` script, `C` calls, `M` calls whose values may cross in the format of `marshal`, `P` callee, `O` callee that shares its objects and tells its code, `W` the program of a warmed image, `L` a preload),
 //! seed u64, output cap u32, and for `C`, `M` and `L` the function name (u32 length, UTF-8), u32 count of calls, and one encoded list of arguments each, or `m`, u32 length, and the list in the
 //! format of `marshal`, where the result may come in that format, too.
@@ -11,8 +12,9 @@ use veriplay_core::{Callee, Entry, ExecuteError, Interactor, Job, Limits, Preloa
 
 use crate::guest_kind::GuestKind;
 
-pub(crate) fn encode_program(program: &str) -> Vec<u8> {
-    [b"K", program.as_bytes()].concat()
+pub(crate) fn encode_program(program: &str, entry: &Entry, kind: GuestKind) -> Vec<u8> {
+    let tag = if kind == GuestKind::JavaScript && *entry == Entry::Script { b"k" } else { b"K" };
+    [tag, program.as_bytes()].concat()
 }
 
 pub(crate) fn encode_request(job: &Job, kind: GuestKind) -> Vec<u8> {

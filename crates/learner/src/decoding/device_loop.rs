@@ -43,7 +43,7 @@ impl<'a> DeviceLoop<'a> {
         let positions = 0..network.config.max_position_embeddings;
         Ok(Self {
             sizes: network.config.head_sizes(),
-            rotations: rotations(&network.rope, positions, network.dtype, network.device())?,
+            rotations: rotations(&network.rope, positions, network.device())?,
             columns: ColumnCache::default(),
             waiting: (0..queue.prompts.len()).map(|queued| (queued, 0)).collect(),
             rows: Vec::new(),

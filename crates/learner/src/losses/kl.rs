@@ -10,8 +10,9 @@
 //! | `k3` | e^(−ρ) − 1 + ρ | unbiased, never negative | (1 − e^(−ρ))·∇log π: unbiased for ∇KL(ref ‖ π), the *forward* divergence |
 //!
 //! In the `loss`: coefficient · estimate is added at every token (k3 is GRPO's, arXiv 2402.03300, equation 4). In the `reward`: the
-//! advantage of token t is lowered by coefficient · Σ over s ≥ t of k1 at the *behaviour* log-probabilities (REINFORCE++, arXiv
-//! 2501.03262, its token-level penalty), whose score-function gradient is unbiased for ∇KL(π ‖ ref); the estimator is k1 there and no other.
+//! advantage of token t is lowered by coefficient · Σ over s ≥ t of k1 at the *behaviour* log-probabilities, where s runs on through the
+//! later turns of its episode (REINFORCE++, arXiv 2501.03262, its token-level penalty). The score-function gradient of that is unbiased
+//! for ∇KL(π ‖ ref); the estimator is k1 there and no other.
 //!
 //! # Why
 //! Keeps a policy near its start, against drift and against reward hacking that needs unusual text. Imitated samples have no
@@ -80,7 +81,7 @@ impl Kl {
         TokenTerm { value, slope, clipped: false }
     }
 
-    /// The penalty on every token's advantage, before the coefficient: Σ over s ≥ t of k1.
+    /// The penalty on every token's advantage within its turn, before the coefficient: Σ over s ≥ t of k1.
     pub(crate) fn to_go(behaviour: &[f32], reference: &[f32]) -> Vec<f64> {
         let mut sum = 0.0;
         let mut out: Vec<f64> = behaviour

@@ -1,7 +1,7 @@
 //! The operations of a card, and of any other device: candle's kernels, each with a backward, and products by cuBLAS.
 //!
-//! They run on every device and in every float type, so tests compare them with the CPU's. In bf16 norms, softmaxes and
-//! log-probabilities are computed in f32. A missing kernel is an error that names the operation; nothing falls back to the CPU.
+//! They run on every device and in every float type, so tests compare them with the CPU's. In bf16 norms, rotations, softmaxes
+//! and log-probabilities are computed in f32. A missing kernel is an error that names the operation; nothing falls back to the CPU.
 //!
 //! Candle's fast kernels `rms_norm`, `softmax_last_dim` and `rope` have no backward, and would cut the graph without an error. Each
 //! runs on detached arguments here; its result is then attached to the graph as the output of an operation whose backward is ours.
@@ -189,14 +189,18 @@ pub(super) fn softmax(x: &Tensor) -> Result<Tensor> {
 }
 
 /// Rotations (Su et al. 2021) of x [batch, heads, rows, dim]: (a, b) → (a·cos − b·sin, b·cos + a·sin) on the halves of a head. cos and
-/// sin are [rows, dim / 2], or [batch, rows, dim / 2]. Backward turns the other way.
+/// sin are [rows, dim / 2], or [batch, rows, dim / 2], in f32. Backward turns the other way.
 pub(super) fn rope(x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Tensor> {
     let x = x.contiguous()?;
-    let result = candle_nn::rotary_emb::rope(&x.detach(), cos, sin)?;
+    let result = rotated(&x.detach(), cos, sin)?;
     let (cos, sin) = (cos.clone(), sin.clone());
-    let backward =
-        move |_: &Tensor, _: &Tensor, dy: &Tensor| candle_nn::rotary_emb::rope(&dy.contiguous()?, &cos, &sin.neg()?);
+    let backward = move |_: &Tensor, _: &Tensor, dy: &Tensor| rotated(&dy.contiguous()?, &cos, &sin.neg()?);
     with_backward(&x, "rope", result, backward)
+}
+
+/// Computed in f32 and rounded once, as in the fused kernels: sampler and trainer rotate alike.
+fn rotated(x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Tensor> {
+    candle_nn::rotary_emb::rope(&widened(x)?, cos, sin)?.to_dtype(x.dtype())
 }
 
 /// Refuses a tensor that candle's kernels for cards, which count in 32 bits, would compute wrongly without an error.
@@ -310,7 +314,7 @@ impl CandleOps {
         gains: Option<&[Tensor; 2]>,
         groups: &Arc<[AttentionGroup]>,
     ) -> Result<Tensor> {
-        let tables = self.tables(groups, qkv.dtype(), qkv.device())?;
+        let tables = self.tables(groups, qkv.device())?;
         let group = |(group, tables)| self.attend_in_group(qkv, gains, group, tables);
         let mixed = groups.iter().zip(&*tables).map(group).collect::<Result<Vec<_>>>()?;
         Tensor::cat(&mixed, 0)
@@ -349,10 +353,10 @@ impl CandleOps {
         rope(&x.unsqueeze(0)?, &tables.cos, &tables.sin)?.squeeze(0)
     }
 
-    fn tables(&self, groups: &Arc<[AttentionGroup]>, dtype: DType, device: &Device) -> Result<Arc<[GroupTables]>> {
+    fn tables(&self, groups: &Arc<[AttentionGroup]>, device: &Device) -> Result<Arc<[GroupTables]>> {
         let table = |group: &AttentionGroup| {
             let positions = group.visible_rows().map(|row| row.position);
-            let [cos, sin] = rotations(&self.rope, positions, dtype, device)?;
+            let [cos, sin] = rotations(&self.rope, positions, device)?;
             Ok(GroupTables { cos, sin, tiles: Tile::split(group, self.tile_rows, device)? })
         };
         self.tables.tiles.of(groups, || groups.iter().map(table).collect())
@@ -379,11 +383,10 @@ fn take_heads(qkv: &Tensor, first: usize, heads: usize, dim: usize) -> Result<Te
     qkv.narrow(1, first * dim, heads * dim)?.reshape((rows, heads, dim))?.transpose(0, 1)?.contiguous()
 }
 
-/// cos and sin of positions [positions, dim / 2] each.
+/// cos and sin of positions [positions, dim / 2] each, in f32 whatever the network computes in.
 pub(crate) fn rotations(
     rope: &RopeTable,
     positions: impl Iterator<Item = usize>,
-    dtype: DType,
     device: &Device,
 ) -> Result<[Tensor; 2]> {
     let (mut cos, mut sin, mut rows) = (Vec::new(), Vec::new(), 0);
@@ -394,7 +397,7 @@ pub(crate) fn rotations(
         rows += 1;
     }
     let half = cos.len() / rows.max(1);
-    let table = |values| Tensor::from_vec(values, (rows, half), device)?.to_dtype(dtype);
+    let table = |values| Tensor::from_vec(values, (rows, half), device);
     Ok([table(cos)?, table(sin)?])
 }
 

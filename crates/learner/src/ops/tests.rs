@@ -113,6 +113,26 @@ fn candles_kernels_have_the_gradients_of_its_differentiable_operations() {
     agree(&[heads], rope, |args| candle_nn::rotary_emb::rope_slow(&args[0], &cos, &sin));
 }
 
+/// Of numbers in bf16: rotated, rotated as f32 numbers, and that with cos and sin in bf16. All are rounded to bf16 at the end.
+fn rotated_in_bf16() -> Result<[Vec<f32>; 3]> {
+    let narrow = |x: &Tensor| x.to_dtype(DType::BF16);
+    let wide = |x: &Tensor| x.to_dtype(DType::F32);
+    let [cos, sin] = super::rotations(&RopeTable::new(600, &[1.0, 0.1, 0.01]), 590..593, &Device::Cpu)?;
+    let (rough_cos, rough_sin) = (wide(&narrow(&cos)?)?, wide(&narrow(&sin)?)?);
+    let x = narrow(&wave(6, 6, 2.0)?.reshape((1, 2, 3, 6))?)?;
+    let found = super::candle::rope(&x, &cos, &sin)?;
+    let want = super::candle::rope(&wide(&x)?, &cos, &sin)?;
+    let coarse = super::candle::rope(&wide(&x)?, &rough_cos, &rough_sin)?;
+    let numbers = |y: &Tensor| wide(&narrow(y)?)?.flatten_all()?.to_vec1::<f32>();
+    Ok([numbers(&found)?, numbers(&want)?, numbers(&coarse)?])
+}
+
+#[test]
+fn rotations_in_bf16_are_those_of_f32_tables_rounded_once() {
+    let [found, want, coarse] = rotated_in_bf16().expect("rotates");
+    assert!(found == want && found != coarse, "{found:?}, want {want:?}, and not {coarse:?}");
+}
+
 #[test]
 fn more_numbers_than_a_card_counts_are_refused_with_what_to_lower() {
     assert!(super::candle::check_count("logits", i32::MAX as usize, "a.key").is_ok());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use veriplay_learner::{
-    AdamW, Architecture, ConfigError, Copg, Cream, Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions,
+    AdamW, Architecture, Cispo, ConfigError, Copg, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions,
     Llama3Scaling, Lora, ModelConfig, Optimizer, PpoClip, Prdp, Preference, Scpo, Segments, Spin, Sppo, Tis,
 };
 
@@ -269,7 +269,7 @@ fn another_architecture_and_broken_text_are_refused() {
 /// A change that makes options invalid, and the key that is named.
 type Invalid = (fn(&mut LearnerOptions), &'static str);
 
-const INVALID: [Invalid; 40] = [
+const INVALID: [Invalid; 42] = [
     (|o| o.data_parallel = 0, "options.data_parallel"),
     (|o| o.micro_tokens = 0, "options.micro_tokens"),
     (|o| o.max_length = Some(0), "options.max_length"),
@@ -290,6 +290,8 @@ const INVALID: [Invalid; 40] = [
     (|o| o.loss = PpoClip { clip_high: f64::NAN, ..PpoClip::default() }.into(), "loss.clip_high"),
     (|o| o.loss = PpoClip { dual_clip: Some(1.0), ..PpoClip::default() }.into(), "loss.dual_clip"),
     (|o| o.loss = Tis { cap: 0.0 }.into(), "loss.cap"),
+    (|o| o.loss = Cispo { clip_high: -0.1, ..Cispo::default() }.into(), "loss.clip_high"),
+    (|o| o.loss = Gspo { clip_low: 1.5, ..Gspo::default() }.into(), "loss.clip_low"),
     (|o| o.preference = Preference::Dpo(Dpo { beta: 0.0 }), "preference.beta"),
     (|o| o.preference = Preference::Dpo(Dpo { beta: -0.1 }), "preference.beta"),
     (|o| o.preference = Preference::Spin(Spin { lambda: f64::INFINITY }), "preference.lambda"),

@@ -34,11 +34,12 @@ impl GuestInstance {
 
     /// Compiles a script, which is then ready to run. Returns how that ended, if it did.
     fn load_script(&mut self, job: &Job, states: &KeptStates) -> Result<Option<TurnEnd>, HostFault> {
-        let compiled = StateKey::IMAGE.behind_program(&job.program);
+        let program = request::encode_program(&job.program, &job.entry, self.image.kind);
+        let compiled = StateKey::IMAGE.behind_program(&program);
         self.set_fuel(job.limits.fuel)?;
         let is_compiled = self.enter(compiled, &job.limits, states)?;
         self.prepare_job(job, &job.files, job.seed, at_stdout_cap(job))?;
-        if is_compiled { Ok(None) } else { self.compile(compiled, job, &job.program, states) }
+        if is_compiled { Ok(None) } else { self.compile(compiled, job, program, states) }
     }
 
     /// Runs both scripts. Returns how they parted, and how each of them ended, unless it was stopped.

@@ -8,7 +8,7 @@ mod javascript;
 
 use std::sync::Arc;
 
-use veriplay_core::{CallResult, Job, Value};
+use veriplay_core::{CallResult, Entry, Job, Value};
 use veriplay_image_python::{LIBRARIES, snapshot};
 use wasmparser::{Import, Parser, Payload, TypeRef};
 use wasmtime::{Engine, Instance, Module, Store, WasmParams, WasmResults};
@@ -225,7 +225,7 @@ impl PreloadGuest {
         for _ in 0..times {
             self.run_whole_job(&job, GuestKind::Python)?;
         }
-        self.run_job(request::encode_program(snapshot::FIND_END), 0)?;
+        self.run_job(request::encode_program(snapshot::FIND_END, &Entry::Script, GuestKind::Python), 0)?;
         self.run_job(request::encode_warm_request(&Job::script("")), 0)?;
         // A module may have printed when it was imported.
         let printed = String::from_utf8_lossy(&self.store.data().wasi.stdout.bytes);
@@ -234,7 +234,7 @@ impl PreloadGuest {
     }
 
     fn run_whole_job(&mut self, job: &Job, kind: GuestKind) -> Result<(), ImageError> {
-        self.run_job(request::encode_program(&job.program), 0)?;
+        self.run_job(request::encode_program(&job.program, &job.entry, kind), 0)?;
         self.run_job(request::encode_request(job, kind), request::expected_calls(job))
     }
 

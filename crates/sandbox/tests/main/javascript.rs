@@ -275,20 +275,37 @@ fn two_programs_read_what_the_other_one_writes() {
         format!("{lines}console.log('3'); lines.on('line', line => {{ console.log('got ' + line); lines.close(); }});");
     let interactor =
         format!("{lines}lines.on('line', line => {{ if (line === '3') console.log(2 * line); else lines.close(); }});");
-    let interactor = Interactor {
-        program: interactor,
-        module: None,
-        files: Vec::new(),
-        arguments: Vec::new(),
-        limits: limits(),
-        seed: 8,
-    };
-    let job = in_javascript(Job { interactor: Some(interactor), ..script(&program) });
+    let interactor = Some(interactor_of(&interactor, limits()));
+    let job = in_javascript(Job { interactor, ..script(&program) });
     let outcome = sandbox.execute(&job).unwrap();
     assert_eq!(text(&outcome.stdout), "3\ngot 6\n", "{outcome:?}");
     let interaction = outcome.interaction.as_ref().unwrap();
     assert_eq!((interaction.end, text(&interaction.interactor.stdout)), (InteractionEnd::Completed, "6\n".to_owned()));
     assert_eq!(sandbox.execute(&job).unwrap(), outcome);
+}
+
+fn interactor_of(program: &str, limits: Limits) -> Interactor {
+    let program = program.to_owned();
+    Interactor { program, module: None, files: Vec::new(), arguments: Vec::new(), limits, seed: 8 }
+}
+
+/// A line at a time from `readSync`, as contest programs on Node read it, and more rounds than any task has.
+#[test]
+fn a_program_that_reads_line_by_line_plays_a_thousand_rounds() {
+    let Some(sandbox) = sandbox() else { return };
+    let reads = "const fs = require('fs'), one = Buffer.alloc(1);\n\
+                 const read = () => { let s = ''; while (fs.readSync(0, one) && one[0] !== 10) s += String.fromCharCode(one[0]); return s; };\n";
+    let program = format!(
+        "{reads}let n = 0; for (let i = 0; i < 1000; i++) {{ console.log(n); n = +read(); }} console.log('end', n);"
+    );
+    let answers = format!("{reads}for (let line; !(line = read()).startsWith('end'); ) console.log(+line + 1);");
+    let limits = Limits { fuel: 100_000_000_000, ..limits() };
+    let job = in_javascript(Job { limits, interactor: Some(interactor_of(&answers, limits)), ..script(&program) });
+    let outcome = sandbox.execute(&job).unwrap();
+    assert!(text(&outcome.stdout).ends_with("\n999\nend 1000\n"), "{outcome:?}");
+    assert_eq!(outcome.interaction.as_ref().unwrap().end, InteractionEnd::Completed);
+    let silent = Job { interactor: Some(interactor_of(&format!("{reads}read(); read();"), limits)), ..job };
+    assert_eq!(sandbox.execute(&silent).unwrap().interaction.unwrap().end, InteractionEnd::Deadlock);
 }
 
 #[test]

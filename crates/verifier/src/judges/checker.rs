@@ -12,7 +12,7 @@
 //!
 //! Or it is a checker written with testlib in C++ or C (`checker_language`), in the image of that language. It is run as `checker input.txt
 //! output.txt answer.txt`, where the second file is the actual output, and decides by exit status: 0 is right, and 1, 2, 4 and 8 are wrong. 7 gives
-//! points, with which standard error begins: the output is right if it gets at least as many as the expected one. 3 says that the task is broken.
+//! points, with which standard error begins: the output is right if it gets at least as many as the expected one. 3 says that the checker fails.
 //!
 //! # Why
 //! Some questions have many right answers: any topological order, any shortest path. It runs in an instance of its own,
@@ -20,9 +20,9 @@
 //!
 //! # How it can be gamed
 //! Only by a plain value that the checker itself takes for right. A checker that raises, returns anything but a bool or meets a
-//! limit has not judged. Where it judges the expected answer in the actual one's place, the attempt has broken it, and is
-//! wrong. Where it does not, and where the checker says itself that it fails, the task is broken: its attempts are unjudgeable, by the rule
-//! `reference`, and count for nothing.
+//! limit has not judged, and one of testlib's that says itself that it fails has not. Where it judges the expected answer in the actual one's place
+//! (one of testlib's: accepts it, or gives it points), the attempt has broken it, and is wrong. Where it does not, the task is broken: its attempts
+//! are unjudgeable, by the rule `reference`, and count for nothing.
 //!
 //! # Example
 //! `def check(input, expected, actual): return sorted(actual) == sorted(expected)` takes `[2, 1]` for `[1, 2]` and refuses

@@ -70,8 +70,13 @@ fn a_status_is_right_wrong_points_or_a_failure_of_the_task() {
         (status(2, "wrong output format"), fuel(), wrong),
         (status(4, "wrong output format"), fuel(), wrong),
         (status(8, "unexpected eof"), fuel(), wrong),
-        // A failure is the task's, whatever the checker says about the expected output.
-        (status(3, "FAIL the jury's answer is worse"), status(0, "ok"), unjudgeable),
+        // A failure is the attempt's where the checker passes the expected output, else the task's.
+        (status(3, "FAIL the output has no end"), status(0, "ok"), wrong),
+        (status(3, "FAIL the output has no end"), status(7, "points 5"), wrong),
+        (status(3, "FAIL no task"), status(3, "FAIL no task"), unjudgeable),
+        (status(3, "FAIL no task"), fuel(), unjudgeable),
+        (status(3, "FAIL no task"), status(7, "points 0"), unjudgeable),
+        (status(3, "FAIL no task"), status(1, "wrong answer"), unjudgeable),
         (status(7, "points 5 of 5"), status(7, "points 5"), accepted),
         (status(7, "points 6"), status(7, "points 5"), accepted),
         (status(7, "points 4.5"), status(7, "points 5"), wrong),
@@ -82,6 +87,8 @@ fn a_status_is_right_wrong_points_or_a_failure_of_the_task() {
         (status(7, "much"), status(3, "FAIL"), unjudgeable),
         // What decides about the expected output was broken by the attempt.
         (fuel(), status(0, "ok"), wrong),
+        (ends(Exit::Trapped), status(0, "ok"), wrong),
+        (ends(Exit::Trapped), ends(Exit::Trapped), unjudgeable),
         (status(134, "terminate called"), status(7, "points 1"), wrong),
         (fuel(), fuel(), unjudgeable),
         (status(134, "terminate called"), status(3, "FAIL"), unjudgeable),
@@ -91,8 +98,8 @@ fn a_status_is_right_wrong_points_or_a_failure_of_the_task() {
         let (verdict, _) = verdict(of_actual, of_expected);
         assert_eq!(verdict.status, wanted, "{case}: {:?}", verdict.evidence);
     }
-    let (failed, _) = verdict(status(3, "FAIL the jury's answer is worse\n"), status(0, "ok"));
-    assert!(failed.evidence.detail.contains("FAIL the jury's answer is worse"), "{:?}", failed.evidence);
+    let (failed, _) = verdict(status(3, "FAIL no task\n"), status(3, "FAIL no task\n"));
+    assert!(failed.evidence.detail.contains("FAIL no task"), "{:?}", failed.evidence);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use veriplay_core::{PreferenceBatch, PreferencePair, Sample, TrainBatch};
 use veriplay_learner::{
-    Copg, Cream, Dpo, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, Nft, PolicyGradient, PpoClip,
-    Prdp, Preference, Rft, Scpo, Sft, Spin, Sppo, Tis,
+    Cispo, Copg, Cream, Dpo, Gspo, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, Nft,
+    PolicyGradient, PpoClip, Prdp, Preference, Rft, Scpo, Sft, Spin, Sppo, Tis,
 };
 
 use super::common::{batch, kl, learner, pairs, with_loss, with_preference};
@@ -124,6 +124,22 @@ fn truncated_importance_sampling() {
 }
 
 #[test]
+fn clipped_importance_sampling_with_bounds_on_both_sides() {
+    check_tokens(with_loss(Cispo { clip_low: 0.1, clip_high: 0.28 }), 0.6, |s, t, now, fixed| {
+        -(fixed.0[t] - behaviour(s, t)).exp().clamp(0.9, 1.28) * weight(s) * now.0[t]
+    });
+}
+
+#[test]
+fn a_clipped_surrogate_on_ratios_of_whole_responses() {
+    check_tokens(with_loss(Gspo { clip_low: 0.1, clip_high: 0.28 }), 0.6, |s, _, now, _| {
+        let log_ratios: f64 = now.0.iter().enumerate().map(|(u, logprob)| logprob - behaviour(s, u)).sum();
+        let (a, ratio) = (weight(s), (log_ratios / now.0.len() as f64).exp());
+        -(ratio * a).min(ratio.clamp(0.9, 1.28) * a)
+    });
+}
+
+#[test]
 fn negative_aware_fine_tuning_counts_what_has_a_solve_rate_and_bounds_a_value_but_not_its_slope() {
     check_tokens(with_loss(Nft::default()), 0.6, |s, t, now, fixed| {
         let Some(rate) = s.rate.map(f64::from) else { return 0.0 };
@@ -182,6 +198,39 @@ fn a_divergence_in_the_reward_with_a_clipped_surrogate() {
         let to_go: f64 = (t..s.response.len()).map(|u| behaviour(s, u) - reference(s, u)).sum();
         let (a, ratio) = (weight(s) - 0.3 * to_go, (now.0[t] - behaviour(s, t)).exp());
         -(ratio * a).min(ratio.clamp(0.8, 1.2) * a)
+    });
+}
+
+/// Σ over tokens from this one of the difference to the reference.
+fn divergence_from(sample: &Sample, from: usize) -> f64 {
+    (from..sample.response.len()).map(|u| behaviour(sample, u) - reference(sample, u)).sum()
+}
+
+fn divergence_of_later_turns(batch: &TrainBatch, at: usize) -> f64 {
+    let episode = batch.samples[at].episode;
+    let later = batch.samples[at + 1..].iter().filter(|other| episode.is_some() && other.episode == episode);
+    later.map(|other| divergence_from(other, 0)).sum()
+}
+
+#[test]
+fn a_divergence_in_the_reward_of_a_turn_counts_that_of_the_later_turns_of_its_episode() {
+    let mut learner = learner(LearnerOptions { kl: kl(KlEstimator::K1, KlPlace::Reward), ..LearnerOptions::default() });
+    let mut batch = batch(&learner, 0.5);
+    // One episode of two turns, one of three; the last rollout and the example have none.
+    let episodes = [Some(4), Some(4), Some(9), Some(9), Some(9), None];
+    batch.samples.iter_mut().zip(episodes).for_each(|(sample, episode)| sample.episode = episode);
+    let later: Vec<f64> = (0..episodes.len()).map(|at| divergence_of_later_turns(&batch, at)).collect();
+    let found = learner.named_gradients(&batch).expect("gradients");
+    check(&learner, found, |oracle| {
+        let mut total = 0.0;
+        for (at, sample) in batch.samples.iter().enumerate() {
+            let logprobs = oracle.outputs(&sample.prompt, &sample.response).0;
+            for (t, logprob) in logprobs.iter().enumerate().skip(sample.masked) {
+                let charge = if sample.imitate { 0.0 } else { 0.3 * (divergence_from(sample, t) + later[at]) };
+                total -= f64::from(sample.scale) * (weight(sample) - charge) * logprob / batch.normalizer;
+            }
+        }
+        total
     });
 }
 

@@ -2,7 +2,8 @@
 
 use veriplay_core::{Learn, Role, TrainBatch};
 use veriplay_learner::{
-    Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, PpoClip, Preference, Rft, Spin, Tis,
+    Cispo, Dpo, Gspo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, PpoClip, Preference, Rft,
+    Spin, Tis,
 };
 
 use super::common::{batch, kl, learner, pairs, with_loss, with_preference};
@@ -26,7 +27,9 @@ fn on_policy(loss: impl Into<Loss>) -> Vec<NamedTensor> {
 #[test]
 fn on_policy_the_clipped_surrogate_and_importance_sampling_are_the_policy_gradient() {
     let plain = on_policy(Loss::default());
-    for loss in [Loss::PpoClip(PpoClip { dual_clip: Some(3.0), ..PpoClip::default() }), Loss::Tis(Tis::default())] {
+    let clipped = PpoClip { dual_clip: Some(3.0), ..PpoClip::default() };
+    let others: [Loss; 4] = [clipped.into(), Tis::default().into(), Cispo::default().into(), Gspo::default().into()];
+    for loss in others {
         let difference = largest_difference(&on_policy(loss), &plain);
         // Scores of the batch and of one response differ in the last bits, and with them the ratio.
         assert!(difference < 1e-5 * largest(&plain), "{}: {difference}", loss.name());
@@ -58,9 +61,10 @@ fn advantages_of_tokens_are_added_to_the_weight_token_by_token() {
 
 #[test]
 fn equal_advantages_of_all_tokens_are_that_much_more_weight() {
-    let plain = [Loss::default(), PpoClip::default().into(), Tis::default().into()].map(with_loss);
+    let sampled: [Loss; 3] = [Tis::default().into(), Cispo::default().into(), Gspo::default().into()];
+    let plain = [Loss::default(), PpoClip::default().into()].into_iter().chain(sampled).map(with_loss);
     let charged = LearnerOptions { kl: kl(KlEstimator::K1, KlPlace::Reward), ..with_loss(PpoClip::default()) };
-    for options in plain.into_iter().chain([charged]) {
+    for options in plain.chain([charged]) {
         let name = options.loss.name();
         let mut learner = learner(options);
         let (mut of_tokens, mut of_samples) = (of_four_tokens(&learner), of_four_tokens(&learner));

@@ -2,7 +2,8 @@
 
 use veriplay_core::{Learn, LearnError, PreferenceBatch, TrainBatch};
 use veriplay_learner::{
-    Copg, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, Nft, PpoClip, Prdp, Preference, Rft, Sft, Sppo, Tis,
+    Cispo, Copg, Gspo, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, Nft, PpoClip, Prdp, Preference, Rft, Sft,
+    Sppo, Tis,
 };
 
 use super::common::{batch, kl, learner, pairs, with_loss, with_preference};
@@ -17,7 +18,9 @@ fn refused(learner: &mut Learner, batch: &TrainBatch, words: &[&str]) {
 
 #[test]
 fn a_rollout_without_behaviour_is_named() {
-    for loss in [Loss::PpoClip(PpoClip::default()), Loss::Tis(Tis::default()), Loss::Nft(Nft::default())] {
+    let ratios: [Loss; 4] =
+        [PpoClip::default().into(), Tis::default().into(), Cispo::default().into(), Gspo::default().into()];
+    for loss in ratios.into_iter().chain([Nft::default().into()]) {
         let mut learner = learner(with_loss(loss));
         let mut batch = batch(&learner, 0.1);
         // Without a solve rate `nft` does not depend on it.

@@ -18,7 +18,8 @@ enum CheckerVerdict {
     Failed(String),
 }
 
-/// Whether the checker accepts the actual output, or why it does not decide. If it decides about the expected output only, the actual one is wrong.
+/// Whether the checker accepts the actual output, or why it does not decide. If it fails or does not decide, and passes the expected output, the
+/// actual one is wrong.
 pub(super) fn decided_by_status(
     context: &mut JudgeContext<'_>,
     script: &str,
@@ -28,18 +29,17 @@ pub(super) fn decided_by_status(
     let points = match judge_output(context, script, run, actual)? {
         Ok(CheckerVerdict::Right) => return Ok(Ok(true)),
         Ok(CheckerVerdict::Wrong) => return Ok(Ok(false)),
-        Ok(CheckerVerdict::Failed(why)) => return Ok(Err(why)),
         Ok(CheckerVerdict::Points(points)) if points <= 0.0 => return Ok(Ok(false)),
         Ok(CheckerVerdict::Points(points)) => Ok(points),
-        Err(undecided) => Err(undecided),
+        Ok(CheckerVerdict::Failed(undecided)) | Err(undecided) => Err(undecided),
     };
     let full = judge_output(context, script, run, run.expected)?;
     Ok(match (points, full) {
         (Ok(points), Ok(CheckerVerdict::Points(full))) if full > 0.0 => Ok(points >= full),
-        (Ok(_), Ok(CheckerVerdict::Right)) => Ok(false),
+        (_, Ok(CheckerVerdict::Right)) => Ok(false),
         (Ok(_), _) => Err("it gives the expected output no points".to_owned()),
-        (Err(undecided), Ok(CheckerVerdict::Failed(_)) | Err(_)) => Err(undecided),
-        (Err(_), Ok(_)) => Ok(false),
+        (Err(_), Ok(CheckerVerdict::Points(full))) if full > 0.0 => Ok(false),
+        (Err(undecided), _) => Err(undecided),
     })
 }
 
