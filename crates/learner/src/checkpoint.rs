@@ -1,9 +1,9 @@
 //! Checkpoints in Hugging Face layout, and the trainer state next to them: files in and out, without a model in memory.
 //!
-//! A model directory holds `config.json`, `generation_config.json`, the weights (one `model.safetensors` or shards with an index),
-//! `tokenizer.json`, `tokenizer_config.json` and perhaps chat templates, as `transformers` reads and writes them;
-//! `optimizer.safetensors` and `trainer_state.json` are ours. Weights may be f32, bf16 or f16 and become f32; they are saved as
-//! f32. The small files are saved as they were read.
+//! A model directory holds `config.json`, `generation_config.json`, the weights (one `model.safetensors` or shards, with an index),
+//! `tokenizer.json`, `tokenizer_config.json` and perhaps chat templates, as `transformers`, vLLM and SGLang read them; the folder
+//! `optimizer` is ours. Weights may be f32, bf16 or f16. The small files are saved as they were read. A directory of adapters has
+//! `adapter_config.json`, which names their base, and `adapter_model.safetensors` in place of the weights.
 //! Every file is written under another name, synced and renamed, so a killed process leaves whole files only.
 
 mod files;
@@ -109,7 +109,12 @@ fn generation_config(config: &ModelConfig) -> Value {
     let ends = &config.eos_token_id;
     let end = if ends.len() > 1 { Value::from(ends.as_slice()) } else { Value::from(ends.first().copied()) };
     let pad = config.pad_token_id.or(ends.first().copied());
-    serde_json::json!({ "do_sample": true, "eos_token_id": end, "pad_token_id": pad, "temperature": 1.0 })
+    let mut file =
+        serde_json::json!({ "do_sample": true, "eos_token_id": end, "pad_token_id": pad, "temperature": 1.0 });
+    if let Some(begin) = config.bos_token_id {
+        file["bos_token_id"] = Value::from(begin);
+    }
+    file
 }
 
 /// The `tokenizer_config.json` of a tokenizer that came without one.

@@ -1,4 +1,5 @@
-//! The files that training adds to a model: the trainer state (the optimizer's moments and the counters), and adapters in PEFT's layout,
+//! The files that training adds to a model: the trainer state (the optimizer's moments and the counters), in a folder of its own where no engine
+//! takes it for weights, and adapters in PEFT's layout,
 //! `adapter_model.safetensors` and `adapter_config.json`, as `peft.PeftModel` reads and writes them.
 
 use std::path::Path;
@@ -13,6 +14,8 @@ use crate::config::TensorSpec;
 use crate::device::Precision;
 use crate::lora::Lora;
 
+/// The folder of the next two.
+const STATE: &str = "optimizer";
 const OPTIMIZER: &str = "optimizer.safetensors";
 const TRAINER: &str = "trainer_state.json";
 
@@ -40,24 +43,27 @@ fn moment_specs(specs: &[TensorSpec]) -> Vec<TensorSpec> {
     specs.iter().flat_map(pair).collect()
 }
 
-/// Writes the counters, and the first and second moments in turn of every weight that trains, in the order of `specs`.
+/// Writes the counters, and the first and second moments in turn of every weight that trains, in the order of `specs`, into a folder of `dir`.
 pub(crate) fn write_trainer_state<'a>(
     dir: &Path,
     state: &TrainerState,
     specs: &[TensorSpec],
     moments: impl Iterator<Item = &'a [f32]>,
 ) -> Result<(), CheckpointError> {
-    make_dir(dir)?;
+    let dir = dir.join(STATE);
+    make_dir(&dir)?;
     let specs = moment_specs(specs);
     write_with(&dir.join(OPTIMIZER), |file| write_tensors(file, specs.iter().zip(moments), Precision::F32))?;
     write_file(&dir.join(TRAINER), to_pretty_json(state).as_bytes())
 }
 
-/// Reads what [`write_trainer_state`] wrote.
+/// Reads what [`write_trainer_state`] wrote, or an earlier version beside the model.
 pub(crate) fn read_trainer_state(
     dir: &Path,
     specs: &[TensorSpec],
 ) -> Result<(TrainerState, Vec<Vec<f32>>), CheckpointError> {
+    let folder = dir.join(STATE);
+    let dir = if folder.is_dir() { &folder } else { dir };
     let state = read_counters(&dir.join(TRAINER))?;
     let values = TensorFile::open(&dir.join(OPTIMIZER))?.read_all(&moment_specs(specs))?;
     Ok((state, values))

@@ -1,7 +1,7 @@
 //! The weights of a model directory: one `model.safetensors`, or shards with an index, in and out.
 //!
-//! The index, `model.safetensors.index.json`, maps every tensor to its file. Where both layouts are there, the single file counts,
-//! as in transformers.
+//! The index, `model.safetensors.index.json`, maps every tensor to its file. It is written beside a single file too: without one, vLLM and SGLang
+//! read every file of the folder that ends as weights do. Where both layouts are there, the single file counts, as in transformers.
 //!
 //! A checkpoint whose head is its embedding may store it once more under the head's name, as Qwen3-0.6B does. It loads where the two are equal.
 
@@ -150,10 +150,8 @@ pub(crate) fn write_weights(
         let here = shard.iter().map(|&i| (&specs[i], tensors[i]));
         write_with(&dir.join(name), |file| write_tensors(file, here, precision))?;
     }
-    if shards.len() > 1 {
-        write_file(&dir.join(INDEX), index_json(specs, &shards, &names, precision).as_bytes())?;
-    }
-    let kept = |name: &String| names.contains(name) || (name == INDEX && shards.len() > 1);
+    write_file(&dir.join(INDEX), index_json(specs, &shards, &names, precision).as_bytes())?;
+    let kept = |name: &String| names.contains(name) || name == INDEX;
     old.iter().filter(|name| !kept(name)).try_for_each(|name| remove(&dir.join(name)))
 }
 
