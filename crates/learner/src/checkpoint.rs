@@ -19,14 +19,16 @@ use serde_json::Value;
 pub use files::CheckpointError;
 pub(crate) use sidecar_files::{SPECIAL_TOKENS, SidecarFiles, TEMPLATE, TOKENIZER_CONFIG};
 pub(crate) use training::{TrainerState, read_adapters, read_trainer_state, write_adapters, write_trainer_state};
-pub(crate) use weight_files::{WEIGHTS, encode_weights, read_weights, write_weights};
+pub(crate) use weight_files::{TakeTensor, WEIGHTS, encode_weights, read_weights, write_weights};
 
-use crate::config::{ModelConfig, tensor_specs};
+use crate::config::{ModelConfig, TensorSpec};
 use crate::device::Precision;
+use crate::lora::AdapterCheckpoint;
 use crate::tokenizer::Tokenizer;
 use files::{make_dir, read_text, read_text_if_there, to_pretty_json, write_file};
 use sidecar_files::GENERATION;
-use weight_files::decode_weights;
+use training::{describe_adapters, has_adapters};
+use weight_files::{decode_weights, has_weights};
 
 const CONFIG: &str = "config.json";
 const TOKENIZER: &str = "tokenizer.json";
@@ -69,11 +71,23 @@ impl ModelFiles {
         let tokenizer = tokenizer.map_err(|error| CheckpointError::invalid(origin, error))?;
         Ok(Self { origin: origin.to_owned(), config, tokenizer, sidecar_files })
     }
+}
 
-    /// The weights in the bytes of a `model.safetensors`, in the order of [`tensor_specs`].
-    pub(crate) fn read_weights(&self, safetensors: &[u8]) -> Result<Vec<Vec<f32>>, CheckpointError> {
-        decode_weights(format!("{}/{WEIGHTS}", self.origin), safetensors, &tensor_specs(&self.config))
-    }
+/// As [`read_weights`], from the bytes of a `model.safetensors` that is part of the program.
+pub(crate) fn read_built_in_weights(
+    safetensors: &[u8],
+    specs: &[TensorSpec],
+    take: &mut TakeTensor<'_>,
+) -> Result<String, CheckpointError> {
+    decode_weights(format!("{BUILT_IN}/{WEIGHTS}"), safetensors, specs, take)
+}
+
+/// The adapters of a directory that has no weights of its own, and their base; `None` for any other directory.
+///
+/// # Errors
+/// Adapters that this learner cannot use; the error names the file and the key.
+pub fn find_adapters(dir: &Path) -> Result<Option<AdapterCheckpoint>, CheckpointError> {
+    if has_adapters(dir) && !has_weights(dir) { describe_adapters(dir).map(Some) } else { Ok(None) }
 }
 
 /// Writes everything of a model directory but its weights; the directory is made when missing.

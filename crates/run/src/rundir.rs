@@ -12,7 +12,7 @@
 //! last_checkpoint.json     the step of the newest checkpoint
 //! images.json              the images that the programs of the game ran in ([`crate::judged_images`])
 //! steps_changes.json       where `--resume --steps` gave the run another number of steps
-//! checkpoints/step_N/      the model in Hugging Face layout, optimizer state, `play.json`; adapters in PEFT's layout; or `trainer/`
+//! checkpoints/step_N/      the model in Hugging Face layout, or adapters in PEFT's; `optimizer/`, `play.json`; or `trainer/`
 //! ```
 //!
 //! A checkpoint is made under another name and renamed when whole. It records how long the logs were, so a resumed run

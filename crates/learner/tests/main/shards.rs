@@ -76,13 +76,19 @@ fn an_index_that_does_not_fit_names_the_tensor() {
         (|i| drop(i["weight_map"].as_object_mut().expect("a map").remove(UP)), &[INDEX, "lacks", UP]),
         (
             |i| i["weight_map"]["lm_head.weight"] = json!("model-00001-of-00006.safetensors"),
-            &["model-00001-of-00006", "lacks", "lm_head.weight"],
+            &["model-00001-of-00006", "lacks", "lm_head.weight", "or an index, may belong to another"],
         ),
         (
             |i| i["weight_map"][UP] = json!("../model.safetensors"),
             &[INDEX, "weight_map", "../model.safetensors", "plain name"],
         ),
-        (|i| i["weight_map"][UP] = json!("model-00009-of-00006.safetensors"), &["model-00009-of-00006.safetensors"]),
+        (
+            |i| i["weight_map"][UP] = json!("model-00009-of-00006.safetensors"),
+            &[
+                "model-00009-of-00006.safetensors`: the index names it, and it is missing; hint: fetch or copy it",
+                INDEX,
+            ],
+        ),
         (
             |i| i["weight_map"]["model.norm.weight"] = json!("model-00001-of-00006.safetensors"),
             &["model-00001-of-00006", "lacks", "model.norm.weight"],
