@@ -193,8 +193,14 @@ fn a_checkpoint_of_adapters_has_no_weights_and_knows_its_base_in_whatever_files_
     let before = other.weights_bytes().expect("bytes");
     let refused = other.load_adapters(&saved).expect_err("another base").to_string();
     let digests = config(&saved)["base_model_digest"].as_str().map(str::to_owned).expect("a digest");
-    let words =
-        ["adapter_config.json", "belong to the base `", "/base`", digests.as_str(), "/other` have", "hint: use the base"];
+    let words = [
+        "adapter_config.json",
+        "belong to the base `",
+        "/base`",
+        digests.as_str(),
+        "/other` have",
+        "hint: use the base",
+    ];
     assert!(words.iter().all(|word| refused.contains(word)), "{refused}");
     assert_eq!(other.weights_bytes().expect("bytes"), before);
     // Weights that have trained are no base that a file can name.
