@@ -277,3 +277,32 @@ impl RunDir {
         read_json(&self.checkpoint_path(step).join("play.json"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_that_is_cut_short_leaves_the_one_before_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let run = RunDir::create(&dir.path().join("run")).expect("it is made");
+        let state = |step| PlayState {
+            schema_version: 1,
+            step,
+            events_bytes: 0,
+            rollouts_bytes: 0,
+            totals: OutcomeCounts::default(),
+            start_weights: None,
+            alarms: AlarmEffects::default(),
+            game: (),
+        };
+        let save = |folder: &Path| fs::write(folder.join("model.safetensors"), "whole").map_err(anyhow::Error::from);
+        let cut = |folder: &Path| save(folder).and_then(|()| Err(anyhow::anyhow!("it ends before the optimizer")));
+        run.save_checkpoint(save, &state(1)).expect("it is saved");
+        assert!(run.save_checkpoint(cut, &state(2)).is_err());
+        assert_eq!(run.checkpoint_steps(), [1]);
+        assert_eq!(run.load_state::<()>(1).expect("it is whole").step, 1);
+        run.save_checkpoint(save, &state(2)).expect("what was left is no hindrance");
+        assert_eq!(run.checkpoint_steps(), [1, 2]);
+    }
+}

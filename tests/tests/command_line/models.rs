@@ -9,7 +9,7 @@ use veriplay_tests::external::report_skipped;
 
 use super::commands::{fails, play, resume, small_with};
 use super::losses::merge;
-use super::{NO_SERVER, last_json, root, says, stdout, succeeded, veriplay};
+use super::{NO_SERVER, copy_model, last_json, root, says, stdout, succeeded, veriplay};
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/learner/tests/gguf/llama/f16.gguf")
@@ -86,9 +86,7 @@ fn adapters_of_a_run_are_opened_with_their_base_and_merged_and_another_base_is_r
     let path = |name: &str| dir.path().join(name).display().to_string();
     let (base, run, out) = (dir.path().join("base"), dir.path().join("run"), path("merged"));
     std::fs::create_dir(&base).expect("a folder");
-    for file in ["config.json", "model.safetensors", "tokenizer.json"] {
-        std::fs::copy(root().join("models/tiny").join(file), base.join(file)).expect("the model is copied");
-    }
+    copy_model("tiny", &base);
     let mut config = small_with(&format!("model = {:?}\nsteps = 2", base.display().to_string()));
     let lora = "[learn]\nlearning_rate = 3e-3\nwarmup_steps = 0\n[learn.lora]\nrank = 2\nalpha = 4.0\n\
                 target_modules = [\"q_proj\", \"up_proj\"]";
