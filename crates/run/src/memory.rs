@@ -51,6 +51,7 @@ pub fn check_sampling(
     tokens: impl FnOnce(&ModelConfig) -> usize,
 ) -> Result<(), Failure> {
     let Some(config) = model::shape_before_load(name, options)? else { return Ok(()) };
+    let options = &model::with_own_adapters(name, options);
     check_host(name, &config, options, free_memory())?;
     let plan = SamplingPlan::predict(&config, options, tokens(&config));
     free_on_device(options).map_or(Ok(()), |free| check_sampling_plan(name, &config, &plan, free))

@@ -310,6 +310,13 @@ pub fn shape_before_load(name: &str, options: &LearnerOptions) -> Result<Option<
     Ok(read_shape(&find_with(name, resolve_config)?))
 }
 
+/// The options by which a model that only samples is kept: with the adapters of a directory that has no weights, beside their base.
+pub(crate) fn with_own_adapters(name: &str, options: &LearnerOptions) -> LearnerOptions {
+    let folder = newest_checkpoint(Path::new(name)).unwrap_or_else(|| name.into());
+    let own = find_adapters(&folder).ok().flatten().map(|adapters| adapters.lora);
+    LearnerOptions { lora: options.lora.clone().or(own), ..options.clone() }
+}
+
 fn read_shape(folder: &Path) -> Option<ModelConfig> {
     ModelConfig::parse(&std::fs::read_to_string(folder.join("config.json")).ok()?).ok()
 }
