@@ -279,8 +279,8 @@ def test_a_policy_in_torch_plays_absolute_zero(binary: str, tmp_path: Path) -> N
 def test_transformers_loads_a_checkpoint_folder_as_it_is(binary: str, tmp_path: Path, adapters: bool) -> None:
     """Or the one to which adapters and their base are merged. Its log-probabilities are those of `veriplay generate`."""
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
-    settings = ["checkpoint_every=1", "game.proposals_per_type=4", "game.tasks_per_type=3", "tasks.seeds_per_type=12"]
-    settings += ["eval.tasks=4", "eval.ladder_tasks=0", "learn.warmup_steps=0", "game.sft_samples=0"]
+    settings = ["checkpoint_every=1", "game.proposals_per_type=8", "game.tasks_per_type=4", "tasks.seeds_per_type=32"]
+    settings += ["eval.tasks=12", "eval.ladder_tasks=0", "learn.warmup_steps=0"]
     if adapters:
         settings += ["learn.lora.rank=2", "learn.lora.alpha=4.0", 'learn.lora.target_modules=["q_proj", "down_proj"]']
     run, folder = tmp_path / "run", tmp_path / "run" / "checkpoints" / "step_2"

@@ -486,12 +486,12 @@ mod tests {
         assert_ne!(first, other);
         assert_ne!(other, hash_with(&["model-3-of-3.safetensors"], ""));
         let adapters = tempfile::tempdir().expect("a directory");
-        let hash = |config: &str| {
+        let [one, another] = ["of one base", "of another"].map(|config| {
             std::fs::write(adapters.path().join("adapter_config.json"), config).expect("it is written");
             std::fs::write(adapters.path().join("adapter_model.safetensors"), "a").expect("it is written");
             FoundModel::Directory(adapters.path().to_owned()).hash_weights().expect("they can be read")
-        };
-        assert_ne!(hash("of one base"), hash("of another"));
+        });
+        assert_ne!(one, another);
         let builtin = FoundModel::find_trainable("builtin:tiny").and_then(|found| found.hash_weights());
         assert_eq!(builtin.expect("it is part of the program").len(), 64);
     }

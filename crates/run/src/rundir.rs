@@ -282,11 +282,8 @@ impl RunDir {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_checkpoint_that_is_cut_short_leaves_the_one_before_it() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let run = RunDir::create(&dir.path().join("run")).expect("it is made");
-        let state = |step| PlayState {
+    fn state(step: u64) -> PlayState<()> {
+        PlayState {
             schema_version: 1,
             step,
             events_bytes: 0,
@@ -295,7 +292,13 @@ mod tests {
             start_weights: None,
             alarms: AlarmEffects::default(),
             game: (),
-        };
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_that_is_cut_short_leaves_the_one_before_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let run = RunDir::create(&dir.path().join("run")).expect("it is made");
         let save = |folder: &Path| fs::write(folder.join("model.safetensors"), "whole").map_err(anyhow::Error::from);
         let cut = |folder: &Path| save(folder).and_then(|()| Err(anyhow::anyhow!("it ends before the optimizer")));
         run.save_checkpoint(save, &state(1)).expect("it is saved");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use veriplay_tests::external::report_skipped;
 
@@ -80,6 +81,13 @@ fn a_model_that_does_not_fit_is_refused_by_its_shape_before_its_weights_are_read
     }
 }
 
+/// What a model draws first, with its log-probabilities.
+fn sampled(model: &str) -> [Value; 2] {
+    let options = ["generate", "--prompt", "<D>def f(x):", "--json", "--max-tokens", "12", "--model", model];
+    let sample = last_json(&succeeded(veriplay().args(options)));
+    ["tokens", "logprobs"].map(|key| sample[key].clone())
+}
+
 #[test]
 fn adapters_of_a_run_are_opened_with_their_base_and_merged_and_another_base_is_refused() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -96,11 +104,6 @@ fn adapters_of_a_run_are_opened_with_their_base_and_merged_and_another_base_is_r
     assert!(!run.join("checkpoints/step_2/model.safetensors").exists());
     says(&printed(&["model", "inspect", &checkpoint]), &["parameters: ", "\nadapters of: ", "/base"]);
     assert_eq!(printed(&["model", "merge", &run_path, &out]), out);
-    let sampled = |model: &str| {
-        let options = ["generate", "--prompt", "<D>def f(x):", "--json", "--max-tokens", "12", "--model", model];
-        let sample = last_json(&succeeded(veriplay().args(options)));
-        (sample["tokens"].clone(), sample["logprobs"].clone())
-    };
     assert_eq!(sampled(&checkpoint), sampled(&out));
     assert_ne!(sampled(&checkpoint), sampled(&base.display().to_string()));
     fails(veriplay().args(["model", "merge", &run_path, &out]), 3, &["is not empty"]);
