@@ -36,14 +36,14 @@ mod server;
 mod tokenizer;
 
 pub use chat::{Chat, ChatError, ChatTemplate};
-pub use checkpoint::CheckpointError;
+pub use checkpoint::{CheckpointError, find_adapters};
 pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig, TensorSpec, tensor_specs};
 pub use decoding::{Continuation, StopReason, TokenSampler, uniform};
 pub use device::{DeviceError, DeviceSpec, Precision};
 pub use gguf::{GgufDescription, GgufError, GgufPolicy, convert_gguf, describe_gguf};
 pub use hub::{HubError, HubOptions, cached_models, resolve_config, resolve_model};
 pub use learner::Learner;
-pub use lora::Lora;
+pub use lora::{AdapterCheckpoint, BaseModel, Lora};
 pub use losses::{
     Cispo, Copg, Correction, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, LossInput, Nft,
     PolicyGradient, PpoClip, Prdp, Preference, Rft, Scpo, SequenceMask, SequenceRatio, Sft, Spin, Sppo,

@@ -28,7 +28,7 @@ fn a_run_by_a_cards_operations_learns_and_says_so_in_its_configuration() {
     says(&stdout(&succeeded(&mut command)), &["\n1 step in "]);
     let written = std::fs::read_to_string(run.join("config.toml")).expect("readable");
     says(&written, &["device = \"cpu-portable\"", "minibatches = 2"]);
-    assert!(run.join("checkpoints/step_1/optimizer.safetensors").is_file());
+    assert!(run.join("checkpoints/step_1/optimizer/optimizer.safetensors").is_file());
 }
 
 /// Whether the program is built with CUDA, which is a feature of its package. It passes that on to the learner, which is one for the program
