@@ -7,8 +7,9 @@ use veriplay_console::exit::{ExitCode, Failure, bad_value};
 use veriplay_console::image;
 use veriplay_console::isolation::{self, Isolation};
 use veriplay_console::progress::{self, Progress};
-use veriplay_core::{Execute, ExecuteError, Job, Outcome};
+use veriplay_core::{Execute, ExecuteError, Job, Language, Outcome};
 use veriplay_sandbox::{ImageError, ImageSpec, OutcomeCache, Sandbox, SandboxOptions, SandboxSet};
+use veriplay_verifier::languages::{is_python, language_in_image};
 
 use crate::judged_images::{JudgedImage, JudgedImages};
 use crate::programs::ProgramRunner;
@@ -51,6 +52,16 @@ impl GameExecutor {
             error => Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{name}`: {error}")),
         };
         Err(failure.maybe_hint(error.hint()))
+    }
+
+    /// Refuses the value of configuration key `key` where programs of the game's language do not run in an image of this name.
+    pub fn check_language(key: &str, name: &str, language: &dyn Language) -> Result<(), Failure> {
+        let names = language.names();
+        if language_in_image(name).names() != names {
+            let want = format!("an image of `{}`, or set `game.language` to that of the image", names[0]);
+            return Err(bad_value(key, &name, &want));
+        }
+        if is_python(language) { Self::check_image(key, name) } else { Ok(()) }
     }
 
     /// Over sandboxes on images of different names, of which one is the game's.
