@@ -36,3 +36,61 @@ impl SolVerSetup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use veriplay_run::builtin_configs;
+    use veriplay_run::game_setup::GameSetup;
+    use veriplay_run::play_config::PlayConfig;
+
+    use super::*;
+
+    /// What set-up says of a run in C++, after the configuration of the paper, and a change.
+    fn told(change: fn(&mut SolVerSetup)) -> String {
+        let name = "sol-ver-qwen";
+        let text = builtin_configs::find(name).expect("it is built in").text;
+        let mut config = PlayConfig::<SolVerSetup>::parse(text, name.as_ref()).expect("it is valid");
+        let SolVerSetup { game, agreement, tasks, .. } = &mut config.setup;
+        "cpp".clone_into(&mut game.own.language);
+        (agreement.image, agreement.probes, agreement.max_mutants) = ("cpp".to_owned(), 0, 0);
+        tasks.snippets = SnippetSource::Folder { path: PathBuf::from("solutions"), min_chars: 80, max_chars: 4_000 };
+        tasks.problems = ProblemSource::Programs { path: PathBuf::from("problems.jsonl"), hidden: 8 };
+        change(&mut config.setup);
+        let checked =
+            config.setup.validate(&config.run.learn).and_then(|()| config.setup.check_model(&config.run.model));
+        checked.err().map_or_else(String::new, |failure| failure.to_string())
+    }
+
+    fn to_python(setup: &mut SolVerSetup) {
+        (setup.game.own.language, setup.agreement.image) = ("python".to_owned(), "python".to_owned());
+    }
+
+    #[test]
+    fn what_has_no_meaning_in_cpp_is_refused_with_its_key() {
+        assert_eq!(told(|_| {}), "");
+        for (told, want) in [
+            (told(|setup| setup.agreement.image = "python".to_owned()), "`agreement.image` is `python`"),
+            (told(|setup| setup.game.own.language = "python".to_owned()), "`agreement.image` is `cpp`"),
+            (told(|setup| setup.game.own.language = "javascript".to_owned()), "`game.language` is `javascript`"),
+            (told(|setup| setup.agreement.probes = 6), "`probes` is `6`"),
+            (
+                told(|setup| {
+                    setup.tasks.snippets = SnippetSource::Generator { mix: "warmup".to_owned(), count: 1, seed: 1 };
+                }),
+                "`tasks.snippets.from` is `generator`",
+            ),
+            (
+                told(|setup| {
+                    let (path, format) = (PathBuf::from("MbppPlus.jsonl"), "mbpp_plus".to_owned());
+                    setup.tasks.problems = ProblemSource::File { path, format, hidden: 8 };
+                }),
+                "`tasks.problems.from` is `file`",
+            ),
+            (told(to_python), "`tasks.problems.from` is `programs`"),
+        ] {
+            assert!(told.contains(want), "{told}");
+        }
+    }
+}

@@ -44,3 +44,22 @@ pub(super) fn read_problems(file: &Path, hidden: usize) -> Result<Vec<ProblemTas
     }
     Ok(problems)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_problem_and_what_is_none_is_told_by_its_number() {
+        let path = std::env::temp_dir().join(format!("veriplay-streams-{}.jsonl", std::process::id()));
+        let line = r#"{"statement": "add 3", "program": "int main() {}", "cases": [{"stdin": "1\n", "stdout": "4 \n"}, {"stdin": "2\n", "stdout": "5"}]}"#;
+        fs::write(&path, format!("{line}\n\n{line}\n")).expect("a file");
+        let problems = read_problems(&path, 1).expect("two problems");
+        let hidden = &problems[1].reference.as_ref().expect("it has one").hidden;
+        assert_eq!((problems.len(), hidden.as_slice()), (2, &[stream_case("1\n", "4")][..]));
+        fs::write(&path, format!("{line}\n{{}}")).expect("a file");
+        let told = read_problems(&path, 1).expect_err("it has no statement").to_string();
+        fs::remove_file(&path).expect("it was written");
+        assert!(told.contains("line 2") && told.contains("statement"), "{told}");
+    }
+}
