@@ -5,7 +5,7 @@ use veriplay_core::{CallCase, Dropped, Job, Status, Value};
 
 use super::agreement_rules::AgreementRules;
 use super::clusters::CodeOutput;
-use crate::judges::lines;
+use crate::judges::compared_lines;
 use crate::runner::{Runner, configure_job, has_left_with_zero, job_failure};
 
 /// The case of a code that must write one text when it reads another.
@@ -24,7 +24,7 @@ pub fn streams_of(case: &CallCase) -> Option<(&str, &str)> {
 }
 
 fn compared_output(text: &str) -> Value {
-    Value::Str(lines(text).collect::<Vec<_>>().join("\n"))
+    Value::Str(compared_lines(text).collect::<Vec<_>>().join("\n"))
 }
 
 /// Runs a code on one input. As for [`veriplay_core::Checks::Stdio`], its end comes before its output.
