@@ -37,14 +37,14 @@ pub(super) fn number_names<'p>(tokens: &[&'p str]) -> Vec<Cow<'p, str>> {
     let program = Program::new(tokens);
     let (bound, kept) = (program.bound(), program.kept());
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut number = |(at, token): (usize, &&'p str)| {
+    let number = |(at, token): (usize, &&'p str)| {
         if !bound.contains(token) || kept.contains(token) || program.is_property(at) {
             return Cow::Borrowed(*token);
         }
         let next = numbers.len();
         Cow::Owned(format!("\u{1}{}", numbers.entry(*token).or_insert(next)))
     };
-    tokens.iter().enumerate().map(&mut number).collect()
+    tokens.iter().enumerate().map(number).collect()
 }
 
 struct Program<'p, 't> {
