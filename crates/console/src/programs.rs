@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use veriplay_core::{Digest, Execute, ExecuteError, Job, Limits, Outcome};
-use veriplay_sandbox::{CompiledSandbox, Image, SandboxOptions, SandboxSet, Toolchain};
+use veriplay_sandbox::{CompiledSandbox, Image, Sandbox, SandboxOptions, SandboxSet, Toolchain};
 
 use crate::exit::Failure;
 use crate::image;
@@ -39,6 +39,15 @@ impl ProgramImage {
         match self {
             Self::Interpreted(image) => image.digest(),
             Self::Compiled(toolchain) => toolchain.digest(),
+        }
+    }
+
+    /// Its manifest, where it is one of the user's.
+    #[must_use]
+    pub fn manifest(&self) -> Option<&str> {
+        match self {
+            Self::Interpreted(image) => image.cached_manifest(),
+            Self::Compiled(_) => None,
         }
     }
 
@@ -84,6 +93,13 @@ impl ProgramSandbox {
             }
         }
         Ok(Self { interpreted: SandboxSet::new(interpreted), compiled })
+    }
+}
+
+/// Over sandboxes on images that are not compiled for.
+impl From<Vec<Sandbox>> for ProgramSandbox {
+    fn from(sandboxes: Vec<Sandbox>) -> Self {
+        Self { interpreted: SandboxSet::new(sandboxes), compiled: None }
     }
 }
 

@@ -118,9 +118,6 @@ impl GameSetup for AbsoluteZeroSetup {
             return Err(bad_value("gate.induction", &value, want));
         }
         self.check_language()?;
-        if is_python(self.game.own.language()) {
-            GameExecutor::check_image("gate.image", &self.gate.image)?;
-        }
         if let Some(second) = &self.gate.second_image {
             GameExecutor::check_image("gate.second_image", second)?;
         }

@@ -11,7 +11,8 @@ use super::{ProblemRequest, dropped, judge_of};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
 use crate::prelude::with_prelude;
 use crate::runner::{
-    Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, encoded_bytes, job_failure, saturating_u32,
+    Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, encoded_bytes, has_left_with_zero, job_failure,
+    saturating_u32,
 };
 
 /// The most bytes of output that a job may get for a long expected result, in times its usual limit.
@@ -221,11 +222,6 @@ impl Cases<'_, '_> {
 /// The failure of a call or an interaction without a result.
 fn missing(outcome: &Outcome) -> (Status, String) {
     job_failure(outcome).unwrap_or_else(|| (Status::RuntimeError, "its result is missing".to_owned()))
-}
-
-/// Whether a script has ended its process by `os._exit(0)`, as templates for fast output do: a normal end, where nothing but output is judged.
-fn has_left_with_zero(outcome: &Outcome) -> bool {
-    outcome.exit == Exit::Trapped && outcome.exit_code == Some(0)
 }
 
 /// The result of one case: `None` when it passes, else a status and a detail.
