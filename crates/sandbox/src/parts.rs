@@ -26,14 +26,15 @@ impl JobPart {
         states: &'a KeptStates,
         cancellation: &'a CancellationToken,
     ) -> Result<Box<dyn SideGuest + 'a>, HostFault> {
-        Ok(match self {
+        let side: Box<dyn SideGuest + 'a> = match self {
             Self::Module(compiled) => Box::new(ModuleSide::new(compiled, job, cancellation)),
             Self::Image(image) => {
                 let mut guest = GuestInstance::new(image)?;
                 guest.set_cancellation(cancellation.clone());
                 Box::new(ScriptSide::new(guest, job, states))
             }
-        })
+        };
+        Ok(side)
     }
 }
 

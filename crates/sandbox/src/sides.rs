@@ -15,7 +15,7 @@ use crate::call::{HostFault, exit_of_trap};
 use crate::host_trap::HostTrap;
 use crate::wasi::pipe::Pipe;
 
-/// How a side ended.
+/// How a side of an interaction ended.
 pub(crate) struct SideEnd {
     pub(crate) exit: Exit,
     pub(crate) error: Option<GuestError>,
