@@ -49,6 +49,9 @@ pub struct Sample {
     pub imitate: bool,
     /// Log-probability of each token of `response`, in nats, under the policy that sampled it.
     pub behaviour: Option<Vec<f32>>,
+    /// The same under the policy that the updates on this sample begin with, for a learner that compares itself with that one. `None` is the
+    /// learner as it is.
+    pub old: Option<Vec<f32>>,
     /// The same under the reference policy.
     pub reference: Option<Vec<f32>>,
     /// The role that is rewarded; `None` of a supervised example.
@@ -75,6 +78,7 @@ impl Sample {
             wider_clip: 0.0,
             imitate: false,
             behaviour: None,
+            old: None,
             reference: None,
             role: None,
             rate: None,
@@ -144,8 +148,8 @@ pub struct Update {
     pub gradient_norm: f64,
     /// Number of prompt and response tokens that the model processed.
     pub tokens: u64,
-    /// The loss's own metrics, as means over tokens or over pairs, under verl's names where verl has the metric; and of episodes of several
-    /// turns the share of later turns that were computed as one sequence with the turn before. Empty for the default loss on single turns.
+    /// The loss's own metrics, as means over tokens, responses or pairs, or the largest value, by verl's names where it has them; and of episodes of
+    /// several turns the share of later turns that were computed as one sequence with the turn before. Empty for the default loss on single turns.
     pub metrics: BTreeMap<&'static str, f64>,
 }
 

@@ -60,6 +60,20 @@ pub(crate) fn take_peak_memory(device: &Device) -> Option<u64> {
     Some(peak)
 }
 
+/// Gives other processes what the pool keeps of freed memory; the next allocations take longer.
+#[expect(unsafe_code, reason = "cudarc has no safe door to a pool")]
+pub(crate) fn release_memory(device: &Device) {
+    let Device::Cuda(card) = device else { return };
+    // SAFETY: the context's card has a default pool that lives as long as the driver; trimming takes nothing that is in use.
+    let trimmed = device.synchronize().and_then(|()| unsafe {
+        let pool = result::device::get_default_mem_pool(card.cuda_stream().context().cu_device()).w()?;
+        sys::cuMemPoolTrimTo(pool, 0).result().w()
+    });
+    if let Err(error) = trimmed {
+        tracing::warn!(%error, "the memory of the card that is not in use was not given back");
+    }
+}
+
 #[expect(unsafe_code, reason = "switches of the driver that cudarc has no safe door to; each says why it is sound")]
 fn configure_driver(device: &CudaDevice, number: usize) -> Result<()> {
     // SAFETY: events order the streams of a context, and this one has a single stream: see the invariant of the module.

@@ -84,6 +84,13 @@ impl Precision {
         }
     }
 
+    pub(crate) const fn dtype(self) -> DType {
+        match self {
+            Self::F32 => DType::F32,
+            Self::Bf16 => DType::BF16,
+        }
+    }
+
     pub(crate) const fn bytes(self) -> usize {
         match self {
             Self::F32 => 4,
@@ -156,16 +163,12 @@ pub(crate) struct OpenDevice {
 impl OpenDevice {
     pub(crate) fn open(device: DeviceSpec, precision: Precision) -> Result<Self, DeviceError> {
         device.check(precision)?;
-        let dtype = match precision {
-            Precision::F32 => DType::F32,
-            Precision::Bf16 => DType::BF16,
-        };
         let kernels = device == DeviceSpec::Cpu;
         let device = match device {
             DeviceSpec::Cpu | DeviceSpec::Portable => candle_core::Device::Cpu,
             DeviceSpec::Cuda(number) => cuda(number)?,
         };
-        Ok(Self { device, dtype, kernels })
+        Ok(Self { device, dtype: precision.dtype(), kernels })
     }
 
     /// The number of data-parallel workers: the requested threads of the CPU, or one device.
@@ -179,6 +182,12 @@ impl OpenDevice {
         return crate::cuda::memory(&self.device).map(|(free, _)| free);
         #[cfg(not(feature = "cuda"))]
         None
+    }
+
+    /// Gives other processes the memory that is kept for allocations to come.
+    pub(crate) fn release_memory(&self) {
+        #[cfg(feature = "cuda")]
+        crate::cuda::release_memory(&self.device);
     }
 
     /// The most bytes of the device that were in use at once since the last call; `None` as above.

@@ -21,7 +21,7 @@ use crate::optim::OptimizerState;
 use crate::options::LearnerOptions;
 use crate::sampling::{RequestError, Sampler, SamplingContext, SamplingRequest};
 use crate::score::{check_score, logits, policy_error, score};
-use crate::server::{RolloutServer, ServerProtocol};
+use crate::server::{CurrentWeights, RolloutServer, ServerError, ServerProtocol};
 use crate::tokenizer::Tokenizer;
 
 /// A model that samples and learns.
@@ -202,20 +202,16 @@ impl Learner {
         self.model.weights_bytes()
     }
 
-    /// Has a server sample what [`Policy::generate`] is asked for. It gets the weights whenever they have changed.
-    ///
-    /// # Errors
-    /// The server takes adapters, and this learner trains none.
-    pub fn sample_from(&mut self, server: RolloutServer) -> Result<(), ConfigError> {
-        if server.protocol().takes_adapters() && self.options.lora.is_none() {
-            return Err(ConfigError::Option {
-                key: "lora".to_owned(),
-                value: "absent".to_owned(),
-                want: "adapters, because a server by the protocol `vllm` takes nothing else".to_owned(),
-            });
-        }
+    /// Has a server sample what [`Policy::generate`] is asked for. It gets the weights whenever they have changed: adapters, where these train and its
+    /// protocol takes them.
+    pub fn sample_from(&mut self, server: RolloutServer) {
         self.rollout_server = Some(server);
-        Ok(())
+    }
+
+    /// Frees what sampling has computed, and has a server that shares the device give its memory back.
+    fn end_sampling(&self) {
+        self.sampler.forget();
+        self.rollout_server.iter().for_each(RolloutServer::sleep);
     }
 
     /// What the server has is not of the weights that this version will have, and neither is what the sampler has computed.
@@ -224,12 +220,25 @@ impl Learner {
         self.sampler.forget();
     }
 
-    fn save_for(&self, protocol: ServerProtocol, folder: &Path) -> Result<(), CheckpointError> {
-        if protocol.takes_adapters() {
-            self.save_adapters(folder)
-        } else {
-            self.save_in(folder, self.options.precision)
-        }
+    /// The continuations of every queued prompt by a server, which gets the weights first where they have changed.
+    fn continuations_by(
+        &self,
+        server: &RolloutServer,
+        queued: &[QueuedPrompt<'_>],
+        vocabulary: usize,
+    ) -> Result<Vec<Vec<Continuation>>, ServerError> {
+        server.wake_up(|| self.model.device.release_memory())?;
+        let are_adapters = self.hands_over_adapters(server.protocol());
+        let save = |folder: &Path| self.save_for(folder, are_adapters);
+        server.continuations(queued, vocabulary, &CurrentWeights { version: self.version, are_adapters, save: &save })
+    }
+
+    fn save_for(&self, folder: &Path, are_adapters: bool) -> Result<(), CheckpointError> {
+        if are_adapters { self.save_adapters(folder) } else { self.save_in(folder, self.options.precision) }
+    }
+
+    const fn hands_over_adapters(&self, protocol: ServerProtocol) -> bool {
+        self.options.lora.is_some() && protocol.takes_adapters()
     }
 }
 
@@ -241,8 +250,7 @@ impl Policy for Learner {
         let continuations = |queued: Vec<QueuedPrompt<'_>>| match &self.rollout_server {
             None => self.sampler.continuations(&self.model, queued).map_err(policy_error),
             Some(server) => {
-                let save = |folder: &Path| self.save_for(server.protocol(), folder);
-                let groups = server.continuations(&queued, context.vocabulary, self.version, save);
+                let groups = self.continuations_by(server, &queued, context.vocabulary);
                 groups.map_err(|error| PolicyError::Backend(error.to_string()))
             }
         };

@@ -45,8 +45,8 @@ pub use hub::{HubError, HubOptions, cached_models, resolve_config, resolve_model
 pub use learner::Learner;
 pub use lora::Lora;
 pub use losses::{
-    Cispo, Copg, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, LossInput, Nft, PolicyGradient,
-    PpoClip, Prdp, Preference, Rft, Scpo, Sft, Spin, Sppo, Tis,
+    Cispo, Copg, Correction, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, LossInput, Nft,
+    PolicyGradient, PpoClip, Prdp, Preference, Rft, Scpo, SequenceMask, SequenceRatio, Sft, Spin, Sppo,
 };
 pub use memory::{MemoryPlan, MicroBatchSize, SamplingPlan};
 pub use model::NamedTensor;

@@ -15,6 +15,7 @@
 //! | ADPO | `adpo` | `ppo_clip`, wider where a label is trusted less | any |
 //! | GSPO | `grpo` | `gspo` | `sequence_mean` |
 //! | CISPO | `grpo` | `cispo` | `token_mean` |
+//! | decoupled PPO, TIS | any | any, with `correction` | any |
 //! | SPIRAL | `rae` | `policy_gradient` | any |
 //! | RAFT, RFT | any | `rft` | any |
 //! | SPEAR | any, with `self_imitation` | `ppo_clip` | any |
@@ -32,6 +33,7 @@
 
 mod cispo;
 mod copg;
+mod correction;
 mod cream;
 mod dpo;
 mod entropy;
@@ -48,12 +50,12 @@ mod spin;
 mod sppo;
 #[cfg(test)]
 mod tests;
-mod tis;
 
 use serde::{Deserialize, Serialize};
 
 pub use cispo::Cispo;
 pub use copg::Copg;
+pub use correction::{Correction, SequenceMask, SequenceRatio};
 pub use cream::Cream;
 pub use dpo::Dpo;
 pub(crate) use entropy::{check as check_entropy, token as entropy_term};
@@ -68,7 +70,6 @@ pub use scpo::Scpo;
 pub use sft::Sft;
 pub use spin::Spin;
 pub use sppo::Sppo;
-pub use tis::Tis;
 
 /// The input of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +78,7 @@ pub enum LossInput {
     Samples,
     /// Pairs of a chosen and a rejected response: the config's `preference`.
     Pairs,
-    /// It is added to a loss over samples: the config's `kl` and `entropy_bonus`.
+    /// It is added to a loss over samples, or weighs it: the config's `kl`, `entropy_bonus` and `correction`.
     Rollouts,
 }
 
@@ -150,8 +151,6 @@ losses! {
         PolicyGradient = "policy_gradient",
         /// The clipped surrogate.
         PpoClip = "ppo_clip",
-        /// Truncated importance sampling.
-        Tis = "tis",
         /// Importance sampling with a weight that both bounds hold.
         Cispo = "cispo",
         /// The clipped surrogate on ratios of whole responses.
@@ -182,13 +181,14 @@ losses! {
     rollouts {
         "kl",
         "entropy",
+        "correction",
     }
 }
 
 impl Loss {
     /// Whether its terms are weighed by advantages, so that each token can have one of its own.
     pub const fn weighs_by_advantage(&self) -> bool {
-        matches!(self, Self::PolicyGradient(_) | Self::PpoClip(_) | Self::Tis(_) | Self::Cispo(_) | Self::Gspo(_))
+        matches!(self, Self::PolicyGradient(_) | Self::PpoClip(_) | Self::Cispo(_) | Self::Gspo(_))
     }
 }
 
@@ -210,7 +210,8 @@ pub(crate) struct TokenView {
     pub(crate) logprob: f64,
     /// The advantage, times the token's weight in the aggregation.
     pub(crate) weight: f64,
-    /// π / π_behaviour of the token, or the geometric mean over its response; 1 for a loss that does not need it.
+    /// π / π_old of the token, or the geometric mean over its response; 1 for a loss that does not need it. Without a `correction` π_old is
+    /// π_behaviour.
     pub(crate) ratio: f64,
     /// The share of the attempts at its task that succeeded, where some did and some did not.
     pub(crate) rate: Option<f64>,

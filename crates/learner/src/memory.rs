@@ -35,7 +35,8 @@ pub struct MemoryPlan {
     pub activations: u64,
     /// Logits and their gradients, of all workers.
     pub logits: u64,
-    /// Of rollouts, which are over when an update begins: caches of keys and values, a step's intermediate results, logits. 0 on the CPU.
+    /// Of rollouts, which are over when an update begins: caches of keys and values, a step's intermediate results, logits. 0 on the CPU, and where
+    /// a server samples.
     pub rollouts: u64,
 }
 

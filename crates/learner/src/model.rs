@@ -6,18 +6,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use candle_core::{DType, Device, Tensor};
+use candle_core::Tensor;
 use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::thread_pool::ThreadPool;
 
 use crate::backend::Backend;
-use crate::checkpoint::{
-    CheckpointError, MAX_SHARD_BYTES, ModelFiles, SidecarFiles, WEIGHTS, encode_weights, read_weights,
-};
+use crate::checkpoint::{CheckpointError, MAX_SHARD_BYTES, ModelFiles, SidecarFiles, encode_weights, read_weights};
 use crate::config::{ConfigError, ModelConfig, TensorSpec, tensor_specs};
 use crate::device::{DeviceError, DeviceSpec, OpenDevice, Precision};
 use crate::network::{GradientMode, Network, WeightReader, Weights, initial_values};
-use crate::ops::slices::TensorSlice;
 use crate::ops::{IdleBuffers, SharedWorkspace};
 use crate::options::LearnerOptions;
 use crate::tokenizer::Tokenizer;
@@ -132,30 +129,21 @@ impl Model {
         max_shard_bytes: Option<usize>,
         precision: Precision,
     ) -> Result<(), CheckpointError> {
-        let weights = self.weight_tensors()?;
-        let weights = slices(&weights)?;
-        let weights: Vec<&[f32]> = weights.iter().map(|w| &**w).collect();
         let (config, tokenizer, sidecar_files) = (&self.config, &self.tokenizer, &self.sidecar_files);
         crate::checkpoint::write_small_files(dir, config, tokenizer, sidecar_files, precision)?;
         let max_shard_bytes = max_shard_bytes.unwrap_or(MAX_SHARD_BYTES);
-        crate::checkpoint::write_weights(dir, &self.specs, &weights, max_shard_bytes, precision)
+        let weight = |index: usize| self.weight(index);
+        crate::checkpoint::write_weights(dir, &self.specs, weight, max_shard_bytes, precision)
     }
 
-    /// The weights as the model uses them: adapters are merged.
-    fn weight_tensors(&self) -> Result<Vec<Tensor>, CheckpointError> {
-        let weight = |spec: &TensorSpec| {
-            self.weights.tensor(&spec.name, GradientMode::Detached)?.to_device(&Device::Cpu)?.to_dtype(DType::F32)
-        };
-        let weights = self.specs.iter().map(weight).collect::<Result<_, _>>();
-        weights.map_err(|e| CheckpointError::unreadable(WEIGHTS, e))
+    /// A weight as the model uses it, with its adapter merged, where it is.
+    fn weight(&self, index: usize) -> candle_core::Result<Tensor> {
+        self.weights.tensor(&self.specs[index].name, GradientMode::Detached)
     }
 
     /// The bytes of `model.safetensors`: equal weights give equal bytes.
     pub(crate) fn weights_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
-        let weights = self.weight_tensors()?;
-        let weights = slices(&weights)?;
-        let weights: Vec<&[f32]> = weights.iter().map(|w| &**w).collect();
-        encode_weights(&self.specs, &weights)
+        encode_weights(&self.specs, |index| self.weight(index))
     }
 
     /// Every weight tensor as the model uses it, in the order of [`tensor_specs`].
@@ -213,11 +201,6 @@ impl Model {
 pub(crate) fn out_of_memory(device: DeviceSpec, error: &candle_core::Error) -> DeviceError {
     let hint = "the model's weights do not fit, or the device failed";
     DeviceError::Unavailable { device, reason: error.to_string(), hint }
-}
-
-fn slices(tensors: &[Tensor]) -> Result<Vec<TensorSlice<'_>>, CheckpointError> {
-    let slices = tensors.iter().map(TensorSlice::new).collect::<Result<_, _>>();
-    slices.map_err(|e| CheckpointError::unreadable(WEIGHTS, e))
 }
 
 /// `values` with their names and shapes.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use veriplay_core::{LearnError, PreferenceBatch, PreferencePair, Role, Sample, TrainBatch};
 
-use crate::losses::{Kl, KlPlace, Loss, PairView, Preference, TokenTerm, TokenView, entropy_term};
+use crate::losses::{Correction, Kl, KlPlace, Loss, PairView, Preference, TokenTerm, TokenView, entropy_term};
 use crate::network::{MicroBatch, PromptedResponse, Response};
 
 pub(crate) trait Objective: Sync {
@@ -28,9 +28,12 @@ pub(crate) struct ObjectiveValue {
     pub(crate) metrics: Metrics,
 }
 
-/// Sums and counts by name; reports show their quotients.
+/// Sums and counts by name, whose quotients reports show, and largest values.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Metrics(BTreeMap<&'static str, (f64, f64)>);
+pub(crate) struct Metrics {
+    sums: BTreeMap<&'static str, (f64, f64)>,
+    largest: BTreeMap<&'static str, f64>,
+}
 
 impl Metrics {
     pub(crate) fn add(&mut self, name: &'static str, value: f64) {
@@ -39,16 +42,24 @@ impl Metrics {
 
     /// Adds as many values as `count` says, of this sum.
     pub(crate) fn add_many(&mut self, name: &'static str, sum: f64, count: f64) {
-        let entry = self.0.entry(name).or_default();
+        let entry = self.sums.entry(name).or_default();
         *entry = (entry.0 + sum, entry.1 + count);
     }
 
-    pub(crate) fn merge(&mut self, other: &Self) {
-        other.0.iter().for_each(|(name, (sum, count))| self.add_many(name, *sum, *count));
+    /// Of the values of this name only the largest is kept.
+    fn raise(&mut self, name: &'static str, value: f64) {
+        let largest = self.largest.entry(name).or_insert(value);
+        *largest = largest.max(value);
     }
 
-    pub(crate) fn means(&self) -> BTreeMap<&'static str, f64> {
-        self.0.iter().map(|(&name, (sum, count))| (name, sum / count)).collect()
+    pub(crate) fn merge(&mut self, other: &Self) {
+        other.sums.iter().for_each(|(name, (sum, count))| self.add_many(name, *sum, *count));
+        other.largest.iter().for_each(|(name, value)| self.raise(name, *value));
+    }
+
+    pub(crate) fn values(&self) -> BTreeMap<&'static str, f64> {
+        let means = self.sums.iter().map(|(&name, (sum, count))| (name, sum / count));
+        means.chain(self.largest.iter().map(|(&name, &value)| (name, value))).collect()
     }
 }
 
@@ -93,6 +104,7 @@ pub(crate) struct ObjectiveTerms {
     pub(crate) loss: Loss,
     pub(crate) kl: Option<Kl>,
     pub(crate) entropy_bonus: f64,
+    pub(crate) correction: Option<Correction>,
 }
 
 impl ObjectiveTerms {
@@ -116,7 +128,8 @@ impl ObjectiveTerms {
     }
 
     pub(crate) fn needs_behaviour(&self) -> bool {
-        self.loss.formula().needs_behaviour() || self.kl.is_some_and(|kl| kl.place == KlPlace::Reward)
+        let charges = self.kl.is_some_and(|kl| kl.place == KlPlace::Reward);
+        self.loss.formula().needs_behaviour() || self.correction.is_some() || charges
     }
 
     fn prepare<'a>(&self, index: usize, sample: &'a Sample, scale: f64) -> Result<LossSample<'a>, LearnError> {
@@ -143,7 +156,11 @@ impl ObjectiveTerms {
     fn attach_logprobs(&self, index: usize, row: &mut LossSample<'_>) -> Result<(), LearnError> {
         let missing = |what, loss, hint| LearnError::Missing { index, what, loss, hint };
         if self.needs_behaviour() {
-            let loss = if self.loss.formula().needs_behaviour() { self.loss.name() } else { "kl" };
+            let loss = match self.correction {
+                _ if self.loss.formula().needs_behaviour() => self.loss.name(),
+                Some(_) => "correction",
+                None => "kl",
+            };
             const HINT: &str = "keep those that sampling gives, or mark what nobody sampled as `imitate`";
             let found = row.sample.behaviour.as_deref();
             row.behaviour = found.ok_or_else(|| missing("behaviour log-probabilities", loss, HINT))?;
@@ -169,6 +186,27 @@ impl ObjectiveTerms {
         }
         Ok(if self.counts(sample) { formula.effective_weight(sample.weight) } else { 0.0 })
     }
+}
+
+/// A token under the learner, under the policy that its loss compares the learner with, and under the one that sampled it: log-probabilities in
+/// nats. The first stands for those that are not known.
+#[derive(Debug, Clone, Copy)]
+struct TokenLogprobs {
+    now: f64,
+    old: f64,
+    behaviour: f64,
+}
+
+/// What the tokens of a response say together.
+#[derive(Debug, Clone, Copy, Default)]
+struct ResponseView {
+    tokens: f64,
+    /// Σ log π − log π_old.
+    moved: f64,
+    /// Σ log π_old − log π_behaviour.
+    mismatch: f64,
+    /// Whether the mask drops it from the loss.
+    dropped: bool,
 }
 
 /// A sample with everything its tokens' terms are made of.
@@ -205,32 +243,77 @@ impl<'a> SampleObjective<'a> {
         Ok(Self { terms, rows })
     }
 
-    /// Of every response of the micro-batch, the mean of log π − log π_behaviour; nothing for a loss that compares tokens.
-    fn sequence_log_ratios(&self, batch: &MicroBatch, logprobs: &[f32]) -> BTreeMap<usize, f64> {
-        let mut sums: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
-        if self.terms.loss.formula().compares_sequences() {
-            for (&(index, at), &logprob) in batch.origins.iter().zip(logprobs) {
-                if let Some(&behaviour) = self.rows[&index].behaviour.get(at) {
-                    let sum = sums.entry(index).or_default();
-                    *sum = (sum.0 + f64::from(logprob) - f64::from(behaviour), sum.1 + 1.0);
-                }
-            }
-        }
-        sums.into_iter().map(|(index, (sum, count))| (index, sum / count)).collect()
+    fn compare(&self, row: &LossSample<'_>, at: usize, logprob: f32) -> TokenLogprobs {
+        let now = f64::from(logprob);
+        let behaviour = row.behaviour.get(at).map_or(now, |&b| f64::from(b));
+        let own = row.sample.old.as_ref().map_or(now, |old| f64::from(old[at]));
+        TokenLogprobs { now, old: if self.terms.correction.is_some() { own } else { behaviour }, behaviour }
     }
 
-    /// `of_response` is the log-ratio to use instead of the token's own.
+    /// Every response of the micro-batch that has a behaviour policy; none where nothing looks at whole responses.
+    fn view_responses(
+        &self,
+        batch: &MicroBatch,
+        logprobs: &[f32],
+        metrics: &mut Metrics,
+    ) -> BTreeMap<usize, ResponseView> {
+        let mut views: BTreeMap<usize, ResponseView> = BTreeMap::new();
+        let mask = self.terms.correction.and_then(|correction| correction.mask);
+        if mask.is_none() && !self.terms.loss.formula().compares_sequences() {
+            return views;
+        }
+        for (&(index, at), &logprob) in batch.origins.iter().zip(logprobs) {
+            let row = &self.rows[&index];
+            if !row.behaviour.is_empty() {
+                let TokenLogprobs { now, old, behaviour } = self.compare(row, at, logprob);
+                let view = views.entry(index).or_default();
+                view.tokens += 1.0;
+                view.moved += now - old;
+                view.mismatch += old - behaviour;
+            }
+        }
+        if let Some(mask) = mask {
+            for view in views.values_mut() {
+                view.dropped = mask.drops(view.mismatch, view.tokens);
+                metrics.add("rollout_corr/rollout_rs_seq_masked_fraction", f64::from(u8::from(view.dropped)));
+            }
+        }
+        views
+    }
+
+    /// The factor of all that a token of a rollout adds to the loss.
+    fn correct(&self, seen: TokenLogprobs, of_response: Option<&ResponseView>, metrics: &mut Metrics) -> f64 {
+        let Some(correction) = self.terms.correction else { return 1.0 };
+        let apart = seen.old - seen.behaviour;
+        metrics.add("rollout_corr/logprob_abs_diff_mean", apart.abs());
+        metrics.raise("rollout_corr/logprob_abs_diff_max", apart.abs());
+        // Beyond every cap, and its square a number.
+        let bounded = apart.clamp(-20.0, 20.0);
+        metrics.add("rollout_corr/kl", -apart);
+        metrics.add("rollout_corr/k3_kl", bounded.exp_m1() - bounded);
+        metrics.add("rollout_corr/chi2_token", (2.0 * bounded).exp_m1());
+        let ratio = bounded.exp();
+        let weight = correction.weight(ratio);
+        if correction.cap.is_some() {
+            metrics.add("rollout_corr/rollout_is_mean", weight);
+            metrics.add("rollout_corr/rollout_is_ratio_fraction_high", f64::from(u8::from(weight < ratio)));
+        }
+        if of_response.is_some_and(|view| view.dropped) { 0.0 } else { weight }
+    }
+
+    /// `of_response` is what a loss that compares whole responses looks at.
     fn token(
         &self,
         row: &LossSample<'_>,
         at: usize,
-        logprob: f64,
-        of_response: Option<f64>,
+        seen: TokenLogprobs,
+        of_response: Option<&ResponseView>,
         metrics: &mut Metrics,
     ) -> TokenTerm {
         let weight = row.weight - row.unit * row.shift.get(at).copied().unwrap_or(0.0);
-        let behaviour = row.behaviour.get(at).map_or(logprob, |&b| f64::from(b));
-        let ratio = of_response.unwrap_or(logprob - behaviour).exp();
+        let logprob = seen.now;
+        let of_response = of_response.filter(|_| self.terms.loss.formula().compares_sequences());
+        let ratio = of_response.map_or(seen.now - seen.old, |view| view.moved / view.tokens).exp();
         let rate = row.sample.rate.map(f64::from);
         let mut term = match row.sample.imitate {
             true => TokenTerm::weighted(weight, logprob),
@@ -241,7 +324,7 @@ impl<'a> SampleObjective<'a> {
         };
         if !row.behaviour.is_empty() {
             metrics.add("actor/pg_clipfrac", f64::from(u8::from(term.clipped)));
-            metrics.add("actor/ppo_kl", behaviour - logprob);
+            metrics.add("actor/ppo_kl", seen.old - seen.now);
         }
         if let (Some(kl), Some(&reference)) = (self.terms.kl, row.reference.get(at)) {
             let divergence = Kl::token(kl.estimator, logprob, f64::from(reference));
@@ -293,17 +376,18 @@ impl Objective for SampleObjective<'_> {
     fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> ObjectiveValue {
         let mut out = ObjectiveValue { slopes: vec![0.0; 2 * logprobs.len()], ..ObjectiveValue::default() };
         let (slopes, entropy_slopes) = out.slopes.split_at_mut(logprobs.len());
-        let log_ratios = self.sequence_log_ratios(batch, logprobs);
+        let views = self.view_responses(batch, logprobs, &mut out.metrics);
         for (i, &(index, at)) in batch.origins.iter().enumerate() {
-            let row = &self.rows[&index];
-            let of_response = log_ratios.get(&index).copied();
-            let term = self.token(row, at, f64::from(logprobs[i]), of_response, &mut out.metrics);
-            out.loss += term.value;
-            slopes[i] = term.slope as f32;
+            let (row, of_response) = (&self.rows[&index], views.get(&index));
+            let seen = self.compare(row, at, logprobs[i]);
+            let term = self.token(row, at, seen, of_response, &mut out.metrics);
+            let factor = if row.sample.imitate { 1.0 } else { self.correct(seen, of_response, &mut out.metrics) };
+            out.loss += factor * term.value;
+            slopes[i] = (factor * term.slope) as f32;
             if self.terms.entropy_bonus != 0.0 && !row.sample.imitate {
                 let (value, slope) = entropy_term(self.terms.entropy_bonus, f64::from(entropies[i]));
-                out.loss += row.unit * value;
-                entropy_slopes[i] = (row.unit * slope) as f32;
+                out.loss += factor * row.unit * value;
+                entropy_slopes[i] = (factor * row.unit * slope) as f32;
             }
         }
         out

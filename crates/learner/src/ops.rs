@@ -29,7 +29,7 @@ pub(crate) enum LinearSite {
     Qkv(usize),
     /// Output projection of a layer's attention.
     Output(usize),
-    /// From the residual stream to logits.
+    /// From the residual stream to logits, which are f32.
     Head,
 }
 

@@ -9,7 +9,7 @@ use crate::chat::seconds_of;
 use crate::config::{ConfigError, ModelConfig};
 use crate::device::{DeviceSpec, Precision};
 use crate::lora::Lora;
-use crate::losses::{BadOption, Kl, Loss, Preference, check_entropy};
+use crate::losses::{BadOption, Correction, Kl, Loss, Preference, check_entropy};
 use crate::objective::ObjectiveTerms;
 use crate::optim::Optimizer;
 use crate::segments::Segments;
@@ -56,6 +56,9 @@ pub struct LearnerOptions {
     /// A divergence that is added to it.
     #[serde(skip)]
     pub kl: Option<Kl>,
+    /// What corrects it for a sampler that computes otherwise. Absent compares the policy with the sampler's log-probabilities.
+    #[serde(skip)]
+    pub correction: Option<Correction>,
     /// An entropy bonus that is added to it; 0 for none.
     #[serde(skip)]
     pub entropy_bonus: f64,
@@ -68,6 +71,9 @@ pub struct LearnerOptions {
     /// The numbers of activations, and of a frozen base under adapters. What trains, its gradients and its moments are f32.
     #[serde(skip)]
     pub precision: Precision,
+    /// Whether a server samples in the learner's place: no memory is planned for rollouts.
+    #[serde(skip)]
+    pub server_samples: bool,
 }
 
 impl Default for LearnerOptions {
@@ -87,10 +93,12 @@ impl Default for LearnerOptions {
             lora: None,
             loss: Loss::default(),
             kl: None,
+            correction: None,
             entropy_bonus: 0.0,
             preference: Preference::default(),
             device: DeviceSpec::default(),
             precision: Precision::default(),
+            server_samples: false,
         }
     }
 }
@@ -136,6 +144,7 @@ impl LearnerOptions {
         self.loss.formula().check().map_err(in_table("loss."))?;
         self.preference.formula().check().map_err(in_table("preference."))?;
         self.kl.as_ref().map_or(Ok(()), Kl::check).map_err(in_table(""))?;
+        self.correction.as_ref().map_or(Ok(()), Correction::check).map_err(in_table(""))?;
         check_entropy(self.entropy_bonus).map_err(in_table(""))
     }
 
@@ -158,7 +167,8 @@ impl LearnerOptions {
 
     /// The loss of `update` with its added terms.
     pub(crate) const fn terms(&self) -> ObjectiveTerms {
-        ObjectiveTerms { loss: self.loss, kl: self.kl, entropy_bonus: self.entropy_bonus }
+        let Self { loss, kl, entropy_bonus, correction, .. } = *self;
+        ObjectiveTerms { loss, kl, entropy_bonus, correction }
     }
 }
 

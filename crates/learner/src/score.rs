@@ -1,6 +1,5 @@
 //! Scoring: log-probabilities and logits of given tokens, by the path that trains.
 
-use candle_core::DType;
 use veriplay_core::{LengthLimit, PolicyError};
 use veriplay_kernels::thread_pool::run_on_threads;
 
@@ -60,7 +59,7 @@ pub(crate) fn logits(model: &Model, tokens: &[u32]) -> Result<Vec<Vec<f32>>> {
     let rows: Vec<usize> = (0..tokens.len()).collect();
     model.buffers.with(|workspace| {
         let decoder = backend.decoder(workspace);
-        decoder.logits(&decoder.forward(&batch, |_, _| Ok(()))?, &rows)?.to_dtype(DType::F32)?.to_vec2()
+        decoder.logits(&decoder.forward(&batch, |_, _| Ok(()))?, &rows)?.to_vec2()
     })
 }
 

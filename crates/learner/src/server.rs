@@ -22,6 +22,7 @@ use std::time::Duration;
 use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, PromptContent, Rollout, Sampling};
 
 use self::requests::{request_samples, run_each};
+pub(crate) use self::rollouts::CurrentWeights;
 pub use self::rollouts::{RolloutServer, ServerProtocol};
 pub use self::transport::ApiKey;
 use self::transport::{Client, ServerUrl, quote_name};
@@ -50,6 +51,8 @@ pub struct ServerOptions {
     pub response_bytes: u64,
     /// Whether to request log-probabilities.
     pub logprobs: bool,
+    /// Whether vLLM gives its memory back while a learner trains (`/sleep`, `/wake_up`).
+    pub sleep: bool,
 }
 
 impl Default for ServerOptions {
@@ -64,6 +67,7 @@ impl Default for ServerOptions {
             timeout: Duration::from_secs(600),
             response_bytes: 64 << 20,
             logprobs: true,
+            sleep: false,
         }
     }
 }
@@ -134,7 +138,7 @@ impl ServerPolicy {
         let seeds = (sampling.seed, index as u64);
         request_samples(&self.options, seeds, sampling.group, sampling.temperature, |missing, seed| {
             let (path, mut body) =
-                wire::completion_request(&self.model, prompt, missing, self.options.logprobs, sampling);
+                wire::completion_request(Some(&self.model), prompt, missing, self.options.logprobs, sampling);
             body["seed"] = seed.into();
             Ok(wire::parse_response(&self.client.post(path, &body)?, missing, sampling.max_tokens)?.completions)
         })

@@ -14,7 +14,7 @@ use toml::Spanned;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value, check_counts, check_range};
 use veriplay_console::json_file::read_whole_text;
 use veriplay_learner::{
-    DeviceSpec, Kl, KlPlace, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape,
+    Correction, DeviceSpec, Kl, KlPlace, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape,
 };
 use veriplay_selfplay::rollout::Part;
 use veriplay_selfplay::settings::SharedSettings;
@@ -119,6 +119,9 @@ pub struct LearnConfig {
     /// A divergence from the start model, added to the loss or to the reward. Absent means none.
     #[serde(default)]
     kl: Option<Kl>,
+    /// What corrects the loss for a sampler that computes otherwise than the learner. Absent takes its log-probabilities for the policy's.
+    #[serde(default)]
+    correction: Option<Correction>,
 }
 
 const fn one() -> usize {
@@ -133,8 +136,8 @@ impl LearnConfig {
 
     /// The learner's options: its own table and the tables next to it.
     pub fn learner_options(&self) -> LearnerOptions {
-        let Self { loss, preference, kl, entropy_bonus, device, precision, .. } = *self;
-        let losses = LearnerOptions { loss, preference, kl, entropy_bonus, ..self.options.clone() };
+        let Self { loss, preference, kl, correction, entropy_bonus, device, precision, .. } = *self;
+        let losses = LearnerOptions { loss, preference, kl, correction, entropy_bonus, ..self.options.clone() };
         LearnerOptions { lora: self.lora.clone(), device, precision, ..losses }
     }
 
@@ -177,7 +180,7 @@ impl LearnConfig {
         check_range("learn.epochs", self.epochs as u64, 1024, "")?;
         check_range("learn.minibatches", self.minibatches as u64, 1024, "")?;
         if self.passes() != Passes::ONE && self.loss == Loss::default() {
-            let want = "a loss that corrects for rollouts of an older policy, such as `ppo_clip` or `tis`, where `epochs` or `minibatches` is above 1";
+            let want = "a loss that corrects for rollouts of an older policy, such as `ppo_clip` or `cispo`, where `epochs` or `minibatches` is above 1";
             return Err(bad_value("learn.loss.kind", &self.loss.name(), want));
         }
         self.learner_options().validate().or_fail(ExitCode::Input)
@@ -220,8 +223,12 @@ impl LearnConfig {
         if is_model || !options.needs_model_distribution() {
             return Ok(());
         }
-        let name = options.loss.name();
-        let want = format!("{want} under the loss `{name}`, or the policy that samples is not the one that trains");
+        let compares = if options.correction.is_some() {
+            "`[learn.correction]`".to_owned()
+        } else {
+            format!("the loss `{}`", options.loss.name())
+        };
+        let want = format!("{want} under {compares}, or the policy that samples is not the one that trains");
         Err(bad_value(key, value, &want))
     }
 }
@@ -404,6 +411,11 @@ impl RunConfig {
         "trackio", "on_alarm", "exec_timeout_s", "rollout_server", "learn",
     ];
 
+    /// The learner's options, with who samples for it.
+    pub fn learner_options(&self) -> LearnerOptions {
+        LearnerOptions { server_samples: self.rollout_server.is_some(), ..self.learn.learner_options() }
+    }
+
     /// Checks what types cannot.
     ///
     /// # Errors
@@ -421,13 +433,14 @@ impl RunConfig {
         self.learn.validate()?;
         self.on_alarm.check(self)?;
         let Some(server) = &self.rollout_server else { return Ok(()) };
-        server.check(&self.model, self.learn.trains_adapters())?;
+        server.check(&self.model)?;
         if self.learn.kl.is_some_and(|kl| kl.place == KlPlace::Reward) {
             let want = "`loss`, where `[rollout_server]` is there: in the reward it compares log-probabilities of the server with the learner's";
             return Err(bad_value("learn.kl.place", &"reward", want));
         }
-        if self.learn.loss == Loss::default() {
-            let want = "a loss that corrects for a server that computes otherwise than the learner, such as `tis`, or one that imitates (`rft`, `sft`), where `[rollout_server]` is there";
+        let is_weighed = self.learn.correction.is_some_and(|correction| correction.cap.is_some());
+        if self.learn.loss == Loss::default() && !is_weighed {
+            let want = "a loss that corrects for a server that computes otherwise than the learner, such as `cispo`, or one that imitates (`rft`, `sft`), or `learn.correction.cap` set, where `[rollout_server]` is there";
             return Err(bad_value("learn.loss.kind", &self.learn.loss.name(), want));
         }
         Ok(())

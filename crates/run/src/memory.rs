@@ -12,17 +12,35 @@ use crate::game_setup::StepTokens;
 use crate::model;
 
 /// Refuses a model that is predicted not to fit in training, before any of its weights is read. Built-in and frozen models pass, and so does
-/// everything where the free memory is unknown.
+/// everything where the free memory is unknown. `beside` is what is free beside a server that samples; it sleeps now.
 pub fn check_before_load(
     name: &str,
     options: &LearnerOptions,
+    beside: Option<u64>,
     step_tokens: impl FnOnce(&ModelConfig) -> StepTokens,
 ) -> Result<(), Failure> {
     let Some(config) = model::shape_before_load(name, options)? else { return Ok(()) };
     check_host(name, &config, options, free_memory())?;
     let (options, step_tokens) = (effective_options(options), step_tokens(&config));
     let fits = |free| check_training(name, &config, &options, &step_tokens, free);
-    free_on_device(&options).map_or(Ok(()), fits)
+    free_on_device(&options).map_or(Ok(()), fits)?;
+    beside.map_or(Ok(()), |free| check_beside_server(name, &predict(&config, &options, &step_tokens), free))
+}
+
+/// Refuses a model whose weights and optimizer do not fit beside a server that is awake.
+fn check_beside_server(name: &str, plan: &MemoryPlan, free: u64) -> Result<(), Failure> {
+    let kept = with_margin(plan.weights + plan.reference + plan.moments);
+    if kept <= free {
+        return Ok(());
+    }
+    let what = format!(
+        "model `{name}` does not fit beside the server that samples: its weights and optimizer are predicted to take {}, and the server leaves \
+         {} while it samples",
+        gib(kept),
+        gib(free)
+    );
+    let hint = "start vLLM with a lower `--gpu-memory-utilization`, on another card, or train adapters: `[learn.lora]`";
+    Err(Failure::message(ExitCode::Input, what).hint(hint))
 }
 
 /// Refuses a model whose weights, with the copies that are computed with and the cache of one answer of `tokens` tokens, do not fit, before any
@@ -38,7 +56,8 @@ pub fn check_sampling(
     free_on_device(options).map_or(Ok(()), |free| check_sampling_plan(name, &config, &plan, free))
 }
 
-fn free_on_device(options: &LearnerOptions) -> Option<u64> {
+/// Free bytes where these options compute; `None` where that is not known.
+pub fn free_on_device(options: &LearnerOptions) -> Option<u64> {
     match options.device {
         DeviceSpec::Cuda(_) => options.device.free_memory(options.precision),
         DeviceSpec::Cpu | DeviceSpec::Portable => free_memory(),
@@ -393,6 +412,19 @@ mod tests {
         assert!(check(plan.total()).is_ok());
         let said = check(64 << 30).expect_err("too little").to_string();
         assert!(["`some/model`", "64.0 GiB is free", "billion"].iter().all(|part| said.contains(part)), "{said}");
+    }
+
+    #[test]
+    fn a_model_is_refused_whose_state_does_not_fit_beside_a_server() {
+        let step_tokens = StepTokens { total: 100_000, longest: 512, longest_response: 64 };
+        let plan = |options: &LearnerOptions| predict(&ModelConfig::default(), options, &step_tokens);
+        let (own, served) = (on_a_device(), LearnerOptions { server_samples: true, ..on_a_device() });
+        assert!(plan(&own).rollouts > 0 && plan(&served).rollouts == 0, "a server samples in memory of its own");
+        let plan = plan(&served);
+        let kept = with_margin(plan.weights + plan.moments);
+        assert!(check_beside_server("some/model", &plan, kept).is_ok());
+        let said = check_beside_server("some/model", &plan, kept - 1).expect_err("a byte too little").to_string();
+        assert!(said.contains("beside the server that samples") && said.contains("--gpu-memory-utilization"), "{said}");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Several updates on one step's samples, as in PPO (Schulman et al. 2017, arXiv 1707.06347, algorithm 1): each epoch shuffles the samples
 //! into mini-batches, and each mini-batch is an optimizer step.
 //!
-//! Called by the training loop. The rollout's log-probabilities stay those of sampling, so after the first update the loss's ratio differs
-//! from 1. Invariants: samples of one prompt and turns of one episode stay together, in their order, because they share computation and their
-//! advantages belong to one group; the order is a function of (seed, step, epoch); one epoch of one mini-batch is the batch itself, to the bit.
+//! Called by the training loop. The log-probabilities that ratios compare with stay: those of sampling, or of the policy in front of the first
+//! update. After that one the ratios differ from 1. Invariants: samples of one prompt and turns of one episode stay together, in their order,
+//! because they share computation and their advantages belong to one group; the order is a function of (seed, step, epoch); one epoch of one
+//! mini-batch is the batch itself, to the bit.
 
 use std::borrow::Cow;
 

@@ -103,6 +103,7 @@ impl<S: GameSetup> PlayConfig<S> {
             ("rollout_server", self.run.rollout_server.as_ref().map(|_| "set".to_owned())),
             ("learn.loss.kind", (options.loss != Loss::default()).then(|| options.loss.name().to_owned())),
             ("learn.kl.coefficient", options.kl.map(|kl| kl.coefficient.to_string())),
+            ("learn.correction", options.correction.map(|_| "set".to_owned())),
             ("learn.entropy_bonus", (options.entropy_bonus != 0.0).then(|| options.entropy_bonus.to_string())),
             ("learn.epochs", (passes.epochs != 1).then(|| passes.epochs.to_string())),
             ("learn.minibatches", (passes.minibatches != 1).then(|| passes.minibatches.to_string())),

@@ -9,8 +9,9 @@ use veriplay_learner::{Learner, RolloutServer, ServerOptions, ServerProtocol};
 
 use crate::model;
 
-/// Attempts at a request before a step is given up: with the waits between them, some five minutes, in which a server can start again.
-const ATTEMPTS: usize = 12;
+/// Attempts at a request before a step is given up: with the waits between them, some ten minutes, in which a server can start again. vLLM takes two
+/// to four of them on a busy machine.
+const ATTEMPTS: usize = 20;
 /// Of them, those that may end without an answer: a server that does not answer in an hour seldom does in the next.
 const TIMEOUTS: usize = 2;
 /// Bytes of an answer: a group of long responses, each token with its text and log-probability.
@@ -36,6 +37,9 @@ pub struct RolloutServerConfig {
     /// Seconds that a request may take, its wait at the server included. Absent means an hour.
     #[serde(default = "default_timeout")]
     timeout_s: u64,
+    /// Whether it gives its memory back while the learner trains.
+    #[serde(default)]
+    sleep: bool,
 }
 
 const fn default_timeout() -> u64 {
@@ -48,39 +52,61 @@ const fn default_concurrency() -> usize {
 
 impl RolloutServerConfig {
     /// Rejects values that the keys beside it do not allow.
-    pub fn check(&self, model: &str, trains_adapters: bool) -> Result<(), Failure> {
+    pub fn check(&self, model: &str) -> Result<(), Failure> {
         if model::is_external(model) {
             let want = "left out, because `model` is `stdio`: your trainer samples";
             return Err(bad_value("rollout_server.url", &self.url, want));
         }
         check_range("rollout_server.concurrency", self.concurrency as u64, MOST_CONCURRENCY, "")?;
         check_range("rollout_server.timeout_s", self.timeout_s, LONGEST_TIMEOUT, " seconds")?;
-        if self.protocol.takes_adapters() && !trains_adapters {
-            let want = "`sglang`, or `[learn.lora]` must be there: vLLM takes adapters, and no weights of the model";
-            return Err(bad_value("rollout_server.protocol", &self.protocol, want));
+        if self.sleep && self.protocol != ServerProtocol::Vllm {
+            return Err(bad_value(
+                "rollout_server.sleep",
+                &true,
+                "false, or the protocol `vllm`: its `/sleep` is asked for",
+            ));
         }
         Ok(())
     }
 
-    /// Has it sample for `learner`.
-    pub fn attach(&self, learner: &mut Learner) -> Result<(), Failure> {
+    fn open(&self) -> Result<RolloutServer, Failure> {
         let options = ServerOptions {
             concurrency: self.concurrency,
             attempts: ATTEMPTS,
             timeouts: TIMEOUTS,
             timeout: Duration::from_secs(self.timeout_s),
             response_bytes: RESPONSE_BYTES,
+            sleep: self.sleep,
             ..model::server_options()?
         };
-        let server = RolloutServer::open(&self.url, self.protocol, &self.folder, options).or_fail(ExitCode::Input)?;
-        learner.sample_from(server).or_fail(ExitCode::Input)
+        RolloutServer::open(&self.url, self.protocol, &self.folder, options).or_fail(ExitCode::Input)
+    }
+
+    /// Has it sample for `learner`.
+    pub fn attach(&self, learner: &mut Learner) -> Result<(), Failure> {
+        learner.sample_from(self.open()?);
+        Ok(())
+    }
+
+    /// Has a server that sleeps while the learner trains give its memory back: what is free then is what training may take. Returns what `free`
+    /// says before, of a server that is awake; `None` of one that never sleeps.
+    pub fn make_room(&self, free: impl FnOnce() -> Option<u64>) -> Result<Option<u64>, Failure> {
+        if !self.sleep {
+            return Ok(None);
+        }
+        let server = self.open()?;
+        server.wake_up(|| ()).or_fail(ExitCode::Input)?;
+        let beside = free();
+        server.sleep();
+        Ok(beside)
     }
 
     /// What differs from a run without it, for people.
-    pub fn describe(&self) -> String {
-        let given = if self.protocol.takes_adapters() { "adapters" } else { "weights" };
+    pub fn describe(&self, trains_adapters: bool) -> String {
+        let given = if trains_adapters && self.protocol.takes_adapters() { "adapters" } else { "weights" };
+        let sleeps = if self.sleep { ", and sleeps while the model trains" } else { "" };
         format!(
-            "rollouts and evaluations are sampled by the server at `{}` ({}), which gets the {given} of each step through `{}`",
+            "rollouts and evaluations are sampled by the server at `{}` ({}), which gets the {given} of each step through `{}`{sleeps}",
             self.url,
             self.protocol,
             self.folder.display()

@@ -24,6 +24,9 @@ fn everything() -> toml::Table {
         precision = "f32"
         [learn.kl]
         coefficient = 0.01
+        [learn.correction]
+        cap = 2.0
+        mask = { ratio = "geometric", low = 0.5, high = 2.0 }
         [learn.options.segments]
         layers = 2
     "#;
@@ -46,7 +49,7 @@ fn a_run_with_every_optional_key_resumes_to_the_same_bytes() {
     let (dir, _) = survives(&everything(), &[4]);
     let whole = dir.path().join("whole");
     for line in read(whole.join("events.jsonl")).lines() {
-        says(line, &["actor/pg_clipfrac", "actor/ppo_kl", "actor/kl_loss"]);
+        says(line, &["actor/pg_clipfrac", "actor/ppo_kl", "actor/kl_loss", "rollout_corr/kl"]);
     }
     assert!(whole.join("checkpoints/step_5/adapter_model.safetensors").is_file());
     says(&read(whole.join("checkpoints/step_5/play.json")), &["baselines"]);
@@ -76,7 +79,13 @@ fn optional_keys_that_make_no_sense_are_told() {
         ("[learn.options.optimizer]\nbeta1 = 1.5", "`learn.options.optimizer.beta1`"),
         ("[learn.options.optimizer]\nkind = \"muon\"", "unknown key `learn.options.optimizer.beta1`"),
         ("[game]\nsolver_temperature = 0.7\n[learn.loss]\nkind = \"ppo_clip\"", "game.solver_temperature"),
-        ("[game]\nproposer_temperature = 0.0\n[learn.loss]\nkind = \"tis\"", "game.proposer_temperature"),
+        ("[game]\nproposer_temperature = 0.0\n[learn.loss]\nkind = \"cispo\"", "game.proposer_temperature"),
+        ("[game]\nsolver_temperature = 0.7\n[learn.correction]\ncap = 2.0", "it must be 1 under `[learn.correction]`"),
+        ("[learn.correction]\ncap = 0.0", "`learn.correction.cap` is `0`"),
+        (
+            "[learn.correction.mask]\nratio = \"product\"\nlow = 0.5\nhigh = 0.9",
+            "`learn.correction.mask.high` is `0.9`",
+        ),
         (
             "[game.temperature_search]\ntemperatures = [1.0, 0.7]\nevery = 4\nmeasured_steps = 1\nright_answers = 2\n\
              [learn.loss]\nkind = \"ppo_clip\"",

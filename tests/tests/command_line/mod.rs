@@ -45,6 +45,7 @@ mod trainers;
 mod verify;
 mod verify_cache;
 mod verify_cat;
+mod vllm;
 mod watch;
 mod workers;
 

@@ -11,11 +11,11 @@ use super::completions_server::{Act, Server, ServerKind};
 use super::losses::merge;
 use super::{finished, last_json, says, stderr, stdout, succeeded};
 
-/// The small configuration with rollouts by `server`, and a rate at which each step changes the weights.
+/// The small configuration with rollouts by `server`, and a rate at which each step changes the weights: of adapters, where the protocol takes them.
 fn config(server: &Server, protocol: &str, folder: &Path) -> toml::Table {
     let mut config = small_with(&format!(
         "[rollout_server]\nurl = \"{}\"\nprotocol = \"{protocol}\"\nfolder = \"{}\"\n[learn]\nlearning_rate = 3e-3\n\
-         warmup_steps = 0\n[learn.loss]\nkind = \"tis\"",
+         warmup_steps = 0\n[learn.correction]\ncap = 2.0",
         server.url,
         folder.display()
     ));
@@ -28,19 +28,31 @@ fn config(server: &Server, protocol: &str, folder: &Path) -> toml::Table {
 
 #[test]
 fn each_step_is_sampled_from_the_weights_of_the_one_before() {
-    for (kind, protocol) in [(ServerKind::Vllm, "vllm"), (ServerKind::Sglang, "sglang")] {
+    let ways =
+        [(ServerKind::Vllm, "vllm", true), (ServerKind::Vllm, "vllm", false), (ServerKind::Sglang, "sglang", false)];
+    for (kind, protocol, has_adapters) in ways {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let server = Server::start(kind, |_, _| Act::Answer);
-        let config = config(&server, protocol, &dir.path().join("handed-over"));
+        let mut config = config(&server, protocol, &dir.path().join("handed-over"));
+        if protocol == "vllm" && !has_adapters {
+            section(&mut config, "learn").remove("lora").expect("it was there");
+            merge(&mut config, "rollout_server.sleep = true".parse().expect("TOML"));
+        }
         let summary = last_json(&succeeded(play(&config, dir.path()).args(["--json", "--steps", "3"])));
         assert_eq!((&summary["steps"], &summary["dropped"]), (&3.into(), &0.into()));
         for event in events(&dir.path().join("run")) {
-            let kl = event["loss_terms"]["actor/ppo_kl"].as_f64().unwrap_or_else(|| panic!("no divergence in {event}"));
-            assert!(kl.abs() < 1e-4, "{protocol}: the server sampled from other weights: {kl}");
+            let apart = event["loss_terms"]["rollout_corr/logprob_abs_diff_max"].as_f64();
+            let apart = apart.unwrap_or_else(|| panic!("no difference in {event}"));
+            assert!(apart < 1e-3, "{protocol}: the server sampled from other weights: {apart}");
         }
         // The start's, and each step's.
-        let loads = ["/v1/load_lora_adapter", "/update_weights_from_disk"];
-        assert_eq!(server.seen().iter().filter(|one| loads.contains(&&*one.path)).count(), 4);
+        let loads = ["/v1/load_lora_adapter", "/collective_rpc", "/update_weights_from_disk"];
+        let asked = |paths: &[&str]| server.seen().iter().filter(|one| paths.contains(&&*one.path)).count();
+        assert_eq!(asked(&loads), 4);
+        if protocol == "vllm" && !has_adapters {
+            // Once more to see what is free without it, before the model is loaded.
+            assert_eq!((asked(&["/wake_up"]), asked(&["/sleep?level=1"])), (5, 4));
+        }
         assert_eq!(std::fs::read_dir(dir.path().join("handed-over")).expect("a folder").count(), 0);
         let dry = tempfile::tempdir().expect("a temporary directory");
         let told = stdout(&succeeded(play(&config, dry.path()).arg("--dry-run")));
@@ -93,8 +105,11 @@ fn what_a_server_cannot_do_is_refused_by_its_key() {
     };
     let concurrency = "`rollout_server.concurrency` is `0`: it must be from 1 to 4096";
     for (config, wanted) in [
-        (without("lora"), ["`rollout_server.protocol` is `vllm`", "[learn.lora]"]),
-        (without("loss"), ["`learn.loss.kind` is `policy_gradient`", "`tis`"]),
+        (
+            with("rollout_server.protocol = \"sglang\"\nrollout_server.sleep = true"),
+            ["`rollout_server.sleep` is `true`", "`vllm`"],
+        ),
+        (without("correction"), ["`learn.loss.kind` is `policy_gradient`", "`learn.correction.cap`"]),
         (with("model = \"stdio\""), ["`rollout_server.url`", "your trainer samples"]),
         (with("rollout_server.concurrency = 0"), [concurrency, ""]),
         (with("rollout_server.protocol = \"openai\""), ["`rollout_server.protocol` is `openai`: it must be ", ""]),

@@ -116,7 +116,8 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
     progress::data(format!("game `{}`, {steps} from `{}`, seed {}", S::NAME, run.model, run.seed));
     config.setup.describe_step().into_iter().for_each(progress::data);
     proposer::describe(run, config.setup.shared_settings()).into_iter().for_each(progress::data);
-    run.rollout_server.iter().map(RolloutServerConfig::describe).for_each(progress::data);
+    let describe = |server: &RolloutServerConfig| server.describe(run.learn.trains_adapters());
+    run.rollout_server.iter().map(describe).for_each(progress::data);
     plugins::describe(config.setup.shared_settings()).for_each(progress::data);
     let suites = config.setup.eval().suite_schedule();
     SuiteMeasurements::find(suites, PathBuf::new(), workers)?;
@@ -145,7 +146,7 @@ fn print_prompts<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Re
 /// The memory that training takes, as far as it can be known here.
 fn describe_memory<S: GameSetup>(config: &PlayConfig<S>) -> Result<String, Failure> {
     let run = &config.run;
-    let options = run.learn.learner_options();
+    let options = run.learner_options();
     if let Some(shape) = model::shape_without_weights(&run.model) {
         let known = memory::describe_shape(&shape, &options, &config.step_tokens(options.context(&shape)));
         return Ok(format!("{known}; `{}` has no weights to play with", run.model));

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use candle_core::{DType, Device, Tensor};
 use safetensors::Dtype;
-use safetensors::tensor::{Metadata, TensorInfo};
+use safetensors::tensor::{Metadata, TensorInfo, View};
 
 use super::files::{CheckpointError, io_error};
 use crate::config::TensorSpec;
@@ -173,27 +173,30 @@ const fn stored_dtype(precision: Precision) -> Dtype {
     }
 }
 
-fn encode(precision: Precision, values: &[f32]) -> Vec<u8> {
-    match precision {
-        Precision::F32 => values.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        Precision::Bf16 => values.iter().flat_map(|&x| half::bf16::from_f32(x).to_le_bytes()).collect(),
-    }
-}
-
 /// Writes a safetensors file in the order of the tensors' names: equal tensors give equal bytes.
 pub(super) fn write_tensors<'s, 'd>(
     out: &mut impl Write,
     tensors: impl Iterator<Item = (&'s TensorSpec, &'d [f32])>,
     precision: Precision,
 ) -> std::io::Result<()> {
-    let mut tensors: Vec<_> = tensors.collect();
-    tensors.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+    let (specs, values): (Vec<_>, Vec<_>) = tensors.unzip();
+    write_each(out, &specs, precision, |index| Tensor::new(values[index], &Device::Cpu))
+}
+
+/// As [`write_tensors`], of the tensors that `tensor` gives by their places in `specs`, one at a time: each may be on any device, and is converted there.
+pub(super) fn write_each(
+    out: &mut impl Write,
+    specs: &[&TensorSpec],
+    precision: Precision,
+    tensor: impl Fn(usize) -> candle_core::Result<Tensor>,
+) -> std::io::Result<()> {
+    let mut order: Vec<usize> = (0..specs.len()).collect();
+    order.sort_by(|&a, &b| specs[a].name.cmp(&specs[b].name));
     let mut end = 0;
-    let infos = tensors.iter().map(|(spec, data)| {
-        let from = end;
-        end += data.len() * precision.bytes();
-        let shape = spec.shape.clone();
-        (spec.name.clone(), TensorInfo { dtype: stored_dtype(precision), shape, data_offsets: (from, end) })
+    let infos = order.iter().map(|&index| {
+        let (from, shape) = (end, specs[index].shape.clone());
+        end += specs[index].elements() * precision.bytes();
+        (specs[index].name.clone(), TensorInfo { dtype: stored_dtype(precision), shape, data_offsets: (from, end) })
     });
     // `transformers` refuses a file that does not say which framework wrote it.
     let metadata = HashMap::from([("format".to_owned(), "pt".to_owned())]);
@@ -202,8 +205,7 @@ pub(super) fn write_tensors<'s, 'd>(
     header.resize(header.len().next_multiple_of(PREFIX as usize), b' ');
     out.write_all(&(header.len() as u64).to_le_bytes())?;
     out.write_all(&header)?;
-    for chunk in tensors.iter().flat_map(|(_, data)| data.chunks(1 << 14)) {
-        out.write_all(&encode(precision, chunk))?;
-    }
-    Ok(())
+    let stored = |index: usize| tensor(index)?.to_dtype(precision.dtype())?.to_device(&Device::Cpu);
+    // The bytes of a tensor are little-endian, as the processors are.
+    order.iter().try_for_each(|&index| out.write_all(&stored(index).map_err(std::io::Error::other)?.data()))
 }

@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Seek};
 use std::path::{Component, Path};
 
+use candle_core::Tensor;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::files::{CheckpointError, read_text, remove, to_pretty_json, write_file, write_with};
-use super::tensor_file::{TensorFile, check_names, write_tensors};
+use super::tensor_file::{TensorFile, check_names, write_each};
 use crate::config::{EMBEDDING, HEAD, TensorSpec};
 use crate::device::Precision;
 
@@ -124,19 +125,23 @@ fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec
     without_stored_head(&file, specs, out)
 }
 
-/// The bytes of a single weight file: equal weights give equal bytes.
-pub(crate) fn encode_weights(specs: &[TensorSpec], tensors: &[&[f32]]) -> Result<Vec<u8>, CheckpointError> {
+/// The bytes of a single weight file: equal weights give equal bytes. `tensor` gives a tensor by its place in `specs`.
+pub(crate) fn encode_weights(
+    specs: &[TensorSpec],
+    tensor: impl Fn(usize) -> candle_core::Result<Tensor>,
+) -> Result<Vec<u8>, CheckpointError> {
     let mut bytes = Vec::new();
-    write_tensors(&mut bytes, specs.iter().zip(tensors.iter().copied()), Precision::F32)
+    write_each(&mut bytes, &specs.iter().collect::<Vec<_>>(), Precision::F32, tensor)
         .map_err(|e| CheckpointError::unreadable(WEIGHTS, e))?;
     Ok(bytes)
 }
 
-/// Writes `tensors`, in the order of `specs`, to one file or, where they take more than `max_shard_bytes`, to several.
+/// Writes the tensors of `specs` to one file or, where they take more than `max_shard_bytes`, to several. `tensor` gives each by its place, on any
+/// device: one at a time is on its way to the file.
 pub(crate) fn write_weights(
     dir: &Path,
     specs: &[TensorSpec],
-    tensors: &[&[f32]],
+    tensor: impl Fn(usize) -> candle_core::Result<Tensor>,
     max_shard_bytes: usize,
     precision: Precision,
 ) -> Result<(), CheckpointError> {
@@ -147,8 +152,8 @@ pub(crate) fn write_weights(
         count => (1..=count).map(|i| format!("model-{i:05}-of-{count:05}.safetensors")).collect(),
     };
     for (name, shard) in names.iter().zip(&shards) {
-        let here = shard.iter().map(|&i| (&specs[i], tensors[i]));
-        write_with(&dir.join(name), |file| write_tensors(file, here, precision))?;
+        let here: Vec<&TensorSpec> = shard.iter().map(|&i| &specs[i]).collect();
+        write_with(&dir.join(name), |file| write_each(file, &here, precision, |place| tensor(shard[place])))?;
     }
     if shards.len() > 1 {
         write_file(&dir.join(INDEX), index_json(specs, &shards, &names, precision).as_bytes())?;

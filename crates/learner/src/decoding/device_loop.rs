@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use candle_core::{DType, Device, Result, Tensor};
+use candle_core::{Device, Result, Tensor};
 use veriplay_kernels::attention::HeadSizes;
 
 use super::column_cache::{ColumnCache, IncomingRows};
@@ -151,7 +151,7 @@ impl<'a> DeviceLoop<'a> {
         let rows = |taken: &std::ops::Range<usize>| IncomingRows { layers: Vec::new(), samples: taken.len() };
         let mut incoming: Vec<IncomingRows> = taken.iter().map(rows).collect();
         let last = self.decoder.forward(&batch, |layer, qkv| self.cache_layer(&mut incoming, layer, qkv, &batch))?;
-        let heads = self.decoder.logits(&last, &batch.outputs)?.to_dtype(DType::F32)?;
+        let heads = self.decoder.logits(&last, &batch.outputs)?;
         let repeated = incoming.iter().zip(0..).flat_map(|(rows, at)| std::iter::repeat_n(at, rows.samples));
         let index: Vec<u32> = repeated.collect();
         logits.push(heads.index_select(&Tensor::new(index, self.device())?, 0)?);
@@ -199,7 +199,7 @@ impl<'a> DeviceLoop<'a> {
             step_attention(sizes, &q, &keys, &values, &mask)
         })?;
         self.columns.used += 1;
-        self.decoder.head(&x)?.to_dtype(DType::F32)
+        self.decoder.head(&x)
     }
 
     /// Position of every row's token `later` steps from now, of those that have none more than the context.

@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use candle_core::{Device, Tensor};
+
 use super::file::{GgufError, GgufFile, ROPE_FACTORS, gguf_name};
 use super::model::split_rotary_pairs;
 use super::{CHAT_TEMPLATE, end_tokens, find_tokenizer};
@@ -26,9 +28,9 @@ pub fn convert_gguf(path: &Path, dir: &Path, precision: Precision) -> Result<(),
     let specs = tensor_specs(&config);
     let tensors: Vec<Vec<f32>> =
         specs.iter().map(|spec| read_weights(&mut file, &config, &spec.name)).collect::<Result<_, _>>()?;
-    let tensors: Vec<&[f32]> = tensors.iter().map(Vec::as_slice).collect();
+    let tensor = |index: usize| Tensor::new(tensors[index].as_slice(), &Device::Cpu);
     write_small_files(dir, &config, &tokenizer, &sidecar_files, precision)?;
-    Ok(write_weights(dir, &specs, &tensors, MAX_SHARD_BYTES, precision)?)
+    Ok(write_weights(dir, &specs, tensor, MAX_SHARD_BYTES, precision)?)
 }
 
 /// The shape of the model in a GGUF file.

@@ -40,14 +40,14 @@ impl Learn for Learner {
     /// See the trait. Samples on which the loss does not depend, such as those of weight 0 under the default one, are not computed,
     /// and `entropy` and `tokens` cover only the others. A batch without others changes only the version.
     fn update(&mut self, batch: &TrainBatch, learning_rate: f64) -> Result<Update, LearnError> {
-        self.sampler.forget();
+        self.end_sampling();
         check_rate(learning_rate)?;
         let batch = self.add_references(batch)?;
         self.step(&SampleObjective::new(self.options.terms(), &batch)?, learning_rate)
     }
 
     fn prefer(&mut self, batch: &PreferenceBatch, learning_rate: f64) -> Result<Update, LearnError> {
-        self.sampler.forget();
+        self.end_sampling();
         check_rate(learning_rate)?;
         let references = self.check_pairs(batch)?;
         self.step(&PairObjective::new(self.options.preference, batch, &references)?, learning_rate)
@@ -78,6 +78,7 @@ impl Learner {
     /// The norm of the gradient that the samples of each role give on their own, without a step, before clipping; supervised examples have the
     /// key `None`. Roles whose samples the loss does not depend on have none.
     pub fn gradient_norms(&mut self, batch: &TrainBatch) -> Result<BTreeMap<Option<Role>, f64>, LearnError> {
+        self.end_sampling();
         let mut roles: BTreeMap<Option<Role>, Vec<Sample>> = BTreeMap::new();
         for sample in self.add_references(batch)?.samples.iter() {
             roles.entry(sample.role).or_default().push(sample.clone());
@@ -132,7 +133,7 @@ impl Learner {
     fn report(&self, totals: BatchTotals, gradient_norm: f64) -> Update {
         let entropy = totals.entropy / totals.count.max(1) as f64;
         let BatchTotals { loss, tokens, .. } = totals;
-        Update { policy: self.version, loss, entropy, gradient_norm, tokens, metrics: totals.metrics.means() }
+        Update { policy: self.version, loss, entropy, gradient_norm, tokens, metrics: totals.metrics.values() }
     }
 
     fn compute(&mut self, objective: &dyn Objective) -> Result<(BatchTotals, Gradients)> {
@@ -220,12 +221,8 @@ impl Learner {
         Ok(())
     }
 
-    /// Log-probabilities under these weights, a reference's, of every response behind its prompt.
-    fn reference_scores(
-        &self,
-        weights: &Weights,
-        responses: &[PromptedResponse<'_>],
-    ) -> Result<Vec<Vec<f32>>, LearnError> {
+    /// Log-probabilities under these weights of every response behind its prompt.
+    fn scores_under(&self, weights: &Weights, responses: &[PromptedResponse<'_>]) -> Result<Vec<Vec<f32>>, LearnError> {
         let backend = self.model.backend_for(weights, GradientMode::Detached).map_err(learn_error)?;
         score_with(&self.model, &backend, responses, self.options.micro_tokens).map_err(learn_error)
     }
@@ -239,18 +236,38 @@ impl Learner {
     /// The batch, checked, with the reference log-probabilities that its loss needs, where there is a reference.
     fn add_references<'a>(&self, batch: &'a TrainBatch) -> Result<Cow<'a, TrainBatch>, LearnError> {
         self.token_limits().check_batch(batch)?;
-        let terms = self.options.terms();
-        let (Some(_), Some(reference)) = (terms.kl, &self.reference) else { return Ok(Cow::Borrowed(batch)) };
-        let wanting = |sample: &&mut Sample| !sample.imitate && sample.reference.is_none() && terms.keeps(sample);
-        let mut filled = batch.clone();
-        let mut wanting: Vec<_> = filled.samples.iter_mut().filter(wanting).collect();
+        let (Some(_), Some(reference)) = (self.options.kl, &self.reference) else { return Ok(Cow::Borrowed(batch)) };
+        self.add_scores(batch, reference, |sample| &mut sample.reference).map(Cow::Owned)
+    }
+
+    /// The batch with the log-probabilities of the policy as it is, for several updates on it under a correction, each of which compares itself with
+    /// them. A single one needs none.
+    pub fn add_old_logprobs<'a>(&self, batch: &'a TrainBatch) -> Result<Cow<'a, TrainBatch>, LearnError> {
+        self.token_limits().check_batch(batch)?;
+        match self.options.correction {
+            Some(_) => self.add_scores(batch, &self.model.weights, |sample| &mut sample.old).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(batch)),
+        }
+    }
+
+    /// The batch with log-probabilities under these weights in this field of every rollout that counts and has none there.
+    fn add_scores(
+        &self,
+        batch: &TrainBatch,
+        weights: &Weights,
+        field: fn(&mut Sample) -> &mut Option<Vec<f32>>,
+    ) -> Result<TrainBatch, LearnError> {
+        let (terms, mut filled) = (self.options.terms(), batch.clone());
+        let rollouts = filled.samples.iter_mut().filter(|sample| !sample.imitate && terms.keeps(sample));
+        let mut wanting: Vec<&mut Sample> = rollouts.collect();
+        wanting.retain_mut(|sample| field(sample).is_none());
         let responses = wanting.iter().enumerate().map(|(index, sample)| {
             (&*sample.prompt, Response { episode: sample.episode, ..Response::new(index, &sample.response) })
         });
         let responses: Vec<PromptedResponse<'_>> = responses.collect();
-        let scores = self.reference_scores(reference, &responses)?;
-        wanting.iter_mut().zip(scores).for_each(|(sample, score)| sample.reference = Some(score));
-        Ok(Cow::Owned(filled))
+        let scores = self.scores_under(weights, &responses)?;
+        wanting.iter_mut().zip(scores).for_each(|(sample, score)| *field(sample) = Some(score));
+        Ok(filled)
     }
 
     /// Checks a batch of pairs. Returns the log-probabilities, under the reference, of the whole responses of every pair that comes without.
@@ -260,7 +277,7 @@ impl Learner {
         let wanting: Vec<usize> = (0..batch.pairs.len()).filter(|&i| batch.pairs[i].reference.is_none()).collect();
         let pairs = wanting.iter().map(|&i| &batch.pairs[i]);
         let both = pairs.flat_map(|p| [(&*p.prompt, p.chosen.as_slice()), (&*p.prompt, p.rejected.as_slice())]);
-        let scores = self.reference_scores(reference, &whole_responses(&both.collect::<Vec<_>>()))?;
+        let scores = self.scores_under(reference, &whole_responses(&both.collect::<Vec<_>>()))?;
         let sums: Vec<f64> = scores.iter().map(|s| s.iter().map(|&l| f64::from(l)).sum()).collect();
         Ok(wanting.into_iter().zip(sums.chunks_exact(2).map(|pair| [pair[0], pair[1]])).collect())
     }
@@ -380,7 +397,8 @@ impl TokenLimits {
         if !(sample.scale.is_finite() && sample.scale >= 0.0) {
             return bad(format!("sample {i} has scale `{}`: want a number that is not negative", sample.scale));
         }
-        for (what, logprobs) in [("behaviour", &sample.behaviour), ("reference", &sample.reference)] {
+        let others = [("behaviour", &sample.behaviour), ("old", &sample.old), ("reference", &sample.reference)];
+        for (what, logprobs) in others {
             let Some(logprobs) = logprobs else { continue };
             if logprobs.len() != length {
                 return bad(format!("sample {i} has {} {what} log-probabilities for {length} tokens", logprobs.len()));

@@ -1,8 +1,9 @@
 //! `cispo`: clipped importance sampling (MiniMax-M1, arXiv 2506.13585, equations 4 and 5).
 //!
 //! # What it computes
-//! −clip(r, 1 − `clip_low`, 1 + `clip_high`) · A · log π with r = π / π_behaviour, and the clipped r taken as a constant: its slope is
-//! −clip(r)·A. With `clip_low` = 1 there is no lower bound, as in the paper's experiments, and it is `tis` with the cap 1 + `clip_high`.
+//! −clip(r, 1 − `clip_low`, 1 + `clip_high`) · A · log π with r = π / π_old, and the clipped r taken as a constant: its slope is
+//! −clip(r)·A. With `clip_low` = 1 there is no lower bound, as in the paper's experiments: it is importance sampling truncated at
+//! 1 + `clip_high` (Ionides 2008; as V-trace's ρ in IMPALA, arXiv 1802.01561, section 4.1).
 //!
 //! # Why
 //! A PPO clip drops the gradient of tokens that moved far in the first updates on a batch, often the rare ones at which reasoning turns.
@@ -26,7 +27,7 @@ pub struct Cispo {
 }
 
 impl Default for Cispo {
-    /// Without a lower bound. The paper tells no upper one: this is the cap of `tis`.
+    /// Without a lower bound. The paper tells no upper one: 2 is the usual cap of truncated importance sampling.
     fn default() -> Self {
         Self { clip_low: 1.0, clip_high: 1.0 }
     }

@@ -2,7 +2,7 @@
 //! for a whole response.
 //!
 //! # What it computes
-//! With s = exp(mean over the response's tokens of log π − log π_behaviour), the geometric mean of their ratios: at each token
+//! With s = exp(mean over the response's tokens of log π − log π_old), the geometric mean of their ratios: at each token
 //! −min(s·A, clip(s, 1 − `clip_low`, 1 + `clip_high`)·A). Each of the |y| tokens moves s by s/|y|, so the slope at a token is −s·A, or 0
 //! where the clip decides. Where tokens have advantages of their own, that is GSPO-token (equation 13).
 //!

@@ -1,7 +1,7 @@
 //! `nft`: negative-aware fine-tuning (Chen et al. 2025, arXiv 2505.18116, with the ratio of each token).
 //!
 //! # What it computes
-//! With r = π / π_behaviour and the solve rate s of the sample's group, held to [0.02, 0.98]: −A · log r for A > 0, and
+//! With r = π / π_old and the solve rate s of the sample's group, held to [0.02, 0.98]: −A · log r for A > 0, and
 //! −|A| · (1 − s)/s · log max((1 − s·r)/(1 − s), 1) for A < 0, where the bound changes the value and the slope is that of the argument.
 //! For rewards 0 and 1, `dr_grpo` gives the method's weight 1 − s, and `grpo` its weight √((1 − s)/s).
 //!

@@ -2,7 +2,7 @@
 //! (clip-higher of DAPO, arXiv 2503.14476, equation 10) and, optionally, the dual clip (Ye et al. 2020, arXiv 1912.09729).
 //!
 //! # What it computes
-//! With r = π / π_behaviour: −min(r·A, clip(r, 1 − `clip_low`, 1 + `clip_high`)·A). With `dual_clip` = c, tokens of negative A
+//! With r = π / π_old: −min(r·A, clip(r, 1 − `clip_low`, 1 + `clip_high`)·A). With `dual_clip` = c, tokens of negative A
 //! cost at most −c·A. Where a clip decides, the slope is 0; exactly at a bound it is that of the unclipped side, as in PyTorch.
 //!
 //! # Why

@@ -71,10 +71,10 @@ proptest! {
     }
 
     #[test]
-    fn truncated_importance_sampling_is_its_formula((logprob, behaviour, a) in token(), cap in 0.5..5.0_f64) {
+    fn clipped_importance_sampling_is_its_formula((logprob, behaviour, a) in token(), low in 0.0..1.0_f64, high in 0.0..4.0_f64) {
         // The factor is a constant: the value is differentiated with it held.
-        let factor = f64::min((logprob - behaviour).exp(), cap);
-        let term = Tis { cap }.token(seen(logprob, behaviour, a));
+        let factor = f64::max(f64::min((logprob - behaviour).exp(), 1.0 + high), 1.0 - low);
+        let term = Cispo { clip_low: low, clip_high: high }.token(seen(logprob, behaviour, a));
         close(term.value, -factor * a * logprob);
         close(term.slope, slope(|l| -factor * a * l, logprob));
     }

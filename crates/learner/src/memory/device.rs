@@ -36,7 +36,7 @@ impl DeviceSizes<'_> {
             gradients: self.gradients(),
             activations,
             logits: self.head().saturating_sub(self.later_than_head()),
-            rollouts: self.rollouts(),
+            rollouts: if self.options.server_samples { 0 } else { self.rollouts() },
         }
     }
 
@@ -193,11 +193,11 @@ impl DeviceSizes<'_> {
         layers + self.transient() + F32 * self.gradients_of_pass()
     }
 
-    /// Of one chunk of rows, or of all: as they are, and three of their forms.
+    /// Of one chunk of rows, or of all: as they are, and three of their forms, in f32.
     fn logits(&self) -> u64 {
         let (rows, outputs) = (self.rows(), self.batch.outputs as u64);
         let at_once = self.options.segments.map_or(outputs, |s| outputs.min(s.logit_rows as u64));
-        at_once * self.model.vocab * (self.width() + 3 * F32) + 2 * (rows + outputs) * self.model.hidden * self.width()
+        at_once * self.model.vocab * 4 * F32 + 2 * (rows + outputs) * self.model.hidden * self.width()
     }
 }
 

@@ -65,13 +65,13 @@ impl Decoder<'_> {
         run_layers(&mut TensorLayers { decoder: self, attend }, layers, x)
     }
 
-    /// Logits [outputs, vocab] of some rows of [`Decoder::forward`]'s result.
+    /// Logits [outputs, vocab], in f32, of some rows of [`Decoder::forward`]'s result.
     pub(crate) fn logits(&self, last: &Tensor, outputs: &[usize]) -> Result<Tensor> {
         let rows: Vec<u32> = outputs.iter().map(|&row| row as u32).collect();
         self.head(&last.index_select(&Tensor::new(rows, last.device())?, 0)?)
     }
 
-    /// Logits [rows, vocab] of rows behind the last layer [rows, hidden].
+    /// Logits [rows, vocab], in f32, of rows behind the last layer [rows, hidden].
     pub(crate) fn head(&self, rows: &Tensor) -> Result<Tensor> {
         self.ops.linear(&self.ops.norm(rows, &self.network.norm)?, &self.network.head, LinearSite::Head)
     }

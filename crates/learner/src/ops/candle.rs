@@ -1,7 +1,7 @@
 //! The operations of a card, and of any other device: candle's kernels, each with a backward, and products by cuBLAS.
 //!
-//! They run on every device and in every float type, so tests compare them with the CPU's. In bf16 norms, rotations, softmaxes
-//! and log-probabilities are computed in f32. A missing kernel is an error that names the operation; nothing falls back to the CPU.
+//! They run on every device and in every float type, so tests compare them with the CPU's. In bf16 norms, rotations, softmaxes,
+//! logits and log-probabilities are computed in f32. A missing kernel is an error that names the operation; nothing falls back to the CPU.
 //!
 //! Candle's fast kernels `rms_norm`, `softmax_last_dim` and `rope` have no backward, and would cut the graph without an error. Each
 //! runs on detached arguments here; its result is then attached to the graph as the output of an operation whose backward is ours.
@@ -13,6 +13,7 @@ mod fused_attention;
 mod logprobs;
 #[cfg(any(feature = "cuda", test))]
 mod spans;
+mod wide_product;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,6 +28,7 @@ use veriplay_kernels::logprob::Prediction;
 
 use self::attention::Tile;
 pub(crate) use self::attention::{TILE_ROWS, rows_of_tile};
+pub(super) use self::wide_product::wide_product;
 use super::{LinearSite, Ops};
 use crate::linear::Linear;
 
@@ -277,7 +279,11 @@ impl Ops for CandleOps {
         rms_norm(&x.contiguous()?, gain, self.sizes.eps)
     }
 
-    fn linear(&self, x: &Tensor, linear: &Linear, _: LinearSite) -> Result<Tensor> {
+    fn linear(&self, x: &Tensor, linear: &Linear, site: LinearSite) -> Result<Tensor> {
+        // In which no adapter is.
+        if site == LinearSite::Head && x.dtype() == DType::BF16 {
+            return wide_product(x, linear.merged()?);
+        }
         linear.apply(x)
     }
 

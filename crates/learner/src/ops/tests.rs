@@ -133,6 +133,42 @@ fn rotations_in_bf16_are_those_of_f32_tables_rounded_once() {
     assert!(found == want && found != coarse, "{found:?}, want {want:?}, and not {coarse:?}");
 }
 
+/// x·Wᵀ of bf16 numbers and its gradients: by the product of the head, and in f32 all through.
+fn both_products() -> Result<[(Tensor, Vec<Tensor>); 2]> {
+    let args = [wave(6, 10, 2.0)?, wave(9, 10, 1.0)?].map(|arg| Var::from_tensor(&arg.to_dtype(DType::BF16)?));
+    let [x, weight] = args;
+    let args = [x?, weight?];
+    let wide = |x: &Var| x.to_dtype(DType::F32);
+    Ok([
+        differentiated(|args| super::candle::wide_product(&args[0], &args[1]), &args)?,
+        differentiated(|args| wide(&args[0])?.matmul(&wide(&args[1])?.t()?), &args)?,
+    ])
+}
+
+#[test]
+fn logits_in_bf16_are_sums_in_f32_and_only_their_gradients_are_rounded() {
+    let [(found, gradients), (want, want_gradients)] = both_products().expect("both compute");
+    close(&found, &want);
+    for (gradient, want) in gradients.iter().zip(&want_gradients) {
+        let (gradient, want) = (values(gradient).expect("numbers"), values(want).expect("numbers"));
+        let scale = want.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+        assert!(gradient.iter().zip(&want).all(|(a, b)| (a - b).abs() <= 0.02 * scale), "{gradient:?}\n{want:?}");
+    }
+}
+
+/// Whether the product of the head has gradients of its rows, and of a weight that does not train.
+fn gradients_of_a_frozen_head() -> Result<[bool; 2]> {
+    let x = Var::from_tensor(&wave(6, 10, 2.0)?.to_dtype(DType::BF16)?)?;
+    let weight = wave(9, 10, 1.0)?.to_dtype(DType::BF16)?;
+    let store = super::candle::wide_product(&x, &weight)?.sum_all()?.backward()?;
+    Ok([store.get(&x).is_some(), store.get(&weight).is_some()])
+}
+
+#[test]
+fn a_head_that_does_not_train_passes_the_gradient_of_its_rows_alone() {
+    assert_eq!(gradients_of_a_frozen_head().expect("runs"), [true, false]);
+}
+
 #[test]
 fn more_numbers_than_a_card_counts_are_refused_with_what_to_lower() {
     assert!(super::candle::check_count("logits", i32::MAX as usize, "a.key").is_ok());

@@ -1,19 +1,20 @@
-//! Rollouts by a server that follows a learner: vLLM with the learner's adapters, or SGLang with its weights.
+//! Rollouts by a server that follows a learner: vLLM with the learner's adapters or its weights, or SGLang with its weights.
 //!
 //! Called by the learner, in place of its own decoding loops. Before the first sample of a version of the weights, these are saved to a
 //! folder that the server can read, and the server loads them: [`ServerProtocol`] says by which request. Prompts go as token ids, so that
 //! a rollout has the tokens that are trained on, whatever template the server would apply.
 //!
-//! Invariant: a rollout is of the version that the learner has now. Every version is handed over under a name that no other has, servers
-//! repeat the name in their answers (vLLM as the model, SGLang as `weight_version`), and another name is refused. A server that has
+//! Invariant: a rollout is of the version that the learner has now. Every version is handed over under a name that no other has. vLLM repeats the
+//! name of adapters in its answers (as the model), and SGLang that of weights (as `weight_version`). vLLM's answers do not name its weights: it is
+//! asked for their name before and after it samples, and samples in between count only where both are the name that was given. A server that has
 //! lost what it was given, as after a restart, is given it again, once a call.
 //!
 //! A server computes in other kernels and perhaps in another precision than the learner. Its log-probabilities are the behaviour policy's,
-//! by which a loss such as `tis` corrects.
+//! by which a loss such as `cispo` corrects.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ use veriplay_core::{FinishReason, PolicyVersion, Sampling};
 use super::requests::{Retries, request_samples, run_each};
 use super::sglang;
 use super::transport::{Client, ServerUrl, quote_name};
-use super::wire::{self, Answer, Completion, WirePrompt};
+use super::wire::{self, Answer, Completion, WirePrompt, error_message, parse_json};
 use super::{ServerError, ServerOptions};
 use crate::checkpoint::CheckpointError;
 use crate::decoding::{Continuation, QueuedPrompt, StopReason, TokenSampler};
@@ -33,15 +34,15 @@ use crate::decoding::{Continuation, QueuedPrompt, StopReason, TokenSampler};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerProtocol {
-    /// vLLM: `/v1/completions`, and adapters by `/v1/load_lora_adapter`. The server must allow that
-    /// (`--enable-lora`, `VLLM_ALLOW_RUNTIME_LORA_UPDATING=True`).
+    /// vLLM: `/v1/completions`. Adapters by `/v1/load_lora_adapter`, which the server must allow (`--enable-lora`,
+    /// `VLLM_ALLOW_RUNTIME_LORA_UPDATING=True`); whole weights by its development mode (`VLLM_SERVER_DEV_MODE=1`, and no `--enable-lora`).
     Vllm,
     /// SGLang: `/generate`, and whole weights by `/update_weights_from_disk`.
     Sglang,
 }
 
 impl ServerProtocol {
-    /// Whether it takes adapters, and not whole weights.
+    /// Whether a learner that trains adapters hands them over as such; else it hands over whole weights.
     pub const fn takes_adapters(self) -> bool {
         matches!(self, Self::Vllm)
     }
@@ -57,11 +58,28 @@ impl fmt::Display for ServerProtocol {
 }
 
 const LOAD_ADAPTER: &str = "v1/load_lora_adapter";
+// vLLM's development mode.
+const CALL_WORKERS: &str = "collective_rpc";
+const RESET_CACHE: &str = "reset_prefix_cache";
+const SET_VERSION: &str = "update_weight_version";
+const GET_VERSION: &str = "weight_info";
+/// Level 1: the weights go to the machine's memory, and the cache is dropped.
+const SLEEP: &str = "sleep?level=1";
+const WAKE_UP: &str = "wake_up";
+
+/// What a learner has now, and how it is saved.
+pub(crate) struct CurrentWeights<'a> {
+    pub(crate) version: PolicyVersion,
+    /// Whether adapters are saved, and not whole weights.
+    pub(crate) are_adapters: bool,
+    pub(crate) save: &'a dyn Fn(&Path) -> Result<(), CheckpointError>,
+}
 
 #[derive(Debug)]
 struct Loaded {
     version: PolicyVersion,
     name: String,
+    are_adapters: bool,
     folder: PathBuf,
 }
 
@@ -76,6 +94,8 @@ pub struct RolloutServer {
     loaded: Mutex<Option<Loaded>>,
     /// How often weights were handed over: part of their names, so that none is used twice.
     hand_overs: AtomicU64,
+    /// Whether it may sleep now: it is woken before it is asked for anything. A process that was killed may have left it so.
+    may_sleep: AtomicBool,
 }
 
 impl RolloutServer {
@@ -100,6 +120,7 @@ impl RolloutServer {
         Ok(Self {
             client: Client::new(&at, &options),
             protocol,
+            may_sleep: AtomicBool::new(options.sleep),
             options,
             folder,
             loaded: Mutex::new(None),
@@ -112,27 +133,36 @@ impl RolloutServer {
         self.protocol
     }
 
-    /// The continuations of every queued prompt, in order, from the weights that `save` writes into a folder.
+    /// The continuations of every queued prompt, in order, from these weights.
     pub(crate) fn continuations(
         &self,
         queued: &[QueuedPrompt<'_>],
         vocabulary: usize,
-        version: PolicyVersion,
-        save: impl Fn(&Path) -> Result<(), CheckpointError>,
+        weights: &CurrentWeights<'_>,
     ) -> Result<Vec<Vec<Continuation>>, ServerError> {
         let mut groups: Vec<Option<Vec<Continuation>>> = vec![None; queued.len()];
+        let names_weights = weights.are_adapters || self.protocol == ServerProtocol::Sglang;
+        let check = |name: &str| if names_weights { Ok(()) } else { self.check_version(name) };
         let mut may_have_restarted = true;
         loop {
-            let name = self.hand_over(version, &save)?;
-            let missing: Vec<usize> = (0..queued.len()).filter(|index| groups[*index].is_none()).collect();
-            let work = |place: usize| self.sample(missing[place], &queued[missing[place]], vocabulary, &name);
-            let results = run_each(missing.len(), self.options.concurrency, work);
-            let mut fault = None;
-            for (index, result) in missing.into_iter().zip(results) {
-                match result {
-                    Some(Ok(group)) => groups[index] = Some(group),
-                    Some(Err(error)) => fault = fault.or(Some(error)),
-                    None => {}
+            let name = self.hand_over(weights)?;
+            let mut fault = check(&name).err();
+            if fault.is_none() {
+                let missing: Vec<usize> = (0..queued.len()).filter(|index| groups[*index].is_none()).collect();
+                let shown = names_weights.then_some(&*name);
+                let work = |place: usize| self.sample(missing[place], &queued[missing[place]], vocabulary, shown);
+                let results = run_each(missing.len(), self.options.concurrency, work);
+                let mut sampled = Vec::with_capacity(missing.len());
+                for (&index, result) in missing.iter().zip(results) {
+                    match result {
+                        Some(Ok(group)) => sampled.push((index, group)),
+                        Some(Err(error)) => fault = fault.or(Some(error)),
+                        None => {}
+                    }
+                }
+                fault = fault.or_else(|| check(&name).err());
+                if names_weights || fault.is_none() {
+                    sampled.into_iter().for_each(|(index, group)| groups[index] = Some(group));
                 }
             }
             match fault {
@@ -147,6 +177,27 @@ impl RolloutServer {
         }
     }
 
+    /// Has the server give its memory back until [`RolloutServer::wake_up`]. Where it does not, what the learner does next may lack memory.
+    pub fn sleep(&self) {
+        // Relaxed: one thread trains and asks for samples.
+        if self.options.sleep
+            && !self.may_sleep.swap(true, Ordering::Relaxed)
+            && let Err(fault) = self.client.post(SLEEP, &json!({}))
+        {
+            tracing::warn!(%fault, "the server was not put to sleep, and keeps its memory");
+        }
+    }
+
+    /// Wakes the server where it may sleep, behind `make_room`, which leaves it the memory that it had.
+    pub fn wake_up(&self, make_room: impl FnOnce()) -> Result<(), ServerError> {
+        if self.may_sleep.load(Ordering::Relaxed) {
+            make_room();
+            self.request_all(&[(WAKE_UP, json!({}))], "")?;
+            self.may_sleep.store(false, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     /// Hands the weights over again before the next sample: they have changed and have the version that they had.
     pub(crate) fn forget(&self) {
         if let Some(loaded) = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -154,12 +205,9 @@ impl RolloutServer {
         }
     }
 
-    /// Gives the server the weights of a version, unless it has them. Returns their name.
-    fn hand_over(
-        &self,
-        version: PolicyVersion,
-        save: impl Fn(&Path) -> Result<(), CheckpointError>,
-    ) -> Result<String, ServerError> {
+    /// Gives the server the weights, unless it has them. Returns their name.
+    fn hand_over(&self, weights: &CurrentWeights<'_>) -> Result<String, ServerError> {
+        let &CurrentWeights { version, are_adapters, save } = weights;
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(loaded) = loaded.as_ref().filter(|loaded| loaded.version == version) {
             return Ok(loaded.name.clone());
@@ -168,74 +216,112 @@ impl RolloutServer {
         let label = format!("v{}-{}", version.0, self.hand_overs.fetch_add(1, Ordering::Relaxed));
         let run = self.folder.path().file_name().unwrap_or_default().to_string_lossy();
         let (name, folder) = (format!("{run}-{label}"), self.folder.path().join(label));
-        if !self.protocol.takes_adapters()
-            && let Some(old) = loaded.take()
-        {
+        if !are_adapters && let Some(old) = loaded.take() {
             // The server has them in its own memory, and two copies of large weights may not fit.
             self.drop_weights(&old);
         }
         save(&folder).map_err(|error| ServerError::HandOver(error.to_string()))?;
-        self.load(&name, &folder)?;
-        if let Some(old) = loaded.replace(Loaded { version, name: name.clone(), folder }) {
+        self.request_all(&self.loading(&name, &folder, are_adapters), &name)?;
+        if let Some(old) = loaded.replace(Loaded { version, name: name.clone(), are_adapters, folder }) {
             self.drop_weights(&old);
         }
         Ok(name)
     }
 
-    fn load(&self, name: &str, folder: &Path) -> Result<(), ServerError> {
-        let (path, body) = match self.protocol {
-            ServerProtocol::Vllm => (LOAD_ADAPTER, json!({"lora_name": name, "lora_path": folder})),
+    /// The requests by which the server loads weights.
+    fn loading(&self, name: &str, folder: &Path, are_adapters: bool) -> Vec<(&'static str, Value)> {
+        match self.protocol {
+            ServerProtocol::Vllm if are_adapters => {
+                vec![(LOAD_ADAPTER, json!({"lora_name": name, "lora_path": folder}))]
+            }
+            ServerProtocol::Vllm => vec![
+                (CALL_WORKERS, json!({"method": "reload_weights", "kwargs": {"weights_path": folder}})),
+                // Keys and values of the weights before.
+                (RESET_CACHE, json!({})),
+                (SET_VERSION, json!({"new_version": name})),
+            ],
             // Nothing of ours is under way, but perhaps what a killed process has asked for.
-            ServerProtocol::Sglang => (
+            ServerProtocol::Sglang => vec![(
                 "update_weights_from_disk",
                 json!({"model_path": folder, "weight_version": name, "abort_all_requests": true}),
-            ),
-        };
-        let mut retries = Retries::new(&self.options, 0, 0);
-        loop {
-            let fault = match self.client.post(path, &body) {
-                Ok(answer) => return check_loaded(path, &answer),
-                Err(fault) if self.is_loaded(&fault, name) => return Ok(()),
-                Err(fault) => fault,
-            };
-            // vLLM answers 500 where the adapter is none that it can take.
-            let is_refused = matches!(fault, ServerError::Status { status: 500, .. });
-            if is_refused || !fault.is_transient() {
-                return Err(refused(path, &fault));
-            }
-            retries.wait(0, fault).map_err(|error| match error {
-                ServerError::Prompt { attempts, cause, .. } => {
-                    ServerError::HandOver(format!("`/{path}` after {attempts} attempts: {cause}"))
-                }
-                other => other,
-            })?;
+            )],
         }
     }
 
-    /// Whether the server has taken the weights, and its answer was lost: their name is of these alone.
+    /// Makes these requests in turn, and all of them again after a fault that passes: a server that has started again in between has lost what the
+    /// first of them gave it.
+    fn request_all(&self, requests: &[(&'static str, Value)], name: &str) -> Result<(), ServerError> {
+        let mut retries = Retries::new(&self.options, 0, 0);
+        loop {
+            let failed = |(path, body): &(&'static str, Value)| Some((*path, self.request(path, body, name).err()?));
+            let Some((path, fault)) = requests.iter().find_map(failed) else { return Ok(()) };
+            // vLLM answers 500 where it cannot take what it is given, and where its engine is dead.
+            let is_refused = matches!(fault, ServerError::Status { status: 500, .. })
+                && (path != LOAD_ADAPTER || self.client.get("health").is_ok());
+            if is_refused || !fault.is_transient() {
+                return Err(refused(path, fault));
+            }
+            wait_for(path, &mut retries, fault)?;
+        }
+    }
+
+    fn request(&self, path: &str, body: &Value, name: &str) -> Result<(), ServerError> {
+        match self.client.post(path, body) {
+            Ok(answer) => check_done(path, &answer),
+            Err(fault) if self.is_loaded(&fault, name) => Ok(()),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Whether the server has taken the adapters, and its answer was lost: their name is of these alone.
     fn is_loaded(&self, fault: &ServerError, name: &str) -> bool {
         let ServerError::Status { status: 400, message, .. } = fault else { return false };
         self.protocol.takes_adapters() && message.contains("already been loaded") && message.contains(name)
     }
 
+    /// Asks vLLM which weights it has, and refuses others than those of this name.
+    fn check_version(&self, name: &str) -> Result<(), ServerError> {
+        let mut retries = Retries::new(&self.options, 0, 0);
+        loop {
+            let fault = match self.client.get(GET_VERSION).and_then(|answer| parse_json::<Value>(&answer)) {
+                Ok(answer) => match answer["weight_version"].as_str() {
+                    Some(found) if found == name => return Ok(()),
+                    Some(found) => return Err(other_weights(found, name)),
+                    None => {
+                        let what = format!("`/{GET_VERSION}` answers {answer}, without a `weight_version`");
+                        return Err(ServerError::HandOver(what));
+                    }
+                },
+                Err(fault) => fault,
+            };
+            if !fault.is_transient() {
+                return Err(refused(GET_VERSION, fault));
+            }
+            wait_for(GET_VERSION, &mut retries, fault)?;
+        }
+    }
+
     /// Frees what the server and the folder hold of weights that have been replaced. What fails here costs memory and no sample.
     fn drop_weights(&self, old: &Loaded) {
-        if self.protocol.takes_adapters()
+        if old.are_adapters
             && let Err(fault) = self.client.post("v1/unload_lora_adapter", &json!({"lora_name": old.name}))
+            // One that has started again does not have them.
+            && !matches!(fault, ServerError::Status { status: 404, .. })
         {
-            tracing::warn!(adapter = old.name, %fault, "the server keeps an adapter that is not used any more");
+            tracing::warn!(adapter = old.name, %fault, "the server was not told that an adapter is not used any more");
         }
         if let Err(error) = std::fs::remove_dir_all(&old.folder) {
             tracing::warn!(folder = %old.folder.display(), %error, "cannot remove weights that are not used any more");
         }
     }
 
+    /// `name` is that of the weights, where answers repeat it.
     fn sample(
         &self,
         index: usize,
         queued: &QueuedPrompt<'_>,
         vocabulary: usize,
-        name: &str,
+        name: Option<&str>,
     ) -> Result<Vec<Continuation>, ServerError> {
         let stop = queued.stops.map(|stops| stops.texts.to_vec()).unwrap_or_default();
         let TokenSampler { temperature, top_k, top_p, min_p } = queued.sampler;
@@ -243,12 +329,11 @@ impl RolloutServer {
         let seeds = (queued.seed, queued.stream);
         let completions = request_samples(&self.options, seeds, queued.samples, temperature, |missing, _| {
             let Answer { weights, completions } = self.exchange(queued, &sampling, name, missing)?;
-            match weights {
-                Some(found) if found == name => Ok(completions),
-                found => {
-                    let found = found.unwrap_or_else(|| "weights without a name".to_owned());
-                    Err(ServerError::OtherWeights { found, wanted: name.to_owned() })
+            match name {
+                Some(name) if weights.as_deref() != Some(name) => {
+                    Err(other_weights(weights.as_deref().unwrap_or("weights without a name"), name))
                 }
+                _ => Ok(completions),
             }
         })?;
         let continuation = |completion| continuation(completion, queued, vocabulary);
@@ -263,7 +348,7 @@ impl RolloutServer {
         &self,
         queued: &QueuedPrompt<'_>,
         sampling: &Sampling,
-        name: &str,
+        name: Option<&str>,
         n: usize,
     ) -> Result<Answer, ServerError> {
         match self.protocol {
@@ -284,13 +369,41 @@ impl RolloutServer {
     }
 }
 
-/// The failure of a hand-over that the server has refused.
-fn refused(path: &str, fault: &ServerError) -> ServerError {
-    let is_absent = path == LOAD_ADAPTER && matches!(fault, ServerError::Status { status: 404, .. });
-    let hint = if is_absent {
-        "; start vLLM with `--enable-lora`, and with VLLM_ALLOW_RUNTIME_LORA_UPDATING=True in its environment"
-    } else {
-        ""
+fn other_weights(found: &str, wanted: &str) -> ServerError {
+    ServerError::OtherWeights { found: found.to_owned(), wanted: wanted.to_owned() }
+}
+
+/// Waits until it is time for another of these requests, or gives up.
+fn wait_for(path: &str, retries: &mut Retries<'_>, fault: ServerError) -> Result<(), ServerError> {
+    retries.wait(0, fault).map_err(|error| match error {
+        ServerError::Prompt { attempts, cause, .. } => {
+            ServerError::HandOver(format!("`/{path}` after {attempts} attempts: {cause}"))
+        }
+        other => other,
+    })
+}
+
+/// The failure of a request that the server has refused.
+fn refused(path: &str, fault: ServerError) -> ServerError {
+    let status = match fault {
+        ServerError::HandOver(_) => return fault,
+        ServerError::Status { status, .. } => status,
+        _ => 0,
+    };
+    let hint = match (path, status) {
+        (LOAD_ADAPTER, 404) => {
+            "; start vLLM with `--enable-lora`, and with VLLM_ALLOW_RUNTIME_LORA_UPDATING=True in its environment"
+        }
+        (CALL_WORKERS, 500) => {
+            "; start vLLM with the run's model and without `--enable-lora`: its log says what failed"
+        }
+        (CALL_WORKERS | RESET_CACHE | SET_VERSION | GET_VERSION | WAKE_UP, 404) => {
+            "; start vLLM 0.32 or later with VLLM_SERVER_DEV_MODE=1 in its environment, where nobody else reaches it"
+        }
+        (_, 404 | 405 | 422) => {
+            "; the server may have changed its interface: docs/models.md names the versions that were run"
+        }
+        _ => "",
     };
     ServerError::HandOver(format!("`/{path}`: {fault}{hint}"))
 }
@@ -302,10 +415,12 @@ fn open_to_others(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Refuses an answer with status 200 that says no.
-fn check_loaded(path: &str, answer: &[u8]) -> Result<(), ServerError> {
-    let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
-    match answer["success"].as_bool() {
-        Some(false) => Err(ServerError::HandOver(format!("`/{path}`: {}", answer["message"]))),
+fn check_done(path: &str, answer: &[u8]) -> Result<(), ServerError> {
+    let json: Value = serde_json::from_slice(answer).unwrap_or_default();
+    match json["success"].as_bool() {
+        // Requests of a process that was killed may still use it.
+        Some(false) if path == RESET_CACHE => Err(ServerError::Shape("its prefix cache is in use".to_owned())),
+        Some(false) => Err(ServerError::HandOver(format!("`/{path}`: {}", error_message(answer)))),
         _ => Ok(()),
     }
 }

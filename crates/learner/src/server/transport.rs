@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 use ureq::http::Uri;
-use ureq::{Agent, Body, Error, http};
+use ureq::{Agent, Body, Error, RequestBuilder, http};
 
-use super::wire::excerpt;
+use super::wire::error_message;
 use super::{ServerError, ServerOptions};
 
 /// An access key. It is not shown by any formatter.
@@ -64,11 +64,24 @@ impl Client {
     /// Posts a JSON body to a part of the interface. Returns the body of an answer with status 200.
     pub(super) fn post(&self, path: &str, body: &impl Serialize) -> Result<Vec<u8>, ServerError> {
         let body = serde_json::to_vec(body).expect("a request has no map with odd keys");
-        let mut request = self.agent.post(format!("{}/{path}", self.base_url)).content_type("application/json");
-        if let Some(ApiKey(key)) = &self.key {
-            request = request.header("Authorization", format!("Bearer {key}"));
+        let request = self.agent.post(format!("{}/{path}", self.base_url)).content_type("application/json");
+        self.read_answer(self.with_key(request).send(&body[..]))
+    }
+
+    /// Asks a part of the interface. Returns the body of an answer with status 200.
+    pub(super) fn get(&self, path: &str) -> Result<Vec<u8>, ServerError> {
+        self.read_answer(self.with_key(self.agent.get(format!("{}/{path}", self.base_url))).call())
+    }
+
+    fn with_key<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        match &self.key {
+            Some(ApiKey(key)) => request.header("Authorization", format!("Bearer {key}")),
+            None => request,
         }
-        let mut answer = request.send(&body[..]).map_err(|e| self.exchange_error(e))?;
+    }
+
+    fn read_answer(&self, answer: Result<http::Response<Body>, Error>) -> Result<Vec<u8>, ServerError> {
+        let mut answer = answer.map_err(|e| self.exchange_error(e))?;
         if answer.status() != http::StatusCode::OK {
             return Err(self.status_error(&mut answer));
         }
@@ -92,7 +105,7 @@ impl Client {
         let retry_after = retry_after.and_then(|value| value.trim().parse().ok()).map(Duration::from_secs);
         let body = answer.body_mut().with_config().limit(MESSAGE_BYTES).read_to_vec().unwrap_or_default();
         let status = answer.status().as_u16();
-        ServerError::Status { status, message: self.redact(&excerpt(&body)), retry_after }
+        ServerError::Status { status, message: self.redact(&error_message(&body)), retry_after }
     }
 
     /// Some servers repeat a wrong key in their answer.

@@ -16,10 +16,11 @@ pub(super) enum WirePrompt<'a> {
     Messages(&'a [Message]),
 }
 
-/// A request for `n` samples, and the part of the server that answers it. Whatever a server would truncate or penalise by default is switched
-/// off, or its samples would not be the model's: vLLM takes such defaults from generation_config.json, llama.cpp has its own.
+/// A request for `n` samples, and the part of the server that answers it; without a name of a model, of the one that it serves. Whatever a
+/// server would truncate or penalise by default is switched off, or its samples would not be the model's: vLLM takes such defaults from
+/// generation_config.json, llama.cpp has its own.
 pub(super) fn completion_request(
-    model: &str,
+    model: Option<&str>,
     prompt: WirePrompt<'_>,
     n: usize,
     logprobs: bool,
@@ -220,5 +221,22 @@ const EXCERPT: usize = 240;
 /// The beginning of an answer, on one line.
 pub(super) fn excerpt(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * EXCERPT)]);
-    text.chars().take(EXCERPT).flat_map(char::escape_debug).collect()
+    let mut line = String::new();
+    for character in text.chars().take(EXCERPT) {
+        if character.is_control() {
+            line.extend(character.escape_debug());
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
+/// The beginning of what the body of an error says: its message, where it is JSON that has one.
+pub(super) fn error_message(body: &[u8]) -> String {
+    let json: Value = serde_json::from_slice(body).unwrap_or_default();
+    // Of OpenAI and vLLM, of SGLang, of FastAPI, and a bare text.
+    let places = [&json["error"]["message"], &json["error"], &json["message"], &json["detail"], &json];
+    let message = places.into_iter().find_map(Value::as_str);
+    excerpt(message.map_or(body, str::as_bytes))
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Value, json};
@@ -51,6 +52,7 @@ struct Shared {
     /// Adapters, or weights, by the names that they came with.
     given: Mutex<BTreeMap<String, Arc<Learner>>>,
     flying: Mutex<(usize, usize)>,
+    sleeps: AtomicBool,
 }
 
 /// A running server. It ends with the process.
@@ -65,7 +67,8 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let url = format!("http://{}", listener.local_addr().expect("bound"));
         let (seen, flying, given) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let shared = Arc::new(Shared { kind, script: Box::new(script), seen, flying, given });
+        let sleeps = AtomicBool::new(false);
+        let shared = Arc::new(Shared { kind, script: Box::new(script), seen, flying, given, sleeps });
         let serving = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -179,9 +182,42 @@ impl Shared {
                 *given.lock().expect("whole") = BTreeMap::from([(named("weight_version"), learner)]);
                 (200, json!({"success": true, "message": "Succeeded to update model weights."}))
             }
+            "/collective_rpc" => {
+                assert_eq!(body["method"], json!("reload_weights"));
+                let folder = body["kwargs"]["weights_path"].as_str().expect("a folder");
+                let learner = Arc::new(load(folder));
+                let version = self.version();
+                *given.lock().expect("whole") = BTreeMap::from([(version, learner)]);
+                (200, json!({"results": [null]}))
+            }
+            "/reset_prefix_cache" => (200, json!({"success": true})),
+            "/update_weight_version" => {
+                let mut given = given.lock().expect("whole");
+                let learner =
+                    given.pop_first().map_or_else(|| Arc::new(load(super::TINY_MODEL)), |(_, learner)| learner);
+                given.insert(named("new_version"), learner);
+                (200, json!({"success": true, "new_version": body["new_version"]}))
+            }
+            "/weight_info" => (200, json!({"weight_version": self.version()})),
+            "/health" => (200, Value::Null),
+            "/sleep?level=1" => {
+                self.sleeps.store(true, Ordering::Relaxed);
+                (200, json!({"status": "sleeping", "level": 1}))
+            }
+            "/wake_up" => {
+                self.sleeps.store(false, Ordering::Relaxed);
+                (200, json!({"status": "awake", "tags": null}))
+            }
+            _ if self.sleeps.load(Ordering::Relaxed) => (400, json!({"message": "the engine is asleep"})),
             "/generate" => (200, self.generate(body)),
             _ => self.complete(body),
         }
+    }
+
+    /// The version of whole weights that it was given last.
+    fn version(&self) -> String {
+        let given = self.given.lock().expect("whole");
+        given.first_key_value().map_or_else(|| "default".to_owned(), |(version, _)| version.clone())
     }
 
     /// SGLang's answer, from the weights that it has.
@@ -214,9 +250,12 @@ impl Shared {
     }
 
     fn complete(&self, body: &Value) -> (u16, Value) {
-        let name = body["model"].as_str().expect("a name");
-        let given = self.given.lock().expect("whole").get(name).cloned();
-        if given.is_none() && name != "tiny" {
+        let name = body["model"].as_str();
+        let given = {
+            let given = self.given.lock().expect("whole");
+            name.map_or_else(|| given.values().next(), |name| given.get(name)).cloned()
+        };
+        if let Some(name) = name.filter(|name| given.is_none() && *name != "tiny") {
             return (404, json!({"message": format!("The model `{name}` does not exist.")}));
         }
         let request = request(body);
@@ -314,5 +353,6 @@ fn read(reader: &mut impl BufRead) -> Option<Seen> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Seen { path, authorization, body: serde_json::from_slice(&body).ok()? })
+    let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).ok()? };
+    Some(Seen { path, authorization, body })
 }

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use veriplay_learner::{
-    AdamW, Architecture, Cispo, ConfigError, Copg, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions,
-    Llama3Scaling, Lora, ModelConfig, Optimizer, PpoClip, Prdp, Preference, Scpo, Segments, Spin, Sppo, Tis,
+    AdamW, Architecture, Cispo, ConfigError, Copg, Correction, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, Learner,
+    LearnerOptions, Llama3Scaling, Lora, ModelConfig, Optimizer, PpoClip, Prdp, Preference, Scpo, Segments,
+    SequenceMask, SequenceRatio, Spin, Sppo,
 };
 
 use crate::common::{tiny_config, tokenizer};
@@ -269,7 +270,7 @@ fn another_architecture_and_broken_text_are_refused() {
 /// A change that makes options invalid, and the key that is named.
 type Invalid = (fn(&mut LearnerOptions), &'static str);
 
-const INVALID: [Invalid; 42] = [
+const INVALID: [Invalid; 44] = [
     (|o| o.data_parallel = 0, "options.data_parallel"),
     (|o| o.micro_tokens = 0, "options.micro_tokens"),
     (|o| o.max_length = Some(0), "options.max_length"),
@@ -289,7 +290,6 @@ const INVALID: [Invalid; 42] = [
     (|o| o.loss = PpoClip { clip_low: -0.1, ..PpoClip::default() }.into(), "loss.clip_low"),
     (|o| o.loss = PpoClip { clip_high: f64::NAN, ..PpoClip::default() }.into(), "loss.clip_high"),
     (|o| o.loss = PpoClip { dual_clip: Some(1.0), ..PpoClip::default() }.into(), "loss.dual_clip"),
-    (|o| o.loss = Tis { cap: 0.0 }.into(), "loss.cap"),
     (|o| o.loss = Cispo { clip_high: -0.1, ..Cispo::default() }.into(), "loss.clip_high"),
     (|o| o.loss = Gspo { clip_low: 1.5, ..Gspo::default() }.into(), "loss.clip_low"),
     (|o| o.preference = Preference::Dpo(Dpo { beta: 0.0 }), "preference.beta"),
@@ -304,6 +304,9 @@ const INVALID: [Invalid; 42] = [
     (|o| o.kl = kl(0.0, KlEstimator::K3, KlPlace::Loss), "kl.coefficient"),
     (|o| o.kl = kl(0.1, KlEstimator::K1, KlPlace::Loss), "kl.estimator"),
     (|o| o.kl = kl(0.1, KlEstimator::K3, KlPlace::Reward), "kl.estimator"),
+    (|o| o.correction = correction(0.0, 0.5, 2.0), "correction.cap"),
+    (|o| o.correction = correction(2.0, 1.5, 2.0), "correction.mask.low"),
+    (|o| o.correction = correction(2.0, 0.5, 0.9), "correction.mask.high"),
     (|o| o.entropy_bonus = -1.0, "entropy_bonus"),
     (|o| o.entropy_bonus = f64::NAN, "entropy_bonus"),
     (|o| o.lora = lora(0, 6.0, &["q_proj"]), "lora.rank"),
@@ -313,6 +316,10 @@ const INVALID: [Invalid; 42] = [
     (|o| o.chat_date = Some("2023-02-29".to_owned()), "options.chat_date"),
     (|o| o.turn_cache_mib = usize::MAX, "options.turn_cache_mib"),
 ];
+
+const fn correction(cap: f64, low: f64, high: f64) -> Option<Correction> {
+    Some(Correction { cap: Some(cap), mask: Some(SequenceMask { ratio: SequenceRatio::Geometric, low, high }) })
+}
 
 fn adamw(change: fn(&mut AdamW)) -> Optimizer {
     let mut adamw = AdamW::default();

@@ -1,11 +1,12 @@
 //! A server that samples for a learner: it has the learner's weights, whatever happens to it, and anything else is an error.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use veriplay_core::{FinishReason, Learn, Policy, PolicyVersion, Prompt, Rollout, Sample, Sampling, TrainBatch};
-use veriplay_learner::{Learner, LearnerOptions, Lora, Loss, RolloutServer, ServerOptions, ServerProtocol, Tis};
+use veriplay_learner::{Cispo, Learner, LearnerOptions, Lora, Loss, RolloutServer, ServerOptions, ServerProtocol};
 
 use crate::common::prompt;
 use crate::completions_server::{Act, Server, ServerKind};
@@ -17,18 +18,46 @@ struct Pair {
     folder: TempDir,
 }
 
+/// How weights reach a server: adapters, or whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Adapters,
+    Weights,
+}
+
+/// Every protocol, and what it is given.
+const WAYS: [(ServerKind, Given); 3] =
+    [(ServerKind::Vllm, Given::Adapters), (ServerKind::Vllm, Given::Weights), (ServerKind::Sglang, Given::Weights)];
+
+fn options() -> ServerOptions {
+    ServerOptions { backoff: Duration::ZERO, attempts: 3, ..ServerOptions::default() }
+}
+
+/// With adapters where the protocol takes them.
 fn pair(kind: ServerKind, script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> Pair {
+    let given = if kind == ServerKind::Sglang { Given::Weights } else { Given::Adapters };
+    pair_of((kind, given), options(), script)
+}
+
+fn pair_of(
+    way: (ServerKind, Given),
+    options: ServerOptions,
+    script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static,
+) -> Pair {
+    let (kind, given) = way;
     let (server, folder) = (Server::start(kind, script), tempfile::tempdir().expect("a directory"));
     let protocol = if kind == ServerKind::Sglang { ServerProtocol::Sglang } else { ServerProtocol::Vllm };
     let lora = Lora { rank: 4, alpha: 8.0, target_modules: vec!["q_proj".into(), "down_proj".into()], seed: 5 };
-    let lora = protocol.takes_adapters().then_some(lora);
-    let options = LearnerOptions { lora, loss: Loss::Tis(Tis::default()), ..LearnerOptions::default() };
-    let mut learner = Learner::load(super::TINY_MODEL.as_ref(), options).expect("the tiny model");
-    let options = ServerOptions { backoff: Duration::ZERO, attempts: 3, ..ServerOptions::default() };
+    let lora = (given == Given::Adapters).then_some(lora);
+    let learner_options = LearnerOptions { lora, loss: Loss::Cispo(Cispo::default()), ..LearnerOptions::default() };
+    let mut learner = Learner::load(super::TINY_MODEL.as_ref(), learner_options).expect("the tiny model");
     let opened = RolloutServer::open(&server.url, protocol, folder.path(), options).expect("a fine address");
-    learner.sample_from(opened).expect("it takes what the learner has");
+    learner.sample_from(opened);
     Pair { server, learner, folder }
 }
+
+/// By which weights are loaded.
+const LOADS: [&str; 3] = ["/v1/load_lora_adapter", "/collective_rpc", "/update_weights_from_disk"];
 
 fn prompts() -> Vec<Prompt> {
     (0..3).map(|i| prompt(&format!("<D>def f(x):\n    x = {i} +"))).collect()
@@ -45,6 +74,11 @@ impl Pair {
 
     fn failure(&self) -> String {
         self.learner.generate(&prompts()[..1], &sampling()).expect_err("it cannot be used").to_string()
+    }
+
+    /// How often a part of the server was asked.
+    fn asked(&self, path: &str) -> usize {
+        self.server.seen().iter().filter(|seen| seen.path == path).count()
     }
 
     /// A step big enough that the weights before and after it are told apart.
@@ -85,18 +119,14 @@ impl Pair {
 
 #[test]
 fn rollouts_are_of_the_weights_that_the_learner_has_before_and_after_it_learns() {
-    for kind in [ServerKind::Vllm, ServerKind::Sglang] {
-        let mut pair = pair(kind, |_, _| Act::Answer);
+    for kind in WAYS {
+        let mut pair = pair_of(kind, options(), |_, _| Act::Answer);
         let before = pair.generate();
         assert!(pair.distance(&before) < 1e-4, "{kind:?}: {}", pair.distance(&before));
         assert!(before.iter().all(|rollout| rollout.policy == PolicyVersion(0) && !rollout.tokens.is_empty()));
         assert!(before.iter().any(|rollout| rollout.finish == FinishReason::Stop), "some end by themselves");
         pair.generate();
-        let handed_over = |pair: &Pair| {
-            let is_load = |path: &str| path.ends_with("load_lora_adapter") && !path.contains("unload");
-            let seen = pair.server.seen();
-            seen.iter().filter(|seen| is_load(&seen.path) || seen.path == "/update_weights_from_disk").count()
-        };
+        let handed_over = |pair: &Pair| LOADS.iter().map(|path| pair.asked(path)).sum::<usize>();
         assert_eq!(handed_over(&pair), 1, "weights that have not changed are not handed over again");
         pair.learn(&before);
         assert!(pair.distance(&before) > 1e-2, "{kind:?}: the step has changed too little to tell");
@@ -138,8 +168,8 @@ fn a_rollout_has_the_text_tokens_and_end_that_our_own_sampling_would_give() {
 
 #[test]
 fn a_server_that_has_lost_the_weights_is_given_them_again() {
-    for kind in [ServerKind::Vllm, ServerKind::Sglang] {
-        let mut pair = pair(kind, |_, _| Act::Answer);
+    for kind in WAYS {
+        let mut pair = pair_of(kind, options(), |_, _| Act::Answer);
         let before = pair.generate();
         pair.learn(&before);
         pair.generate();
@@ -211,9 +241,14 @@ fn rollouts_of_other_weights_are_refused() {
 
 #[test]
 fn an_answer_that_cannot_be_trained_on_is_refused_with_the_reason() {
-    let cases: [(&str, Change); 5] = [
+    let cases: [(&str, Change); 6] = [
         ("no token ids", |answer| {
             choices(answer).for_each(|choice| (choice["token_ids"], choice["logprobs"]) = (Value::Null, Value::Null));
+        }),
+        (" tokens and ", |answer| {
+            for choice in choices(answer) {
+                choice["logprobs"]["token_logprobs"].as_array_mut().expect("numbers").pop();
+            }
         }),
         ("no log-probabilities", |answer| choices(answer).for_each(|choice| choice["logprobs"] = Value::Null)),
         ("it serves another model", |answer| {
@@ -268,8 +303,14 @@ fn faults_that_pass_are_waited_out_and_others_are_named_with_what_was_asked() {
         let rank = refusing(status, "LoRA rank 4 is greater than max_lora_rank 2, which has already been said");
         assert!(rank.contains("`/v1/load_lora_adapter`: the server") && rank.contains("max_lora_rank"), "{rank}");
     }
-    let absent = refusing(404, "Not Found");
-    assert!(absent.contains("answered 404") && absent.contains("VLLM_ALLOW_RUNTIME_LORA_UPDATING"), "{absent}");
+    let quoted =
+        refusing(400, r#"{"error": {"message": "no module \"base_layer\"", "type": "BadRequestError", "code": 400}}"#);
+    assert!(quoted.contains(r#"answered 400: no module "base_layer""#), "{quoted}");
+    let absent = refusing(404, r#"{"detail": "Not Found"}"#);
+    assert!(
+        absent.contains("answered 404: Not Found;") && absent.contains("VLLM_ALLOW_RUNTIME_LORA_UPDATING"),
+        "{absent}"
+    );
     let loading = refusing(503, "loading");
     assert!(loading.contains("`/v1/load_lora_adapter` after 3 attempts: the server answered 503"), "{loading}");
     let no = pair(ServerKind::Sglang, |asked, _| match asked["model_path"].is_string() {
@@ -280,7 +321,7 @@ fn faults_that_pass_are_waited_out_and_others_are_named_with_what_was_asked() {
 }
 
 #[test]
-fn an_address_a_folder_or_a_learner_that_cannot_be_used_is_refused_before_anything_is_asked() {
+fn an_address_or_a_folder_that_cannot_be_used_is_refused_before_anything_is_asked() {
     let folder = tempfile::tempdir().expect("a directory");
     let open = |url: &str, folder: &std::path::Path| {
         RolloutServer::open(url, ServerProtocol::Vllm, folder, ServerOptions::default())
@@ -291,10 +332,95 @@ fn an_address_a_folder_or_a_learner_that_cannot_be_used_is_refused_before_anythi
     std::fs::write(&file, "").expect("a file");
     let refused = open("http://127.0.0.1:9", &file).expect_err("a file").to_string();
     assert!(refused.contains("no folder can be made in"), "{refused}");
-    let mut learner =
-        Learner::initialize(crate::common::tiny_config(), crate::common::tokenizer(), 7, LearnerOptions::default())
-            .expect("valid");
-    let server = open("http://127.0.0.1:9/v1/", folder.path()).expect("a fine address");
-    let refused = learner.sample_from(server).expect_err("no adapters").to_string();
-    assert!(refused.contains("`learn.lora`") && refused.contains("`vllm`"), "{refused}");
+}
+
+/// A server of whole weights that answers as `script` says.
+fn weights_of(script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> Pair {
+    pair_of((ServerKind::Vllm, Given::Weights), options(), script)
+}
+
+/// Whether a request asks for the version of the weights: it has no body.
+fn asks_for_version(body: &Value) -> bool {
+    body.is_null()
+}
+
+#[test]
+fn samples_between_which_the_weights_were_lost_are_sampled_again() {
+    let (versions, lost) = (AtomicUsize::new(0), |answer: &mut Value| answer["weight_version"] = json!("default"));
+    let pair = weights_of(move |body, _| {
+        let is_second = asks_for_version(body) && versions.fetch_add(1, Ordering::Relaxed) == 1;
+        if is_second { Act::Changed(lost) } else { Act::Answer }
+    });
+    let rollouts = pair.generate();
+    assert!(pair.distance(&rollouts) < 1e-4 && rollouts.len() == 12);
+    assert_eq!((pair.asked("/collective_rpc"), pair.asked("/v1/completions"), pair.asked("/weight_info")), (2, 6, 4));
+    let other = weights_of(move |body, _| if asks_for_version(body) { Act::Changed(lost) } else { Act::Answer });
+    assert!(other.failure().contains("sampled from `default`, and `veriplay-"), "{}", other.failure());
+}
+
+#[test]
+fn a_server_that_starts_again_while_it_is_given_weights_is_given_them_from_the_start() {
+    let told = AtomicBool::new(false);
+    let pair = weights_of(move |body, _| {
+        // It is away before the version is told: what was loaded may be lost.
+        let is_first = body["new_version"].is_string() && !told.swap(true, Ordering::Relaxed);
+        if is_first { Act::Say(503, "", "starting".to_owned()) } else { Act::Answer }
+    });
+    assert!(pair.distance(&pair.generate()) < 1e-4);
+    assert_eq!((pair.asked("/collective_rpc"), pair.asked("/update_weight_version")), (2, 2));
+    // The engine behind the server is dead, and then it has started again.
+    let dead = pair_of((ServerKind::Vllm, Given::Adapters), options(), |_, number| match number {
+        0 => Act::Say(500, "", "EngineCore encountered an issue".to_owned()),
+        1 => Act::Say(503, "", String::new()),
+        _ => Act::Answer,
+    });
+    assert_eq!((dead.generate().len(), dead.asked("/health")), (12, 1));
+}
+
+/// The failure of a hand-over in which the requests that `is_asked` picks are answered so.
+fn refusal(is_asked: fn(&Value) -> bool, status: u16, answer: &'static str) -> String {
+    weights_of(move |asked, _| if is_asked(asked) { Act::Say(status, "", answer.to_owned()) } else { Act::Answer })
+        .failure()
+}
+
+fn loads(asked: &Value) -> bool {
+    asked["method"].is_string()
+}
+
+fn is_told(asked: &Value) -> bool {
+    asked["new_version"].is_string()
+}
+
+#[test]
+fn a_server_that_cannot_take_whole_weights_is_refused_with_what_to_start() {
+    let (missing, required) = (r#"{"detail": "Not Found"}"#, r#"{"detail": [{"msg": "Field required"}]}"#);
+    let started = "`/collective_rpc`: the server answered 404: Not Found; start vLLM 0.32";
+    let version = r#"`/weight_info` answers {"version":"step-6"}, without a `weight_version`"#;
+    for (failure, want) in [
+        (refusal(loads, 404, missing), started),
+        (refusal(loads, 500, "no base_layer"), "without `--enable-lora`"),
+        (refusal(is_told, 422, required), "may have changed its interface"),
+        (refusal(asks_for_version, 200, r#"{"version": "step-6"}"#), version),
+        (refusal(|asked| *asked == json!({}), 200, r#"{"success": false}"#), "`/reset_prefix_cache` after 3 attempts"),
+    ] {
+        assert!(failure.contains(want), "want {want}: {failure}");
+    }
+}
+
+#[test]
+fn a_server_sleeps_while_the_learner_trains_and_is_woken_before_it_is_asked() {
+    for given in [Given::Adapters, Given::Weights] {
+        let sleepy = ServerOptions { sleep: true, ..options() };
+        let mut pair = pair_of((ServerKind::Vllm, given), sleepy, |_, _| Act::Answer);
+        let rollouts = pair.generate();
+        pair.generate();
+        assert_eq!(pair.server.seen()[0].path, "/wake_up", "a killed process may have left it asleep");
+        pair.learn(&rollouts);
+        assert_eq!(pair.server.seen().last().map(|seen| seen.path.clone()).as_deref(), Some("/sleep?level=1"));
+        assert!(pair.distance(&pair.generate()) < 1e-4);
+        assert_eq!((pair.asked("/wake_up"), pair.asked("/sleep?level=1")), (2, 1), "once for several updates");
+    }
+    let awake = pair(ServerKind::Vllm, |_, _| Act::Answer);
+    awake.generate();
+    assert_eq!(awake.asked("/wake_up"), 0);
 }

@@ -74,7 +74,10 @@ impl Actor {
             }
             match (&mut *self, batch) {
                 (Self::Learner(learner), Batch::Samples(batch)) => {
-                    for part in passes.batches(batch, seed, step) {
+                    let several = passes != Passes::ONE;
+                    let scored =
+                        several.then(|| learner.add_old_logprobs(batch)).transpose().or_fail(ExitCode::Model)?;
+                    for part in passes.batches(scored.as_deref().unwrap_or(batch), seed, step) {
                         updates.push(learner.update(&part, rate).or_fail(ExitCode::Model)?);
                     }
                 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress;
-use veriplay_learner::{Learner, ModelConfig};
+use veriplay_learner::{Learner, LearnerOptions, ModelConfig};
 
 use crate::game_setup::GameSetup;
 use crate::model::FoundModel;
@@ -43,11 +43,19 @@ pub(super) fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &
     Ok(learner)
 }
 
+/// Refuses a model whose training is predicted not to fit: where a server shares its memory, while that sleeps, and what stays of it beside one that
+/// is awake.
+fn check_memory<S: GameSetup>(config: &PlayConfig<S>, name: &str, options: &LearnerOptions) -> Result<(), Failure> {
+    let free = || memory::free_on_device(options);
+    let beside = config.run.rollout_server.as_ref().map(|server| server.make_room(free)).transpose()?.flatten();
+    memory::check_before_load(name, options, beside, |shape| config.step_tokens(options.context(shape)))
+}
+
 fn open_start_model<S: GameSetup>(config: &PlayConfig<S>, rule: MemoryRule) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
-    let options = learn.learner_options();
+    let options = config.run.learner_options();
     let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
-    memory::check_before_load(&config.run.model, &options, step_tokens).or_else(rule)?;
+    check_memory(config, &config.run.model, &options).or_else(rule)?;
     let mut learner = model::open_trainable(&config.run.model, &options)?;
     memory::check(&learner, &step_tokens(learner.config())).or_else(rule)?;
     if learn.needs_reference() || config.setup.needs_reference() {
@@ -58,11 +66,9 @@ fn open_start_model<S: GameSetup>(config: &PlayConfig<S>, rule: MemoryRule) -> R
 
 fn resume_weights<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
-    let options = learn.learner_options();
+    let options = config.run.learner_options();
     device::check(&options)?;
-    let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
-    let name = checkpoint.display().to_string();
-    memory::check_before_load(&name, &options, step_tokens).or_else(warn)?;
+    check_memory(config, &checkpoint.display().to_string(), &options).or_else(warn)?;
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     if learn.needs_reference() || config.setup.needs_reference() {

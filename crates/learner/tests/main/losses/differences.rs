@@ -3,8 +3,8 @@
 
 use veriplay_core::{PreferenceBatch, PreferencePair, Sample, TrainBatch};
 use veriplay_learner::{
-    Cispo, Copg, Cream, Dpo, Gspo, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, Nft,
-    PolicyGradient, PpoClip, Prdp, Preference, Rft, Scpo, Sft, Spin, Sppo, Tis,
+    Cispo, Copg, Correction, Cream, Dpo, Gspo, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, Nft,
+    PolicyGradient, PpoClip, Prdp, Preference, Rft, Scpo, Sft, Spin, Sppo,
 };
 
 use super::common::{batch, kl, learner, pairs, with_loss, with_preference};
@@ -118,8 +118,37 @@ fn ppo_clip_with_bounds_of_its_own_on_each_side_and_a_dual_clip() {
 
 #[test]
 fn truncated_importance_sampling() {
-    check_tokens(with_loss(Tis { cap: 1.2 }), 0.6, |s, t, now, fixed| {
-        -(fixed.0[t] - behaviour(s, t)).exp().min(1.2) * weight(s) * now.0[t]
+    for options in [
+        with_loss(Cispo { clip_low: 1.0, clip_high: 0.2 }),
+        LearnerOptions { correction: Some(Correction { cap: Some(1.2), mask: None }), ..LearnerOptions::default() },
+    ] {
+        check_tokens(options, 0.6, |s, t, now, fixed| {
+            -(fixed.0[t] - behaviour(s, t)).exp().min(1.2) * weight(s) * now.0[t]
+        });
+    }
+}
+
+#[test]
+fn a_correction_weighs_a_clipped_surrogate_on_ratios_to_the_old_policy_and_the_terms_that_are_added_to_it() {
+    let correction = Some(Correction { cap: Some(1.2), mask: None });
+    let kl = kl(KlEstimator::K3, KlPlace::Loss);
+    let mut learner = learner(LearnerOptions { correction, kl, ..with_loss(PpoClip::default()) });
+    let mut batch = batch(&learner, 0.6);
+    for sample in batch.samples.iter_mut().filter(|sample| !sample.imitate) {
+        // Between the reference and the sampler.
+        let both = sample.behaviour.iter().flatten().zip(sample.reference.iter().flatten());
+        sample.old = Some(both.map(|(behaviour, reference)| 0.3 * behaviour + 0.7 * reference).collect());
+    }
+    let fixed = fixed(&learner, &batch);
+    let found = learner.named_gradients(&batch).expect("gradients");
+    check(&learner, found, |oracle| {
+        sum(oracle, &fixed, &batch, batch.normalizer, |s, t, now, _| {
+            let old = f64::from(s.old.as_ref().expect("given")[t]);
+            let (a, ratio, factor) = (weight(s), (now.0[t] - old).exp(), (old - behaviour(s, t)).exp().min(1.2));
+            let log_ratio = now.0[t] - reference(s, t);
+            let divergence = (-log_ratio).exp() - 1.0 + log_ratio;
+            factor * (0.3 * divergence - (ratio * a).min(ratio.clamp(0.8, 1.2) * a))
+        })
     });
 }
 

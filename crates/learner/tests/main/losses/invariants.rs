@@ -2,8 +2,8 @@
 
 use veriplay_core::{Learn, Role, TrainBatch};
 use veriplay_learner::{
-    Cispo, Dpo, Gspo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, PpoClip, Preference, Rft,
-    Spin, Tis,
+    Cispo, Correction, Dpo, Gspo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, PpoClip,
+    Preference, Rft, SequenceMask, SequenceRatio, Spin,
 };
 
 use super::common::{batch, kl, learner, pairs, with_loss, with_preference};
@@ -28,7 +28,7 @@ fn on_policy(loss: impl Into<Loss>) -> Vec<NamedTensor> {
 fn on_policy_the_clipped_surrogate_and_importance_sampling_are_the_policy_gradient() {
     let plain = on_policy(Loss::default());
     let clipped = PpoClip { dual_clip: Some(3.0), ..PpoClip::default() };
-    let others: [Loss; 4] = [clipped.into(), Tis::default().into(), Cispo::default().into(), Gspo::default().into()];
+    let others: [Loss; 3] = [clipped.into(), Cispo::default().into(), Gspo::default().into()];
     for loss in others {
         let difference = largest_difference(&on_policy(loss), &plain);
         // Scores of the batch and of one response differ in the last bits, and with them the ratio.
@@ -61,10 +61,10 @@ fn advantages_of_tokens_are_added_to_the_weight_token_by_token() {
 
 #[test]
 fn equal_advantages_of_all_tokens_are_that_much_more_weight() {
-    let sampled: [Loss; 3] = [Tis::default().into(), Cispo::default().into(), Gspo::default().into()];
-    let plain = [Loss::default(), PpoClip::default().into()].into_iter().chain(sampled).map(with_loss);
+    let plain: [Loss; 4] =
+        [Loss::default(), PpoClip::default().into(), Cispo::default().into(), Gspo::default().into()];
     let charged = LearnerOptions { kl: kl(KlEstimator::K1, KlPlace::Reward), ..with_loss(PpoClip::default()) };
-    for options in plain.chain([charged]) {
+    for options in plain.map(with_loss).into_iter().chain([charged]) {
         let name = options.loss.name();
         let mut learner = learner(options);
         let (mut of_tokens, mut of_samples) = (of_four_tokens(&learner), of_four_tokens(&learner));
@@ -88,6 +88,95 @@ fn a_clip_that_bites_takes_the_gradient_away() {
     let update = learner.named_gradients(&batch).expect("gradients");
     assert_eq!(largest(&update.1), 0.0);
     assert_eq!(learner.update(&batch, 1e-3).expect("learns").metrics["actor/pg_clipfrac"], 1.0);
+}
+
+const fn corrected(cap: Option<f64>, mask: Option<SequenceMask>) -> Option<Correction> {
+    Some(Correction { cap, mask })
+}
+
+/// The rollouts of a batch, each token of which its sampler found `apart` nats likelier than the learner does.
+fn apart(learner: &Learner, apart: &[f32]) -> TrainBatch {
+    let mut batch = batch(learner, 0.0);
+    batch.samples.retain(|sample| !sample.imitate);
+    for (sample, apart) in batch.samples.iter_mut().zip(apart) {
+        sample.behaviour.iter_mut().flatten().for_each(|logprob| *logprob += apart);
+    }
+    batch
+}
+
+#[test]
+fn under_a_correction_a_sampler_that_rounds_otherwise_spends_no_clip_range() {
+    let loss = PpoClip { clip_low: 0.1, clip_high: 0.1, dual_clip: None };
+    let mut corrected = learner(LearnerOptions { correction: corrected(None, None), ..with_loss(loss) });
+    // Away from each other the way that the advantages point.
+    let batch = apart(&corrected, &[-0.3, 0.3, -0.3, 0.3, -0.3, -0.3]);
+    let found = corrected.named_gradients(&batch).expect("gradients").1;
+    let want = learner(LearnerOptions::default()).named_gradients(&batch).expect("gradients").1;
+    assert!(largest_difference(&found, &want) < 1e-5 * largest(&want));
+    let [uncorrected, corrected] = [learner(with_loss(loss)), corrected]
+        .map(|mut learner| learner.update(&batch, 0.0).expect("looks").metrics["actor/pg_clipfrac"]);
+    assert_eq!((corrected, uncorrected), (0.0, 1.0));
+}
+
+#[test]
+fn a_response_outside_of_the_band_counts_nothing_and_the_log_counts_it() {
+    for (ratio, dropped) in [(SequenceRatio::Geometric, &[0, 3][..]), (SequenceRatio::Product, &[0, 1, 3])] {
+        let mask = Some(SequenceMask { ratio, low: 0.8, high: 1.25 });
+        let terms = LearnerOptions { entropy_bonus: 0.1, ..LearnerOptions::default() };
+        let mut learner = learner(LearnerOptions { correction: corrected(None, mask), ..terms });
+        // The second response has four tokens, whose product alone is too far away; ln 1.25 is 0.223.
+        let batch = apart(&learner, &[0.3, 0.1, 0.1, -0.3, 0.0, 0.1]);
+        let kept = batch.samples.iter().enumerate().filter(|(at, _)| !dropped.contains(at)).map(|(_, one)| one.clone());
+        let rest = TrainBatch { samples: kept.collect(), normalizer: batch.normalizer };
+        let [found, want] = [&batch, &rest].map(|batch| learner.named_gradients(batch).expect("gradients"));
+        assert!((found.0 - want.0).abs() < 1e-5 * want.0.abs().max(1.0), "{} and {}", found.0, want.0);
+        assert!(largest_difference(&found.1, &want.1) < 1e-5 * largest(&want.1), "{ratio:?}");
+        let metrics = learner.update(&batch, 0.0).expect("looks").metrics;
+        let share = dropped.len() as f64 / batch.samples.len() as f64;
+        assert_eq!(metrics["rollout_corr/rollout_rs_seq_masked_fraction"], share, "{ratio:?}");
+    }
+}
+
+#[test]
+fn the_log_says_how_far_sampler_and_learner_are_apart() {
+    let mut learner = learner(LearnerOptions { correction: corrected(Some(1.2), None), ..LearnerOptions::default() });
+    let mut batch = apart(&learner, &[-0.5, 0.0, 0.1]);
+    batch.samples.truncate(3);
+    let metrics = learner.update(&batch, 0.0).expect("looks").metrics;
+    // One token is 0.5 nats likelier to the learner, four are as likely, and two are 0.1 nats less likely.
+    let want = [
+        ("rollout_corr/logprob_abs_diff_mean", 0.1),
+        ("rollout_corr/logprob_abs_diff_max", 0.5),
+        ("rollout_corr/kl", -0.3 / 7.0),
+        ("rollout_corr/k3_kl", (0.5_f64.exp() + 2.0 * (-0.1_f64).exp() - 3.0 - 0.3) / 7.0),
+        ("rollout_corr/chi2_token", (1.0_f64.exp() + 2.0 * (-0.2_f64).exp() - 3.0) / 7.0),
+        ("rollout_corr/rollout_is_mean", (1.2 + 4.0 + 2.0 * (-0.1_f64).exp()) / 7.0),
+        ("rollout_corr/rollout_is_ratio_fraction_high", 1.0 / 7.0),
+        ("actor/ppo_kl", 0.0),
+    ];
+    for (name, want) in want {
+        assert!((metrics[name] - want).abs() < 1e-5, "{name}: {}, want {want}", metrics[name]);
+    }
+}
+
+#[test]
+fn later_updates_compare_with_the_policy_in_front_of_the_first() {
+    let options = LearnerOptions { correction: corrected(Some(2.0), None), ..with_loss(PpoClip::default()) };
+    let mut learner = learner(options);
+    let bare = batch(&learner, 0.5);
+    let scored = learner.add_old_logprobs(&bare).expect("scores").into_owned();
+    let example = scored.samples.len() - 1;
+    for (at, sample) in scored.samples.iter().enumerate() {
+        let own = learner.score(&sample.prompt, std::slice::from_ref(&sample.response)).expect("scores").remove(0);
+        let near = |old: &Vec<f32>| old.iter().zip(&own).all(|(old, own)| (old - own).abs() < 1e-5);
+        assert_eq!(sample.old.as_ref().map(near), (at != example).then_some(true));
+    }
+    let before = [&bare, &scored].map(|batch| learner.named_gradients(batch).expect("gradients"));
+    let difference = largest_difference(&before[0].1, &before[1].1);
+    assert!(difference < 1e-5 * largest(&before[0].1), "the first update needs no scores: {difference}");
+    let moved = [0, 1].map(|_| learner.update(&scored, 3e-3).expect("learns").metrics["actor/ppo_kl"]);
+    assert!(moved[0].abs() < 1e-5 && moved[1].abs() > 1e-4, "{moved:?}");
+    assert!(learner.update(&bare, 0.0).expect("looks").metrics["actor/ppo_kl"].abs() < 1e-5);
 }
 
 #[test]
@@ -199,7 +288,7 @@ fn the_default_loss_ignores_other_policies_and_imitation_is_the_same_under_every
     let mut examples = batch;
     examples.samples.iter_mut().for_each(|s| (s.imitate, s.weight, s.behaviour) = (true, s.weight.abs(), None));
     let want = plain.named_gradients(&examples).expect("gradients");
-    for loss in [Loss::PpoClip(PpoClip::default()), Loss::Tis(Tis::default())] {
+    for loss in [Loss::PpoClip(PpoClip::default()), Loss::Cispo(Cispo::default())] {
         let found = learner(with_loss(loss)).named_gradients(&examples).expect("gradients");
         assert_eq!((found.0, largest_difference(&found.1, &want.1)), (want.0, 0.0), "{}", loss.name());
     }

@@ -2,8 +2,8 @@
 
 use veriplay_core::{Learn, LearnError, PreferenceBatch, TrainBatch};
 use veriplay_learner::{
-    Cispo, Copg, Gspo, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, Nft, PpoClip, Prdp, Preference, Rft, Sft,
-    Sppo, Tis,
+    Cispo, Copg, Correction, Gspo, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, Nft, PpoClip, Prdp, Preference,
+    Rft, Sft, Sppo,
 };
 
 use super::common::{batch, kl, learner, pairs, with_loss, with_preference};
@@ -19,8 +19,8 @@ fn refused(learner: &mut Learner, batch: &TrainBatch, words: &[&str]) {
 #[test]
 fn a_rollout_without_behaviour_is_named() {
     let ratios: [Loss; 4] =
-        [PpoClip::default().into(), Tis::default().into(), Cispo::default().into(), Gspo::default().into()];
-    for loss in ratios.into_iter().chain([Nft::default().into()]) {
+        [PpoClip::default().into(), Cispo::default().into(), Gspo::default().into(), Nft::default().into()];
+    for loss in ratios {
         let mut learner = learner(with_loss(loss));
         let mut batch = batch(&learner, 0.1);
         // Without a solve rate `nft` does not depend on it.
@@ -51,6 +51,14 @@ fn a_penalty_in_the_reward_needs_both() {
     let mut batch = batch(&learner, 0.1);
     batch.samples[0].behaviour = None;
     refused(&mut learner, &batch, &["sample 0", "behaviour log-probabilities", "`kl`"]);
+}
+
+#[test]
+fn a_correction_names_what_lacks_the_samplers_log_probabilities() {
+    let mut learner = learner(LearnerOptions { correction: Some(Correction::default()), ..LearnerOptions::default() });
+    let mut batch = batch(&learner, 0.1);
+    batch.samples[1].behaviour = None;
+    refused(&mut learner, &batch, &["sample 1", "behaviour log-probabilities", "`correction`"]);
 }
 
 #[test]
