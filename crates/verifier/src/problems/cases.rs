@@ -76,7 +76,7 @@ pub(super) fn judge_stdio(
     let mut cases = Cases { context, judge, comparison: &checks.comparison, request };
     let mut tally = CaseTally::new(checks.cases.len());
     for case in &checks.cases {
-        tally.add(cases.run_script(program, checks.interactor.as_deref(), case)?);
+        tally.add(cases.run_script(program, checks, case)?);
         if request.early_stop && tally.has_failed() {
             break;
         }
@@ -147,12 +147,12 @@ impl Cases<'_, '_> {
     }
 
     /// The end of the program comes first: right output before an exception, or truncated output, passes no case.
-    fn run_script(&mut self, program: &str, interactor: Option<&str>, case: &StdioCase) -> Result<CaseResult, Dropped> {
+    fn run_script(&mut self, program: &str, checks: &StdioChecks, case: &StdioCase) -> Result<CaseResult, Dropped> {
         let files = case.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
         let fetch = case.expected_files.keys().cloned().collect();
-        let stdin = if interactor.is_some() { Vec::new() } else { case.stdin.clone().into_bytes() };
+        let interactor = interactor_of(self.context, checks, case);
         let is_interactive = interactor.is_some();
-        let interactor = interactor.map(|source| interactor_of(self.context, source, case));
+        let stdin = if is_interactive { Vec::new() } else { case.stdin.clone().into_bytes() };
         let script = Job { stdin, files, fetch, interactor, ..Job::script(program) };
         let expected_files: usize = case.expected_files.values().map(String::len).sum();
         let limits = limits_for(self.request, case.stdout.len().max(expected_files) as u64);
