@@ -275,6 +275,38 @@ def test_a_policy_in_torch_plays_absolute_zero(binary: str, tmp_path: Path) -> N
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "broken" / name).read_bytes(), name
 
 
+@pytest.mark.parametrize("adapters", [False, True])
+def test_transformers_loads_a_checkpoint_folder_as_it_is(binary: str, tmp_path: Path, adapters: bool) -> None:
+    """Or the one to which adapters and their base are merged. Its log-probabilities are those of `veriplay generate`."""
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    settings = ["checkpoint_every=1", "game.proposals_per_type=8", "game.tasks_per_type=4", "tasks.seeds_per_type=32"]
+    settings += ["eval.tasks=12", "eval.ladder_tasks=0", "learn.warmup_steps=0"]
+    if adapters:
+        settings += ["learn.lora.rank=2", "learn.lora.alpha=4.0", 'learn.lora.target_modules=["q_proj", "down_proj"]']
+    run, folder = tmp_path / "run", tmp_path / "run" / "checkpoints" / "step_2"
+    own = [f"--set={setting}" for setting in settings]
+    subprocess.run([binary, "play", "--steps", "2", "--out", str(run), *own], check=True, capture_output=True)
+    assert (folder / "optimizer" / "optimizer.safetensors").is_file()
+    if adapters:
+        assert sorted(path.name for path in folder.glob("*.safetensors")) == ["adapter_model.safetensors"]
+        named, folder = folder, tmp_path / "merged"
+        subprocess.run([binary, "model", "merge", str(named), str(folder)], check=True, capture_output=True)
+    index = json.loads((folder / "model.safetensors.index.json").read_text())
+    assert set(index["weight_map"].values()) == {path.name for path in folder.glob("*.safetensors")}
+
+    prompt = [1, 2, 3]
+    command = [binary, "generate", "--json", "--temperature", "0", "--max-tokens", "16", "--ignore-eos", "--model"]
+    command += [str(folder), "--prompt-ids", ",".join(map(str, prompt))]
+    sample = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    with torch.no_grad():
+        logits = model(torch.tensor([prompt + sample["tokens"]])).logits[0, len(prompt) - 1 : -1]
+    logprobs = logits.float().log_softmax(-1).gather(-1, torch.tensor(sample["tokens"])[:, None])[:, 0]
+    assert sample["logprobs"] == pytest.approx(logprobs.tolist(), abs=1e-4)
+    assert transformers.AutoTokenizer.from_pretrained(folder).eos_token is not None
+    assert transformers.GenerationConfig.from_pretrained(folder).eos_token_id is not None
+
+
 class Killed(Exception):
     """Ends a training in the middle."""
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use veriplay_core::{Digest, Execute, ExecuteError, Job, Limits, Outcome};
-use veriplay_sandbox::{CompiledSandbox, Image, SandboxOptions, SandboxSet, Toolchain};
+use veriplay_sandbox::{CompiledSandbox, Image, ModuleSandbox, Sandbox, SandboxOptions, SandboxSet, Toolchain};
 
 use crate::exit::Failure;
 use crate::image;
@@ -42,6 +42,15 @@ impl ProgramImage {
         }
     }
 
+    /// Its manifest, where it is one of the user's.
+    #[must_use]
+    pub fn manifest(&self) -> Option<&str> {
+        match self {
+            Self::Interpreted(image) => image.cached_manifest(),
+            Self::Compiled(_) => None,
+        }
+    }
+
     /// Limits of jobs that have none of their own.
     #[must_use]
     pub fn default_limits(&self) -> Limits {
@@ -61,37 +70,54 @@ impl ProgramImage {
     }
 }
 
-/// Runs each job in the sandbox of its image.
+/// Runs each job in the sandbox of its image, and one whose interactor is in another image in that of the two.
 #[derive(Debug)]
 pub struct ProgramSandbox {
     interpreted: SandboxSet,
+    /// Of jobs whose program or interactor is compiled.
     compiled: Option<CompiledSandbox>,
+    /// Of those whose program and interactor are in two of several images.
+    mixed: Option<ModuleSandbox>,
 }
 
 impl ProgramSandbox {
     /// Opens a sandbox on each of the images; those whose programs are compiled share one.
     pub fn open(images: Vec<ProgramImage>, options: SandboxOptions, isolation: Isolation) -> Result<Self, Failure> {
-        let (mut interpreted, mut compiled) = (Vec::new(), None);
+        let (mut sandboxes, mut interpreted, mut toolchain) = (Vec::new(), Vec::new(), None);
         for image in images {
             match image {
                 ProgramImage::Interpreted(image) => {
-                    interpreted.push(isolation::open_sandbox(image, options, isolation)?);
+                    interpreted.push(Arc::clone(&image));
+                    sandboxes.push(isolation::open_sandbox(image, options, isolation)?);
                 }
-                ProgramImage::Compiled(toolchain) if compiled.is_none() => {
-                    compiled = Some(isolation::open_compiled(toolchain, options, isolation)?);
-                }
-                ProgramImage::Compiled(_) => {}
+                ProgramImage::Compiled(opened) => toolchain = Some(opened),
             }
         }
-        Ok(Self { interpreted: SandboxSet::new(interpreted), compiled })
+        let open_compiled = |opened| isolation::open_compiled(opened, options, isolation);
+        let compiled = toolchain.map(open_compiled).transpose()?.map(|of| of.with_images(interpreted.clone()));
+        let mixed = match interpreted.len() {
+            0 | 1 => None,
+            _ => Some(isolation::open_modules(options, isolation)?.with_images(interpreted)),
+        };
+        Ok(Self { interpreted: SandboxSet::new(sandboxes), compiled, mixed })
+    }
+}
+
+/// Over sandboxes on images that are not compiled for.
+impl From<Vec<Sandbox>> for ProgramSandbox {
+    fn from(sandboxes: Vec<Sandbox>) -> Self {
+        Self { interpreted: SandboxSet::new(sandboxes), compiled: None, mixed: None }
     }
 }
 
 impl Execute for ProgramSandbox {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        match self.compiled.as_ref().filter(|_| image::is_compiled(&job.image)) {
-            Some(compiled) => compiled.execute(job),
-            None => self.interpreted.execute(job),
+        let of_other = job.interactor.as_ref().map_or(job.image.as_str(), |interactor| interactor.image_in(job));
+        let compiles = image::is_compiled(&job.image) || image::is_compiled(of_other);
+        match (&self.compiled, &self.mixed) {
+            (Some(compiled), _) if compiles => compiled.execute(job),
+            (_, Some(mixed)) if of_other != job.image => mixed.execute(job),
+            _ => self.interpreted.execute(job),
         }
     }
 }

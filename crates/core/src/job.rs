@@ -141,9 +141,12 @@ pub struct Callee {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interactor {
-    /// Source text, in the language of the job's program; empty where that is a module.
+    /// Name of the image it runs in, where that is another one than the job's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// Source text; empty where it is a module.
     pub program: String,
-    /// Its module, where the job's program is one.
+    /// Its module, where its image is `wasm`, as [`Job::module`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub module: Option<WasmModule>,
     /// Files in its working directory, as relative path and content. The job's program does not see them.
@@ -158,10 +161,16 @@ pub struct Interactor {
 }
 
 impl Interactor {
-    /// It as a job by itself, in the image of `job`.
+    /// The name of the image it runs in, as the interactor of `job`.
+    pub fn image_in<'a>(&'a self, job: &'a Job) -> &'a str {
+        self.image.as_deref().unwrap_or(&job.image)
+    }
+
+    /// It as a job by itself, where it is the interactor of `job`.
     pub fn as_job(&self, job: &Job) -> Job {
-        let Self { program, module, files, arguments, limits, seed } = self.clone();
-        let (image, sleep_fuel, compile_fuel) = (job.image.clone(), job.sleep_fuel, job.compile_fuel);
+        let Self { image, program, module, files, arguments, limits, seed } = self.clone();
+        let image = image.unwrap_or_else(|| job.image.clone());
+        let (sleep_fuel, compile_fuel) = (job.sleep_fuel, job.compile_fuel);
         Job { image, module, files, arguments, limits, sleep_fuel, compile_fuel, seed, ..Job::script(program) }
     }
 }

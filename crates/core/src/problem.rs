@@ -135,7 +135,7 @@ pub struct StdioChecks {
     /// given the input and the expected output of the case as files, which the program does not see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interactor: Option<String>,
-    /// The language of the interactor where it is not Python, by its own name: that of programs, too. It is then a program of testlib's.
+    /// The language of the interactor where it is not Python, by its own name. In C++ or C it is a program of testlib's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interactor_language: Option<String>,
 }

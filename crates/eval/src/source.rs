@@ -14,7 +14,7 @@ use veriplay_verifier::extraction::{Answer, NoAnswer};
 use veriplay_verifier::{JudgeConditions, LoadedTask, TaskContext};
 
 use super::faults::RowFaults;
-use super::tasks::{TaskSet, checker_image_of, context_of};
+use super::tasks::{TaskSet, checker_images_of, context_of};
 
 /// Attempts at unknown tasks, with no other before them, after which the tasks are said to be those of other attempts.
 const PREFLIGHT: u64 = 64;
@@ -164,13 +164,13 @@ impl<'a> AttemptSource<'a> {
         })
     }
 
-    /// The same, where all these images are open, of which programs run in those of the names `programs`. Verdicts by a checker in another image
-    /// depend on that image, too.
+    /// The same, where all these images are open, of which programs run in those of the names `programs`. Verdicts by a checker
+    /// or an interactor in another image depend on that image, too.
     #[must_use]
     pub fn with_checkers(mut self, programs: &[&str], open: &[(String, Digest)]) -> Self {
         for (task, conditions) in self.conditions.iter_mut().enumerate() {
-            let needed = checker_image_of(self.tasks.task(task).row(), programs);
-            if let Some((_, image)) = open.iter().find(|(name, _)| needed == Some(name.as_str())) {
+            let needed = checker_images_of(self.tasks.task(task).row(), programs);
+            for (_, image) in open.iter().filter(|(name, _)| needed.contains(&name.as_str())) {
                 *conditions = content_hash(&(&*conditions, image));
             }
         }

@@ -9,8 +9,8 @@ use veriplay_console::progress::counted;
 use veriplay_core::ProblemRow;
 use veriplay_corpus::{InvalidRow, ProblemFormat, ReadOptions, RowFault, matching_formats, read_problems};
 use veriplay_verifier::{
-    LoadedTask, ProblemError, TaskContext, TaskOverrides, UselessOverride, check_checker_image, check_image,
-    checker_image,
+    LoadedTask, ProblemError, TaskContext, TaskOverrides, UselessOverride, check_checker_images, check_image,
+    checker_images,
 };
 
 use super::faults::RowFaults;
@@ -115,15 +115,15 @@ impl TaskSet {
         })
     }
 
-    /// The images beside these, in which programs run, that the checkers of tasks run in.
+    /// The images beside these, in which programs run, that the checkers and interactors of tasks run in.
     pub fn checker_images(&self, images: &[&str]) -> Vec<&'static str> {
-        let needed = self.tasks.iter().filter_map(|task| checker_image_of(task.row(), images));
+        let needed = self.tasks.iter().flat_map(|task| checker_images_of(task.row(), images));
         needed.filter(|needed| !images.contains(needed)).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Refuses a file with a task whose checker runs in another image than these, of which one is that of its programs.
+    /// Refuses a file with a task whose checker or interactor runs in another image than these, of which one is that of its programs.
     pub fn check_checkers(&self, images: &[&str]) -> Result<(), Failure> {
-        let check = |row| check_checker_image(row, image_of(row, images)?, images).err();
+        let check = |row| check_checker_images(row, image_of(row, images)?, images).err();
         let wrong = self.tasks.iter().find_map(|task| check(task.row()));
         wrong.map_or(Ok(()), |error| Err(Failure::message(ExitCode::Input, error).hint("leave the task out")))
     }
@@ -186,9 +186,9 @@ fn image_of<'i>(row: &ProblemRow, images: &[&'i str]) -> Option<&'i str> {
     images.iter().copied().find(|image| check_image(row, image).is_ok())
 }
 
-/// The image of the row's checker, where that is another one than that of its programs, which is one of these.
-pub(super) fn checker_image_of(row: &ProblemRow, images: &[&str]) -> Option<&'static str> {
-    checker_image(row, image_of(row, images)?)
+/// The images of the row's checker and interactor, where those are others than that of its programs, which is one of these.
+pub(super) fn checker_images_of(row: &ProblemRow, images: &[&str]) -> Vec<&'static str> {
+    image_of(row, images).map(|image| checker_images(row, image)).unwrap_or_default()
 }
 
 /// The context in which programs of the row run, where it is one of these.

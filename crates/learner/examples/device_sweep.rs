@@ -7,7 +7,8 @@
 //! The model has the shape of Qwen2.5-0.5B and random weights. Each line is one JSON object. A decoding step's time is that of 33 new tokens
 //! a row less that of 9, over 24, so that admission is left out; all rows are samples of one prompt. A training step has 16,384 tokens: 16
 //! sequences of 768 + 256 tokens, or in `group` lines two prompts of 768 tokens with 29 responses of 256 each. Best of three, after a
-//! warm-up. `MICRO_TOKENS` leaves the lines of one such number, and `LAYERS` makes another depth, for a profiler.
+//! warm-up. `MICRO_TOKENS` leaves the lines of one such number, and `LAYERS` makes another depth, for a profiler. On `cpu-portable` everything
+//! is small, to try the way.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -21,11 +22,59 @@ use veriplay_learner::{
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-const ROWS: [usize; 4] = [1, 64, 256, 512];
-const CONTEXTS: [usize; 3] = [128, 1024, 4096];
-const PROMPT: usize = 768;
-const RESPONSE: usize = 256;
 const TIMED_ROUNDS: usize = 3;
+
+/// What is measured, and on a model of which shape.
+struct Size {
+    shape: ModelConfig,
+    rows: &'static [usize],
+    contexts: &'static [usize],
+    prompt: usize,
+    response: usize,
+}
+
+impl Size {
+    /// The shape of Qwen2.5-0.5B, with room for 4,096 tokens and an answer.
+    fn of_a_card(layers: usize) -> Self {
+        let shape = ModelConfig {
+            model_type: Architecture::Qwen2,
+            vocab_size: 151_936,
+            hidden_size: 896,
+            num_hidden_layers: layers,
+            num_attention_heads: 14,
+            num_key_value_heads: 2,
+            head_dim: 64,
+            intermediate_size: 4864,
+            rope_theta: 1e6,
+            max_position_embeddings: 4096 + 64,
+            ..ModelConfig::default()
+        };
+        Self { shape, rows: &[1, 64, 256, 512], contexts: &[128, 1024, 4096], prompt: 768, response: 256 }
+    }
+
+    /// As little as shows that all of it runs.
+    fn small() -> Self {
+        Self { shape: ModelConfig::default(), rows: &[1, 4], contexts: &[32], prompt: 24, response: 8 }
+    }
+
+    fn tokens(&self, count: usize, salt: usize) -> Vec<u32> {
+        let words = self.shape.vocab_size - 1;
+        (0..count).map(|at| 1 + ((at * 7919 + salt * 104_729) % words) as u32).collect()
+    }
+
+    fn work(&self, name: &'static str, responses: &[usize]) -> Work {
+        let Self { prompt, response, .. } = *self;
+        let of_prompt = |(salt, &count): (usize, &usize)| {
+            let tokens: Arc<[u32]> = self.tokens(prompt, salt).into();
+            (0..count).map(move |at| Sample::new(Arc::clone(&tokens), self.tokens(response, 100 + salt * 50 + at), 1.0))
+        };
+        let samples: Vec<Sample> = responses.iter().enumerate().flat_map(of_prompt).collect();
+        let normalizer = (samples.len() * response) as f64;
+        let group = prompt + responses.iter().max().unwrap_or(&1) * response;
+        let tokens = responses.iter().map(|count| prompt + count * response).sum();
+        Work { name, batch: TrainBatch { samples, normalizer }, group, tokens }
+    }
+}
 
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,37 +84,17 @@ fn main() -> Outcome<()> {
     let options = LearnerOptions { device, precision, ..LearnerOptions::default() };
     let micro_tokens: Option<usize> = word(3).map(str::parse).transpose()?;
     let layers = word(4).map_or(Ok(24), str::parse)?;
+    let size = if device == DeviceSpec::Portable { Size::small() } else { Size::of_a_card(layers) };
     let folder = tempfile::tempdir()?;
-    Learner::initialize(shape(layers), Tokenizer::missing(), 1, LearnerOptions::default())?.save(folder.path())?;
+    Learner::initialize(size.shape.clone(), Tokenizer::missing(), 1, LearnerOptions::default())?.save(folder.path())?;
     let load = |options: &LearnerOptions| Learner::load_by_ids(folder.path(), options.clone());
     if word(2) != Some("train") {
-        decode(&options, load)?;
+        decode(&size, &options, load)?;
     }
     if word(2) != Some("decode") {
-        train(&options, micro_tokens, load)?;
+        train(&size, &options, micro_tokens, load)?;
     }
     Ok(())
-}
-
-/// Of Qwen2.5-0.5B, with room for 4,096 tokens and an answer.
-fn shape(layers: usize) -> ModelConfig {
-    ModelConfig {
-        model_type: Architecture::Qwen2,
-        vocab_size: 151_936,
-        hidden_size: 896,
-        num_hidden_layers: layers,
-        num_attention_heads: 14,
-        num_key_value_heads: 2,
-        head_dim: 64,
-        intermediate_size: 4864,
-        rope_theta: 1e6,
-        max_position_embeddings: 4096 + 64,
-        ..ModelConfig::default()
-    }
-}
-
-fn tokens(count: usize, salt: usize) -> Vec<u32> {
-    (0..count).map(|at| 1 + ((at * 7919 + salt * 104_729) % 150_000) as u32).collect()
 }
 
 fn seconds<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<f64> {
@@ -86,18 +115,19 @@ fn mib(bytes: Option<u64>) -> String {
 
 #[expect(clippy::print_stdout, reason = "the lines are what it is run for")]
 fn decode<E: Error + 'static>(
+    size: &Size,
     options: &LearnerOptions,
     load: impl Fn(&LearnerOptions) -> Result<Learner, E>,
 ) -> Outcome<()> {
-    let learner = load(&LearnerOptions { rollout_rows: ROWS[ROWS.len() - 1], ..options.clone() })?;
-    for context in CONTEXTS {
-        for samples in ROWS {
+    let learner = load(&LearnerOptions { rollout_rows: size.rows[size.rows.len() - 1], ..options.clone() })?;
+    for &context in size.contexts {
+        for &samples in size.rows {
             learner.take_peak_device_memory();
             let time = |new: usize| {
                 let asked = SamplingRequest {
                     samples,
                     ignore_end: true,
-                    ..SamplingRequest::new(tokens(context, samples), new)
+                    ..SamplingRequest::new(size.tokens(context, samples), new)
                 };
                 best(|| seconds(|| Ok(learner.complete(std::slice::from_ref(&asked))?)))
             };
@@ -124,20 +154,9 @@ struct Work {
     tokens: usize,
 }
 
-fn work(name: &'static str, responses: &[usize]) -> Work {
-    let of_prompt = |(salt, &count): (usize, &usize)| {
-        let prompt: Arc<[u32]> = tokens(PROMPT, salt).into();
-        (0..count).map(move |at| Sample::new(Arc::clone(&prompt), tokens(RESPONSE, 100 + salt * 50 + at), 1.0))
-    };
-    let samples: Vec<Sample> = responses.iter().enumerate().flat_map(of_prompt).collect();
-    let normalizer = (samples.len() * RESPONSE) as f64;
-    let group = PROMPT + responses.iter().max().unwrap_or(&1) * RESPONSE;
-    let tokens = responses.iter().map(|count| PROMPT + count * RESPONSE).sum();
-    Work { name, batch: TrainBatch { samples, normalizer }, group, tokens }
-}
-
 #[expect(clippy::print_stdout, reason = "the lines are what it is run for")]
 fn train<E: Error + 'static>(
+    of: &Size,
     options: &LearnerOptions,
     micro_tokens: Option<usize>,
     load: impl Fn(&LearnerOptions) -> Result<Learner, E>,
@@ -145,8 +164,8 @@ fn train<E: Error + 'static>(
     let modules = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
     let lora = Lora { rank: 16, alpha: 32.0, target_modules: modules.map(str::to_owned).to_vec(), seed: 0 };
     let segments = Some(Segments { layers: 1, logit_rows: 1024 });
-    let singles = work("single", &[1; 16]);
-    let groups = work("group", &[29, 29]);
+    let singles = of.work("single", &[1; 16]);
+    let groups = of.work("group", &[29, 29]);
     let plain = |micro_tokens| LearnerOptions { micro_tokens, ..options.clone() };
     let mut settings: Vec<(&Work, LearnerOptions)> = Vec::new();
     for micro_tokens in [1024, 4096, 8192] {
@@ -161,8 +180,8 @@ fn train<E: Error + 'static>(
         learner.take_peak_device_memory();
         let step = best(|| seconds(|| Ok(learner.update(&work.batch, 1e-6)?)))?;
         let rows = options.micro_tokens.max(work.group);
-        let sequences = rows / (PROMPT + RESPONSE);
-        let outputs = if work.name == "group" { work.group - PROMPT } else { sequences * RESPONSE };
+        let sequences = rows / (of.prompt + of.response);
+        let outputs = if work.name == "group" { work.group - of.prompt } else { sequences * of.response };
         let size = MicroBatchSize { rows, group: work.group, outputs };
         let planned = MemoryPlan { rollouts: 0, ..MemoryPlan::predict(learner.config(), &options, size) };
         println!(

@@ -1,9 +1,9 @@
 //! Checkpoints in Hugging Face layout, and the trainer state next to them: files in and out, without a model in memory.
 //!
-//! A model directory holds `config.json`, `generation_config.json`, the weights (one `model.safetensors` or shards with an index),
-//! `tokenizer.json`, `tokenizer_config.json` and perhaps chat templates, as `transformers` reads and writes them;
-//! `optimizer.safetensors` and `trainer_state.json` are ours. Weights may be f32, bf16 or f16 and become f32; they are saved as
-//! f32. The small files are saved as they were read.
+//! A model directory holds `config.json`, `generation_config.json`, the weights (one `model.safetensors` or shards, with an index),
+//! `tokenizer.json`, `tokenizer_config.json` and perhaps chat templates, as `transformers`, vLLM and SGLang read them; the folder
+//! `optimizer` is ours. Weights may be f32, bf16 or f16. The small files are saved as they were read. A directory of adapters has
+//! `adapter_config.json`, which names their base, and `adapter_model.safetensors` in place of the weights.
 //! Every file is written under another name, synced and renamed, so a killed process leaves whole files only.
 
 mod files;
@@ -19,14 +19,16 @@ use serde_json::Value;
 pub use files::CheckpointError;
 pub(crate) use sidecar_files::{SPECIAL_TOKENS, SidecarFiles, TEMPLATE, TOKENIZER_CONFIG};
 pub(crate) use training::{TrainerState, read_adapters, read_trainer_state, write_adapters, write_trainer_state};
-pub(crate) use weight_files::{WEIGHTS, encode_weights, read_weights, write_weights};
+pub(crate) use weight_files::{TakeTensor, WEIGHTS, encode_weights, read_weights, write_weights};
 
-use crate::config::{ModelConfig, tensor_specs};
+use crate::config::{ModelConfig, TensorSpec};
 use crate::device::Precision;
+use crate::lora::AdapterCheckpoint;
 use crate::tokenizer::Tokenizer;
 use files::{make_dir, read_text, read_text_if_there, to_pretty_json, write_file};
 use sidecar_files::GENERATION;
-use weight_files::decode_weights;
+use training::{describe_adapters, has_adapters};
+use weight_files::{decode_weights, has_weights};
 
 const CONFIG: &str = "config.json";
 const TOKENIZER: &str = "tokenizer.json";
@@ -69,11 +71,23 @@ impl ModelFiles {
         let tokenizer = tokenizer.map_err(|error| CheckpointError::invalid(origin, error))?;
         Ok(Self { origin: origin.to_owned(), config, tokenizer, sidecar_files })
     }
+}
 
-    /// The weights in the bytes of a `model.safetensors`, in the order of [`tensor_specs`].
-    pub(crate) fn read_weights(&self, safetensors: &[u8]) -> Result<Vec<Vec<f32>>, CheckpointError> {
-        decode_weights(format!("{}/{WEIGHTS}", self.origin), safetensors, &tensor_specs(&self.config))
-    }
+/// As [`read_weights`], from the bytes of a `model.safetensors` that is part of the program.
+pub(crate) fn read_built_in_weights(
+    safetensors: &[u8],
+    specs: &[TensorSpec],
+    take: &mut TakeTensor<'_>,
+) -> Result<String, CheckpointError> {
+    decode_weights(format!("{BUILT_IN}/{WEIGHTS}"), safetensors, specs, take)
+}
+
+/// The adapters of a directory that has no weights of its own, and their base; `None` for any other directory.
+///
+/// # Errors
+/// Adapters that this learner cannot use; the error names the file and the key.
+pub fn find_adapters(dir: &Path) -> Result<Option<AdapterCheckpoint>, CheckpointError> {
+    if has_adapters(dir) && !has_weights(dir) { describe_adapters(dir).map(Some) } else { Ok(None) }
 }
 
 /// Writes everything of a model directory but its weights; the directory is made when missing.
@@ -109,7 +123,12 @@ fn generation_config(config: &ModelConfig) -> Value {
     let ends = &config.eos_token_id;
     let end = if ends.len() > 1 { Value::from(ends.as_slice()) } else { Value::from(ends.first().copied()) };
     let pad = config.pad_token_id.or(ends.first().copied());
-    serde_json::json!({ "do_sample": true, "eos_token_id": end, "pad_token_id": pad, "temperature": 1.0 })
+    let mut file =
+        serde_json::json!({ "do_sample": true, "eos_token_id": end, "pad_token_id": pad, "temperature": 1.0 });
+    if let Some(begin) = config.bos_token_id {
+        file["bos_token_id"] = Value::from(begin);
+    }
+    file
 }
 
 /// The `tokenizer_config.json` of a tokenizer that came without one.

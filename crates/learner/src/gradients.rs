@@ -126,7 +126,8 @@ mod tests {
     /// Gradients of a sum over the squares of every weight; `cut` is detached first.
     fn squares(cut: Option<&str>) -> (Vec<TensorSpec>, Gradients) {
         let config = ModelConfig { num_hidden_layers: 1, vocab_size: 5, hidden_size: 4, ..ModelConfig::default() };
-        let weights = Weights::new(&config, initial_values(&config, 1), &Device::Cpu).expect("weights");
+        let weights =
+            Weights::new(&config, initial_values(&config, 1), candle_core::DType::F32, &Device::Cpu).expect("weights");
         let mut loss = Tensor::new(0.0_f32, &Device::Cpu).expect("zero");
         for (name, var) in weights.trainable() {
             let weight = if Some(name.as_str()) == cut { var.as_detached_tensor() } else { var.as_tensor().clone() };

@@ -36,7 +36,7 @@ mod server;
 mod tokenizer;
 
 pub use chat::{Chat, ChatError, ChatTemplate};
-pub use checkpoint::CheckpointError;
+pub use checkpoint::{CheckpointError, find_adapters};
 pub use config::{
     Architecture, ConfigError, LayerKind, LayerType, Llama3Scaling, LongRope, ModelConfig, RopeScaling, TensorSpec,
     tensor_specs,
@@ -46,7 +46,7 @@ pub use device::{DeviceError, DeviceSpec, Precision};
 pub use gguf::{GgufDescription, GgufError, GgufPolicy, convert_gguf, describe_gguf};
 pub use hub::{HubError, HubOptions, cached_models, resolve_config, resolve_model};
 pub use learner::Learner;
-pub use lora::Lora;
+pub use lora::{AdapterCheckpoint, BaseModel, Lora};
 pub use losses::{
     Cispo, Copg, Correction, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, LossInput, Nft,
     PolicyGradient, PpoClip, Prdp, Preference, Rft, Scpo, SequenceMask, SequenceRatio, Sft, Spin, Sppo,

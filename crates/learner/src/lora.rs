@@ -33,6 +33,24 @@ pub struct Lora {
     pub seed: u64,
 }
 
+/// The model that adapters are added to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BaseModel {
+    /// A directory, or what else it is found by; none where it has no files.
+    pub name: Option<String>,
+    /// The digest of its weights, in whatever files they are; none where they were not read from files.
+    pub digest: Option<String>,
+}
+
+/// Which adapters a directory has, without their numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdapterCheckpoint {
+    /// Their rank, their scale and where they are.
+    pub lora: Lora,
+    /// What they were trained on.
+    pub base: BaseModel,
+}
+
 impl Lora {
     /// The first invalid option: its key, its value and what it may be.
     pub(crate) fn invalid_option(&self) -> Option<(&'static str, String, String)> {

@@ -21,7 +21,7 @@ const COPIES: u64 = 3;
 /// Peak memory of a step in bytes, by purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// The weights, or base and adapters.
+    /// The weights, or base and adapters. Loading takes no more than that and the largest tensor.
     pub weights: u64,
     /// A reference, where the loss needs one.
     pub reference: u64,

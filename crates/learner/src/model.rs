@@ -6,13 +6,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use candle_core::Tensor;
+use candle_core::{DType, Tensor};
 use veriplay_kernels::thread_pool::ThreadPool;
 
 use crate::backend::Backend;
-use crate::checkpoint::{CheckpointError, MAX_SHARD_BYTES, ModelFiles, SidecarFiles, encode_weights, read_weights};
+use crate::checkpoint::{
+    CheckpointError, MAX_SHARD_BYTES, ModelFiles, SidecarFiles, TakeTensor, encode_weights, read_built_in_weights,
+    read_weights,
+};
 use crate::config::{ConfigError, ModelConfig, RopeTables, TensorSpec, tensor_specs};
 use crate::device::{DeviceError, DeviceSpec, OpenDevice, Precision};
+use crate::lora::BaseModel;
 use crate::network::{GradientMode, Network, WeightReader, Weights, initial_values};
 use crate::ops::{IdleBuffers, SharedWorkspace};
 use crate::options::LearnerOptions;
@@ -31,6 +35,8 @@ pub(crate) struct Model {
     pub(crate) device: OpenDevice,
     pub(crate) specs: Vec<TensorSpec>,
     pub(crate) weights: Weights,
+    /// Where the weights are from, as long as nothing has changed them.
+    pub(crate) base: BaseModel,
     /// The small files of the checkpoint it came from.
     pub(crate) sidecar_files: SidecarFiles,
     /// Any of them ends an answer.
@@ -41,11 +47,10 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// `values` are those of every weight, in the order of [`tensor_specs`] and of their sizes.
-    pub(crate) fn new(
+    /// A model whose weights are put into it next.
+    fn without_weights(
         config: ModelConfig,
         tokenizer: Tokenizer,
-        values: Vec<Vec<f32>>,
         options: &LearnerOptions,
     ) -> Result<Self, ConfigError> {
         config.validate()?;
@@ -59,10 +64,10 @@ impl Model {
             });
         }
         let device = OpenDevice::open(options.device, options.precision)?;
-        let weights = Weights::new(&config, values, &device.device).map_err(|e| out_of_memory(options.device, &e))?;
         Ok(Self {
             tokenizer,
-            weights,
+            weights: Weights::default(),
+            base: BaseModel::default(),
             specs: tensor_specs(&config),
             ropes: Arc::new(RopeTables::new(&config)),
             sidecar_files: SidecarFiles::empty("(new)"),
@@ -81,16 +86,31 @@ impl Model {
         seed: u64,
         options: &LearnerOptions,
     ) -> Result<Self, ConfigError> {
-        config.validate()?;
-        let values = initial_values(&config, seed);
-        Self::new(config, tokenizer, values, options)
+        let mut model = Self::without_weights(config, tokenizer, options)?;
+        let values = initial_values(&model.config, seed);
+        let weights = Weights::new(&model.config, values, model.weight_dtype(options), &model.device.device);
+        model.weights = weights.map_err(|e| out_of_memory(options.device, &e))?;
+        Ok(model)
+    }
+
+    /// How weights are kept: those that train in f32, and a base under adapters in the precision of activations from the first.
+    const fn weight_dtype(&self, options: &LearnerOptions) -> DType {
+        if options.lora.is_some() { self.device.dtype } else { DType::F32 }
+    }
+
+    /// Puts a tensor of [`tensor_specs`] into its place.
+    fn put_weight(&mut self, place: usize, values: Vec<f32>, options: &LearnerOptions) -> Result<(), DeviceError> {
+        let dtype = self.weight_dtype(options);
+        let put = self.weights.put(&self.specs[place], values, dtype, &self.device.device);
+        put.map_err(|e| out_of_memory(options.device, &e))
     }
 
     /// Reads a model directory; without `tokenizer.json` where `needs_tokenizer` is false.
     pub(crate) fn load(dir: &Path, needs_tokenizer: bool, options: &LearnerOptions) -> Result<Self, CheckpointError> {
         let files = ModelFiles::read(dir, needs_tokenizer)?;
-        let weights = read_weights(dir, &tensor_specs(&files.config))?;
-        Self::from_files(files, weights, options)
+        let mut model = Self::from_files(files, options, |specs, take| read_weights(dir, specs, take))?;
+        model.base.name = dir.canonicalize().ok().map(|dir| dir.display().to_string());
+        Ok(model)
     }
 
     /// As [`Model::load`], from the contents of the three files.
@@ -101,19 +121,22 @@ impl Model {
         options: &LearnerOptions,
     ) -> Result<Self, CheckpointError> {
         let files = ModelFiles::built_in(config_json, tokenizer_json)?;
-        let weights = files.read_weights(safetensors)?;
-        Self::from_files(files, weights, options)
+        Self::from_files(files, options, |specs, take| read_built_in_weights(safetensors, specs, take))
     }
 
     fn from_files(
         files: ModelFiles,
-        weights: Vec<Vec<f32>>,
         options: &LearnerOptions,
+        read: impl FnOnce(&[TensorSpec], &mut TakeTensor<'_>) -> Result<String, CheckpointError>,
     ) -> Result<Self, CheckpointError> {
         let ModelFiles { origin, config, tokenizer, sidecar_files } = files;
         let end_tokens = sidecar_files.end_tokens()?;
-        let model = Self::new(config, tokenizer, weights, options);
+        let model = Self::without_weights(config, tokenizer, options);
         let mut model = model.map_err(|error| CheckpointError::invalid(&origin, error))?;
+        let digest = read(&tensor_specs(&model.config), &mut |place: usize, values: Vec<f32>| {
+            model.put_weight(place, values, options).map_err(|error| CheckpointError::invalid(&origin, error))
+        })?;
+        model.base.digest = Some(digest);
         if !end_tokens.is_empty() {
             model.end_tokens = end_tokens;
         }
@@ -128,8 +151,7 @@ impl Model {
         max_shard_bytes: Option<usize>,
         precision: Precision,
     ) -> Result<(), CheckpointError> {
-        let (config, tokenizer, sidecar_files) = (&self.config, &self.tokenizer, &self.sidecar_files);
-        crate::checkpoint::write_small_files(dir, config, tokenizer, sidecar_files, precision)?;
+        self.save_small_files(dir, precision)?;
         let max_shard_bytes = max_shard_bytes.unwrap_or(MAX_SHARD_BYTES);
         let weight = |index: usize| self.weight(index);
         crate::checkpoint::write_weights(dir, &self.specs, weight, max_shard_bytes, precision)
@@ -159,9 +181,14 @@ impl Model {
 
     /// Replaces the weights by their sums with the adapters, which are dropped.
     pub(crate) fn merge_adapters(&mut self) -> candle_core::Result<()> {
-        let merged = self.weights.values(&self.specs)?;
-        self.weights = Weights::new(&self.config, merged, &self.device.device)?;
-        Ok(())
+        self.base = BaseModel::default();
+        self.weights.merge_adapters()
+    }
+
+    /// Writes everything of the model directory but the weights.
+    pub(crate) fn save_small_files(&self, dir: &Path, precision: Precision) -> Result<(), CheckpointError> {
+        let (config, tokenizer, sidecar_files) = (&self.config, &self.tokenizer, &self.sidecar_files);
+        crate::checkpoint::write_small_files(dir, config, tokenizer, sidecar_files, precision)
     }
 
     /// The present weights, ready to compute with.

@@ -22,8 +22,13 @@ pub fn read_code(name: &str) -> Result<Vec<String>, Failure> {
 
 /// The texts of every `.py` file in a folder and below, in the order of their paths.
 pub fn read_folder(folder: &Path) -> Result<Vec<String>, Failure> {
+    read_files(folder, &|name| name.ends_with(".py"))
+}
+
+/// The texts of every file of such a name in a folder and below, in the order of their paths.
+pub fn read_files(folder: &Path, has_code: &dyn Fn(&str) -> bool) -> Result<Vec<String>, Failure> {
     let mut files = Vec::new();
-    find_python_files(folder, &mut files)?;
+    find_files(folder, has_code, &mut files)?;
     files.sort();
     files.iter().map(|file| read_file(file)).collect()
 }
@@ -52,15 +57,15 @@ fn is_code(path: &str) -> bool {
     path.ends_with(".py") && !path.split('/').any(|part| part.starts_with("test") || part == "conftest.py")
 }
 
-fn find_python_files(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+fn find_files(folder: &Path, has_code: &dyn Fn(&str) -> bool, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let entries = std::fs::read_dir(folder)
         .with_context(|| format!("cannot list the folder of code `{}`", folder.display()))
         .or_fail(ExitCode::Input)?;
     for entry in entries {
         let path = entry.or_fail(ExitCode::Input)?.path();
         if path.is_dir() {
-            find_python_files(&path, found)?;
-        } else if path.extension().is_some_and(|extension| extension == "py") {
+            find_files(&path, has_code, found)?;
+        } else if path.file_name().and_then(|name| name.to_str()).is_some_and(has_code) {
             found.push(path);
         }
     }

@@ -15,7 +15,7 @@ mod warm;
 
 pub use baseline::{BASELINE_LIMITS, BaselineRequest, MeasuredBaseline, measure_baseline};
 pub use bugs::{InjectRequest, inject_bugs, read_bugs};
-pub use code::{definitions, read_code, read_folder, read_package};
+pub use code::{definitions, read_code, read_files, read_folder, read_package};
 pub use dependencies::{DependencySource, read_pins};
 pub use history::collect_history;
 pub use open::{RepoSandboxes, StoredRepository, cache_directory, find_repository_directory};

@@ -4,11 +4,12 @@ use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use veriplay_console::exit::{ExitCode, Failure, bad_value};
-use veriplay_console::image;
-use veriplay_console::isolation::{self, Isolation};
+use veriplay_console::isolation::Isolation;
+use veriplay_console::programs::{ProgramImage, ProgramSandbox};
 use veriplay_console::progress::{self, Progress};
-use veriplay_core::{Execute, ExecuteError, Job, Outcome};
-use veriplay_sandbox::{ImageError, ImageSpec, OutcomeCache, Sandbox, SandboxOptions, SandboxSet};
+use veriplay_core::{Execute, ExecuteError, Job, Language, Outcome};
+use veriplay_sandbox::{ImageError, ImageSpec, OutcomeCache, Sandbox, SandboxOptions};
+use veriplay_verifier::languages::{is_python, language_in_image};
 
 use crate::judged_images::{JudgedImage, JudgedImages};
 use crate::programs::ProgramRunner;
@@ -18,7 +19,7 @@ const REMEMBERED: usize = 1 << 16;
 
 /// Runs jobs in the images it was opened with.
 pub struct GameExecutor {
-    cache: OutcomeCache<SandboxSet>,
+    cache: OutcomeCache<ProgramSandbox>,
     jobs: AtomicU64,
     images: JudgedImages,
     game_image: String,
@@ -27,10 +28,17 @@ pub struct GameExecutor {
 impl GameExecutor {
     /// Loads the game's image and another, building them first where they are missing.
     pub fn open(game_image: &str, other: Option<&str>, workers: Isolation) -> Result<Self, Failure> {
-        let open = |name| isolation::open_sandbox(image::open(name)?, SandboxOptions::fastest(), workers);
         let names = iter::once(game_image).chain(other.filter(|other| *other != game_image));
         let names = names.inspect(|name| progress::say(format!("opening the image `{name}`")));
-        Ok(Self::over(game_image, names.map(open).collect::<Result<_, Failure>>()?))
+        let names: Vec<String> = names.map(str::to_owned).collect();
+        let opened = ProgramImage::open_all(&names)?;
+        let images = names.into_iter().zip(&opened).map(|(name, image)| {
+            let (digest, manifest) = (image.digest().clone(), image.manifest().map(str::to_owned));
+            (name, JudgedImage { digest, manifest })
+        });
+        let images = images.collect();
+        let sandbox = ProgramSandbox::open(opened, SandboxOptions::fastest(), workers)?;
+        Ok(Self::with_sandbox(game_image, images, sandbox))
     }
 
     /// Refuses the value of configuration key `key` where it names no image of Python.
@@ -53,6 +61,16 @@ impl GameExecutor {
         Err(failure.maybe_hint(error.hint()))
     }
 
+    /// Refuses the value of configuration key `key` where programs of the game's language do not run in an image of this name.
+    pub fn check_language(key: &str, name: &str, language: &dyn Language) -> Result<(), Failure> {
+        let names = language.names();
+        if language_in_image(name).names() != names {
+            let want = format!("an image of `{}`, or set `game.language` to that of the image", names[0]);
+            return Err(bad_value(key, &name, &want));
+        }
+        if is_python(language) { Self::check_image(key, name) } else { Ok(()) }
+    }
+
     /// Over sandboxes on images of different names, of which one is the game's.
     pub fn over(game_image: &str, sandboxes: Vec<Sandbox>) -> Self {
         let images = sandboxes.iter().map(Sandbox::image);
@@ -60,9 +78,14 @@ impl GameExecutor {
             let (digest, manifest) = (image.digest().clone(), image.cached_manifest().map(str::to_owned));
             (image.name().to_owned(), JudgedImage { digest, manifest })
         });
+        let images = images.collect();
+        Self::with_sandbox(game_image, images, sandboxes.into())
+    }
+
+    fn with_sandbox(game_image: &str, images: JudgedImages, sandbox: ProgramSandbox) -> Self {
         Self {
-            images: images.collect(),
-            cache: OutcomeCache::new(SandboxSet::new(sandboxes), REMEMBERED),
+            images,
+            cache: OutcomeCache::new(sandbox, REMEMBERED),
             jobs: AtomicU64::new(0),
             game_image: game_image.to_owned(),
         }

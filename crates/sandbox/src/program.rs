@@ -1,20 +1,20 @@
-//! A program that is a module of its own: compiled once, and run in a new instance for each job. An interactor is a second one.
+//! A program that is a module of its own: compiled once, and run in a new instance for each job. An interactor can be one, too.
 
 mod bounds;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 
-use veriplay_core::{CancellationToken, Exit, GuestError, Interaction, InteractionEnd, Interactor, Job, Outcome};
+use veriplay_core::{CancellationToken, Exit, GuestError, Job, Outcome};
 use wasmtime::{Engine, ExternType, InstancePre, Memory, Module, Store};
 
-use crate::call::{EndedCall, HostFault, WatchedCall, exit_of_error, exit_of_trap};
+use crate::call::{EndedCall, HostFault, WatchedCall, exit_of_error};
 use crate::channel::Channel;
 use crate::fuel;
 use crate::host::Host;
 use crate::host_trap::HostTrap;
 use crate::imports::make_system_linker;
 use crate::meter::{self, Pricing};
-use crate::sides::{Side, SideEnd, run_in_turns, stopped_by};
+use crate::sides::{Playing, SideEnd, SideGuest};
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
 use crate::wasi::pipe::Pipe;
@@ -113,26 +113,26 @@ impl Program {
 
     /// Runs the program in the instance of `store`. It may wait for input that another one writes; where this is dropped before its end, so must the
     /// store be, but for its outcome.
-    async fn enter(&self, store: &mut Store<Host>, job: &Job) -> Result<ProgramEnd, HostFault> {
+    async fn enter(&self, store: &mut Store<Host>, job: &Job) -> Result<SideEnd, HostFault> {
         let (error, ns) = match self.call_start(store, job).await? {
-            Ok(()) => return Ok(ProgramEnd::RETURNED),
+            Ok(()) => return Ok(SideEnd::RETURNED),
             Err(failed) => failed,
         };
         Ok(match error.downcast_ref() {
-            Some(HostTrap::ProcExit(0)) => ProgramEnd::RETURNED,
+            Some(HostTrap::ProcExit(0)) => SideEnd::RETURNED,
             Some(HostTrap::ProcExit(status)) => {
                 let error = GuestError { kind: EXIT_STATUS.to_owned(), message: status.to_string() };
-                ProgramEnd { exit: Exit::Raised, error: Some(error), exit_code: Some(*status) }
+                SideEnd { exit: Exit::Raised, error: Some(error), exit_code: Some(*status) }
             }
             _ => {
                 let (exit, error) = exit_of_error(&error, &job.limits, ns)?;
-                ProgramEnd { exit, error, exit_code: None }
+                SideEnd { exit, error, exit_code: None }
             }
         })
     }
 
-    fn take_outcome(&self, store: &mut Store<Host>, job: &Job, ended: ProgramEnd) -> Outcome {
-        let (limits, ProgramEnd { exit, error, exit_code }) = (&job.limits, ended);
+    fn take_outcome(&self, store: &mut Store<Host>, job: &Job, ended: SideEnd) -> Outcome {
+        let (limits, SideEnd { exit, error, exit_code }) = (&job.limits, ended);
         // What was not made to its end is paid for, too.
         let left = store.data().fuel.remaining().unwrap_or_else(|_| limits.fuel.saturating_sub(self.start));
         let peak_memory_bytes = store.data().memory.map_or(0, |memory| memory.data_size(&*store) as u64);
@@ -178,84 +178,58 @@ impl Program {
     }
 }
 
-/// How a program ended.
-struct ProgramEnd {
-    exit: Exit,
-    error: Option<GuestError>,
-    exit_code: Option<i32>,
-}
-
-impl ProgramEnd {
-    const RETURNED: Self = Self { exit: Exit::Returned, error: None, exit_code: None };
-
-    /// That of a program that was stopped where the two sides part so.
-    fn stopped(end: InteractionEnd) -> Self {
-        let (exit, error) = exit_of_trap(&stopped_by(end));
-        Self { exit, error, exit_code: None }
-    }
-}
-
-impl SideEnd for ProgramEnd {
-    fn is_well(&self) -> bool {
-        self.exit == Exit::Returned
-    }
-}
-
-/// Runs a job of modules that were compiled, or that cannot be: that of its program, and that of its interactor if it has one.
-pub(crate) fn run_programs(
-    programs: &[&Result<Program, GuestError>],
-    job: &Job,
-    cancellation: &CancellationToken,
-) -> Result<Outcome, HostFault> {
-    match (programs, &job.interactor) {
-        ([Ok(program)], None) => program.run(job, cancellation),
-        ([Err(error)], None) => Ok(not_compiled(error)),
-        ([Ok(program), Ok(other)], Some(interactor)) => talk([program, other], job, interactor, cancellation),
-        ([Err(error), _], Some(_)) => Ok(part(InteractionEnd::ProgramFailed, not_compiled(error))),
-        ([Ok(_), Err(error)], Some(_)) => Ok(part(InteractionEnd::InteractorFailed, not_compiled(error))),
-        _ => Err("other modules were compiled than the job has".to_owned()),
-    }
-}
-
-fn not_compiled(error: &GuestError) -> Outcome {
+/// The outcome of a job whose module does not compile.
+pub(crate) fn not_compiled(error: &GuestError) -> Outcome {
     Outcome { error: Some(error.clone()), ..Outcome::new(Exit::CompileError) }
 }
 
-/// The outcome of a job whose program, or its interactor, has failed so before it ran. The other one was not run.
-pub(crate) fn part(end: InteractionEnd, failed: Outcome) -> Outcome {
-    let ProgramEnd { exit, error, .. } = ProgramEnd::stopped(end);
-    let stopped = Outcome { error, ..Outcome::new(exit) };
-    let (outcome, interactor) = match end {
-        InteractionEnd::InteractorFailed => (stopped, failed),
-        _ => (failed, stopped),
-    };
-    Outcome { interaction: Some(Box::new(Interaction { end, interactor })), ..outcome }
+/// A module as a side of an interaction, whose instance is made when it starts.
+pub(crate) struct ModuleSide<'a> {
+    compiled: &'a Result<Program, GuestError>,
+    job: &'a Job,
+    cancellation: &'a CancellationToken,
+    store: Option<Store<Host>>,
 }
 
-/// Runs a job's program and its interactor, each in a new instance.
-fn talk(
-    programs: [&Program; 2],
-    job: &Job,
-    interactor: &Interactor,
-    cancellation: &CancellationToken,
-) -> Result<Outcome, HostFault> {
-    let ([program, other], of_other) = (programs, interactor.as_job(job));
-    let mut store = program.open(ProcessStrings::MODULE, job, cancellation)?;
-    let mut other_store = other.open(ProcessStrings::MODULE, &of_other, cancellation)?;
-    let (input, output) = (Pipe::default(), Pipe::default());
-    store.data_mut().wasi.join(input.clone(), output.clone());
-    other_store.data_mut().wasi.join(output.clone(), input.clone());
-    let mut side = Side::new(program.enter(&mut store, job), input.clone(), output.clone());
-    let mut other_side = Side::new(other.enter(&mut other_store, &of_other), output, input);
-    let end = run_in_turns(&mut side, &mut other_side)?;
-    let stopped = || ProgramEnd::stopped(end);
-    let ended = side.ended.take().unwrap_or_else(stopped);
-    let other_ended = other_side.ended.take().unwrap_or_else(stopped);
-    // What has not ended ends here, and gives the stores back.
-    drop((side, other_side));
-    let outcome = program.take_outcome(&mut store, job, ended);
-    let interactor = other.take_outcome(&mut other_store, &of_other, other_ended);
-    Ok(Outcome { interaction: Some(Box::new(Interaction { end, interactor })), ..outcome })
+impl<'a> ModuleSide<'a> {
+    pub(crate) const fn new(
+        compiled: &'a Result<Program, GuestError>,
+        job: &'a Job,
+        cancellation: &'a CancellationToken,
+    ) -> Self {
+        Self { compiled, job, cancellation, store: None }
+    }
+
+    fn open(&mut self) -> Result<(&'a Program, &mut Store<Host>), HostFault> {
+        let program = self.compiled.as_ref().map_err(|error| error.message.clone())?;
+        let store = program.open(ProcessStrings::MODULE, self.job, self.cancellation)?;
+        Ok((program, self.store.insert(store)))
+    }
+}
+
+impl SideGuest for ModuleSide<'_> {
+    fn load(&mut self) -> Result<Option<SideEnd>, HostFault> {
+        let failed = self.compiled.as_ref().err();
+        Ok(failed.map(|error| SideEnd { exit: Exit::CompileError, error: Some(error.clone()), exit_code: None }))
+    }
+
+    fn play(&mut self, input: Pipe, output: Pipe) -> Playing<'_> {
+        let job = self.job;
+        let opened = self.open();
+        Box::pin(async move {
+            let (program, store) = opened?;
+            store.data_mut().wasi.join(input, output);
+            program.enter(store, job).await
+        })
+    }
+
+    fn take_outcome(&mut self, ended: SideEnd) -> Result<Outcome, HostFault> {
+        if let (Ok(program), Some(store)) = (self.compiled, &mut self.store) {
+            return Ok(program.take_outcome(store, self.job, ended));
+        }
+        let SideEnd { exit, error, .. } = ended;
+        Ok(Outcome { error, ..Outcome::new(exit) })
+    }
 }
 
 /// The compiled module, and the fuel of an instance of it.

@@ -96,12 +96,7 @@ pub(crate) fn check_job(job: &Job, image_bytes: u64) -> Result<(), ExecuteError>
         check_files(&callee.files)?;
         check_files(&callee.files_in(job))?;
     }
-    if job.limits.memory_bytes < image_bytes {
-        let allowed = job.limits.memory_bytes;
-        return Err(ExecuteError::BadJob(format!(
-            "memory limit of {allowed} bytes is below the image's own {image_bytes}; raise `memory_bytes`"
-        )));
-    }
+    check_memory(job, image_bytes)?;
     if job
         .callee
         .iter()
@@ -113,6 +108,17 @@ pub(crate) fn check_job(job: &Job, image_bytes: u64) -> Result<(), ExecuteError>
         return Err(ExecuteError::BadJob("the program is longer than 4 GiB".to_owned()));
     }
     Ok(())
+}
+
+/// Checks that a job may have the memory that an instance of its image has at the start.
+pub(crate) fn check_memory(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
+    let allowed = job.limits.memory_bytes;
+    match allowed < image_bytes {
+        true => Err(ExecuteError::BadJob(format!(
+            "memory limit of {allowed} bytes is below the image's own {image_bytes}; raise `memory_bytes`"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Checks that a job is a script that an interactor can talk with, and that the interactor can run.

@@ -90,6 +90,9 @@ impl Sandbox {
         if job.image != self.image.name() {
             return Err(ExecuteError::UnknownImage(job.image.clone()));
         }
+        if let Some(other) = job.interactor.as_ref().map(|of| of.image_in(job)).filter(|other| *other != job.image) {
+            return Err(ExecuteError::UnknownImage(other.to_owned()));
+        }
         request::check_job(job, self.image.memory_bytes())?;
         let is_of_modules = job.interactor.as_ref().is_some_and(|of| of.module.is_some() || !of.arguments.is_empty());
         if is_of_modules || !job.arguments.is_empty() {

@@ -12,7 +12,7 @@ use veriplay_eval::verdict_cache::VerdictCache;
 use veriplay_eval::{AttemptJudge, JudgedAttempt, PendingAttempt};
 use veriplay_sandbox::{Image, Sandbox};
 use veriplay_verifier::{
-    ChosenJudge, JudgeConditions, LoadedTask, ProblemError, TaskContext, TaskOverrides, check_checker_image,
+    ChosenJudge, JudgeConditions, LoadedTask, ProblemError, TaskContext, TaskOverrides, check_checker_images,
     check_image, check_row,
 };
 
@@ -155,9 +155,9 @@ impl ServedJudge {
         Ok((lock(&self.tasks).insert(&key, Arc::new(task), kept.bytes), key))
     }
 
-    /// Checks that the row's checker runs in the image of programs, which is the only one that attempts are judged in.
+    /// Checks that the row's checker and interactor run in the image of programs, which is the only one that attempts are judged in.
     fn check_checker(&self, row: &ProblemRow) -> Result<(), ProblemError> {
-        check_checker_image(row, &self.facts.image, &[])
+        check_checker_images(row, &self.facts.image, &[])
     }
 
     fn check_options(&self, options: &JudgeOptions) -> Result<(), TaskError> {

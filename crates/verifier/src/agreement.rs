@@ -19,6 +19,11 @@
 //! 5. When a job is stopped, the calls behind the one that stopped it are made again, each in a job of its own.
 //! 6. A host fault drops the problem.
 //!
+//! # Other languages
+//! The language of codes is that of the image. In one without calls, such as C++, a code is a script: an input is the whole standard input, an
+//! output the whole standard output as the judge `lines` compares it, each in a job of its own, and there are no assertions, probes or mutants.
+//! Codes are told apart by their fingerprint, and none is scanned for what it reaches for.
+//!
 //! # Guards
 //! Agreement is evidence and not proof: one policy writes codes and tests, and could agree with itself on trivial ones. [`GUARDS`] are
 //! the rules against that. Each has files in `task-corpus/sol_ver_cheats` that no other guard refuses.
@@ -35,15 +40,19 @@ mod grid;
 mod guards;
 mod round;
 mod round_judge;
+mod streams;
 mod suite_quality;
 mod test_suite;
 mod test_tiers;
 
-pub use agreement_formats::{AGREEMENT_FORMATS, AgreementFormat, agreement_format_by_name, compact, direct};
+pub use agreement_formats::{
+    AGREEMENT_FORMATS, AgreementFormat, agreement_format_by_name, agreement_format_in, compact, direct,
+};
 pub use agreement_rules::{AgreementRules, AgreementRulesError, CountCodes};
 pub use guards::{GUARDS, Guard, GuardCheck, GuardRefusal, ProposedProblem, check_statement};
 pub use round::{AgreementRequest, SuiteAttempt};
 pub use round_judge::{CodeDecision, RoundJudgement, SuiteDecision, judge_round};
+pub use streams::{stream_case, streams_of};
 pub use suite_quality::{SuiteExamination, SuiteQuality, examine_suites};
 pub use test_suite::{SuiteTest, TestSuite};
 pub use test_tiers::{PassedTiers, TEST_TIERS};

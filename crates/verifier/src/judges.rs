@@ -25,6 +25,7 @@ use crate::plain::plain_pair;
 use crate::runner::{Runner, configure_job, describe_mismatch};
 
 pub(crate) use checker::image_beside;
+pub(crate) use lines::lines as compared_lines;
 
 /// All judges, in the order of reports.
 pub const JUDGES: &[Judge] = &[

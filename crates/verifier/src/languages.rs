@@ -19,6 +19,17 @@ pub(crate) fn image_of(named: &str) -> Option<&'static str> {
     SCANNED.iter().find(|language| language.names()[0] == named).map(|language| language.image())
 }
 
+/// The image of a task's own program in the language of this name, or in Python, where that is another one than this, in which attempts run.
+pub(crate) fn image_beside(named: Option<&str>, image: &str) -> Option<&'static str> {
+    let needed = match named {
+        Some(named) => image_of(named)?,
+        None if SCANNED.iter().any(|language| language.image() == image) => Python.image(),
+        // Attempts in Python have images of the user's, too, and what is in Python runs in theirs.
+        None => return None,
+    };
+    (needed != image).then_some(needed)
+}
+
 /// Whether the language of this name, which is its own, is compiled.
 pub(crate) fn is_compiled(named: &str) -> bool {
     image_of(named).is_some_and(|image| language_in_image(image).is_compiled())

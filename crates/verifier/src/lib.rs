@@ -35,7 +35,7 @@ pub use formats::{FORMATS, Format, ProposalShape, format_by_name, format_in};
 pub use judges::{JUDGES, Judge, judge_by_name};
 pub use probes::probes;
 pub use problems::{
-    ProblemError, ProblemRequest, check_checker_image, check_image, check_prediction, check_problem, checker_image,
+    ProblemError, ProblemRequest, check_checker_images, check_image, check_prediction, check_problem, checker_images,
     judge_program, judge_programs,
 };
 pub use runner::{on_all_cores, run_distinct, truncate_output};

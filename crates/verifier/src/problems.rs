@@ -22,10 +22,11 @@ use veriplay_core::{
 };
 
 use assertions::asserts_something;
+use interaction::interactor_image;
 
 use crate::environments::{self, CodeRequest};
 use crate::judges::{Judge, JudgeContext, OutputKind, image_beside, judge_by_name, judge_names};
-use crate::languages::{image_of, is_compiled};
+use crate::languages::image_of;
 use crate::prelude::with_prelude;
 use crate::runner::on_all_cores;
 
@@ -131,21 +132,16 @@ fn check_language(problem: &Problem) -> Result<(), ProblemError> {
         return if is_appended { Err(ProblemError(format!("`{task_id}` {why}"))) } else { Ok(()) };
     };
     if image_of(named).is_none() {
-        let known: Vec<String> = SCANNED.iter().map(|language| format!("`{}`", language.names()[0])).collect();
-        let known = known.join(", ");
+        let known = known_languages();
         return Err(ProblemError(format!(
             "`{task_id}` is of language `{named}`; known are {known}, and Python without one"
         )));
     }
-    let is_script = match &problem.checks {
-        Checks::Stdio(checks) => checks.interactor.is_none() || checks.interactor_language.as_ref() == Some(named),
-        _ => is_appended,
-    };
+    let is_script = is_appended || matches!(problem.checks, Checks::Stdio(_));
     match is_script && problem.prelude.is_empty() {
         true => Ok(()),
         false => Err(ProblemError(format!(
-            "`{task_id}` is of language `{named}`; give it `stdio` cases or `appended` tests, no `prelude`, which is Python's, and no `interactor` \
-             but with an `interactor_language` that is compiled and the same"
+            "`{task_id}` is of language `{named}`; give it `stdio` cases or `appended` tests, and no `prelude`, which is Python's"
         ))),
     }
 }
@@ -159,26 +155,26 @@ pub fn check_image(row: &ProblemRow, image: &str) -> Result<(), ProblemError> {
     check_image_of(row.task_id(), language, image)
 }
 
-/// Checks that the row's checker runs in one of the images that are `open`, where its programs run in the image of this name.
+/// Checks that the row's checker and interactor run in images that are `open`, where its programs run in the image of this name.
 ///
 /// # Errors
 /// Which image it needs.
-pub fn check_checker_image(row: &ProblemRow, image: &str, open: &[&str]) -> Result<(), ProblemError> {
-    match checker_image(row, image).filter(|needed| !open.contains(needed)) {
+pub fn check_checker_images(row: &ProblemRow, image: &str, open: &[&str]) -> Result<(), ProblemError> {
+    match checker_images(row, image).into_iter().find(|needed| !open.contains(needed)) {
         None => Ok(()),
         Some(needed) => Err(ProblemError(format!(
-            "the checker of `{}` runs in the image `{needed}`, which is not open; `veriplay verify` opens it",
+            "the checker or the interactor of `{}` runs in the image `{needed}`, which is not open; `veriplay verify` opens it",
             row.task_id()
         ))),
     }
 }
 
-/// The image in which the row's checker runs, where that is another one than this, in which its programs do.
+/// The images in which the row's checker and its interactor run, where those are others than this, in which its programs do.
 #[must_use]
-pub fn checker_image(row: &ProblemRow, image: &str) -> Option<&'static str> {
-    let ProblemRow::Ready(problem) = row else { return None };
-    let Checks::Stdio(checks) = &problem.checks else { return None };
-    image_beside(&checks.comparison, image)
+pub fn checker_images(row: &ProblemRow, image: &str) -> Vec<&'static str> {
+    let ProblemRow::Ready(problem) = row else { return Vec::new() };
+    let Checks::Stdio(checks) = &problem.checks else { return Vec::new() };
+    image_beside(&checks.comparison, image).into_iter().chain(interactor_image(checks, image)).collect()
 }
 
 fn check_image_of(task_id: &str, language: Option<&str>, image: &str) -> Result<(), ProblemError> {
@@ -195,16 +191,22 @@ fn check_image_of(task_id: &str, language: Option<&str>, image: &str) -> Result<
     }
 }
 
-/// Checks that an interactor in another language than Python is one of testlib's, for programs in its language.
+/// Checks that an interactor is in a language that has an image.
 fn check_interactor_language(problem: &Problem, checks: &StdioChecks) -> Result<(), ProblemError> {
     let Some(named) = &checks.interactor_language else { return Ok(()) };
-    match is_compiled(named) && checks.interactor.is_some() && problem.language.as_ref() == Some(named) {
+    match image_of(named).is_some() && checks.interactor.is_some() {
         true => Ok(()),
         false => Err(ProblemError(format!(
-            "`{}` has the `interactor_language` `{named}`; give `cpp` or `c`, an `interactor` and the same `language`, or leave it out for Python",
-            problem.task_id
+            "`{}` has the `interactor_language` `{named}`; give one of {} and an `interactor`, or leave it out for Python",
+            problem.task_id,
+            known_languages()
         ))),
     }
+}
+
+/// The languages beside Python, for messages.
+fn known_languages() -> String {
+    SCANNED.iter().map(|language| format!("`{}`", language.names()[0])).collect::<Vec<_>>().join(", ")
 }
 
 /// Without checks it would accept any attempt.

@@ -137,6 +137,11 @@ pub(crate) fn job_failure(outcome: &Outcome) -> Option<(Status, String)> {
     }
 }
 
+/// Whether a script has ended its process by `os._exit(0)`, as templates for fast output do: a normal end, where nothing but output is judged.
+pub(crate) fn has_left_with_zero(outcome: &Outcome) -> bool {
+    outcome.exit == Exit::Trapped && outcome.exit_code == Some(0)
+}
+
 const fn limit_status(limit: LimitKind) -> Status {
     match limit {
         LimitKind::Fuel => Status::FuelExceeded,

@@ -64,7 +64,7 @@ fn what_alarms_have_done_holds_in_a_run_that_was_killed() {
 
     let events = events(&whole);
     assert_eq!(column(&events[2]["alarms"], "monitor"), MONITORS);
-    for name in ["model.safetensors", "optimizer.safetensors"] {
+    for name in ["model.safetensors", "optimizer/optimizer.safetensors"] {
         let [best, restored, later] = [2, 3, 4].map(|step| saved(&whole, step, name));
         assert!(restored == best, "{name} is not the best checkpoint's");
         assert!(later != restored, "{name} is not trained on");

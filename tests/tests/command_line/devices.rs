@@ -1,8 +1,11 @@
 //! `--device` and `--precision`: the same samples by a card's operations, a run on them, and every refusal.
 
+use std::process::Command;
+
+use serde_json::json;
 use veriplay_learner::{DeviceSpec, Precision};
 
-use super::{ended, finished, last_json, says, small_config, stderr, stdout, succeeded};
+use super::{ended, finished, last_json, root, says, small_config, stderr, stdout, succeeded};
 use super::{veriplay, with, write_config};
 
 #[test]
@@ -25,7 +28,7 @@ fn a_run_by_a_cards_operations_learns_and_says_so_in_its_configuration() {
     says(&stdout(&succeeded(&mut command)), &["\n1 step in "]);
     let written = std::fs::read_to_string(run.join("config.toml")).expect("readable");
     says(&written, &["device = \"cpu-portable\"", "minibatches = 2"]);
-    assert!(run.join("checkpoints/step_1/optimizer.safetensors").is_file());
+    assert!(run.join("checkpoints/step_1/optimizer/optimizer.safetensors").is_file());
 }
 
 /// Whether the program is built with CUDA, which is a feature of its package. It passes that on to the learner, which is one for the program
@@ -69,4 +72,30 @@ fn the_model_of_a_run_from_elsewhere_is_refused_with_what_differs_and_what_to_do
     says(&refused(&[]), &["unknown key `sead`", of_another_version]);
     let own = finished(veriplay().args(["eval", "--config"]).arg(path));
     assert!(!stderr(&own).contains(of_another_version), "the configuration is named: {}", stderr(&own));
+}
+
+/// `scripts/card-check` of the program under test, without a card.
+fn card_check(options: &[&str]) -> Command {
+    let mut command = Command::new(root().join("scripts/card-check"));
+    command.args(["--device", "cpu-portable", "--binary"]).arg(veriplay().get_program()).args(options);
+    command
+}
+
+#[test]
+fn a_part_of_card_check_that_fails_does_not_stop_the_others() {
+    let output = ended(&mut card_check(&["--only", "machine,decode,steps", "--sweep", "/bin/false"]), 1, &[]);
+    let report = last_json(&output);
+    let parts = &report["parts"];
+    let passed = ["machine", "decode", "steps"].map(|part| &parts[part]["passed"]);
+    assert_eq!(passed, [&json!(true), &json!(false), &json!(true)], "{report}");
+    assert_eq!((&report["passed"], &parts["decode"]["why"]), (&json!(false), &json!("exit status 1")));
+    let steps = parts["steps"]["result"]["steps"].as_array().expect("a list");
+    assert!(steps.len() == 3 && steps.iter().all(|step| step["loss"].is_number()), "{report}");
+}
+
+#[test]
+fn card_check_refuses_a_part_without_its_file_before_it_runs_any() {
+    let refused = ended(&mut card_check(&["--only", "machine,train"]), 2, &["`train` needs --sweep"]);
+    assert_eq!(stdout(&refused), "");
+    ended(&mut card_check(&["--only", "speed"]), 2, &["--only has `speed`"]);
 }

@@ -1,8 +1,10 @@
 //! Judges by name, at every door: the command line, the endpoints of the service, and rows.
 
 use serde_json::{Value, json};
+use veriplay_tests::external::report_without_npm;
 
 use super::serve::Service;
+use super::stderr;
 use super::verify::{Bench, column, rows};
 
 /// A row that leaves the choice of its judge to others, and one that names its own.
@@ -75,6 +77,40 @@ fn the_command_line_judges_by_an_interactor() {
     let bench = Bench::new(&[interactive()], &attempts, &["--format", "veriplay"]);
     bench.summary(0);
     assert_eq!(column(&rows(&bench.out()), "status"), ["accepted", "wrong_answer", "wrong_answer"]);
+}
+
+/// A row in Python whose interactor is in JavaScript, and one in JavaScript whose interactor is in Python.
+#[test]
+fn the_command_line_judges_by_an_interactor_in_another_language_than_the_programs() {
+    let of_js = "const wanted = require('fs').readFileSync(process.argv[2], 'utf8');\nconsole.log('12');\n\
+                 process.exit(require('fs').readFileSync(0, 'utf8').trim() === wanted.trim() ? 0 : 1);";
+    let of_python = "import sys\nprint('12', flush=True)\nsys.exit(input() != open(sys.argv[1]).read())";
+    let cases = json!([{"stdin": "21", "stdout": ""}]);
+    let by_js = json!({"cases": cases, "interactor": of_js, "interactor_language": "javascript"});
+    let by_python = json!({"cases": cases, "interactor": of_python});
+    let tasks = [
+        json!({"task_id": "python", "checks": {"stdio": by_js}}),
+        json!({"task_id": "js", "language": "javascript", "checks": {"stdio": by_python}}),
+    ]
+    .map(|problem| json!({"schema_version": 1, "problem": problem}));
+    let lines = "const lines = require('readline').createInterface({ input: process.stdin });\n";
+    let on_line = |said: &str| format!("{lines}lines.on('line', line => {{ console.log({said}); lines.close(); }});");
+    let attempts = [
+        ("python", "print(input()[::-1])".to_owned()),
+        ("python", "print(input())".to_owned()),
+        ("js", on_line("[...line].reverse().join('')")),
+        ("js", on_line("line")),
+        // It reads to the end, and the interactor waits for a line.
+        ("js", "require('fs').readFileSync(0);\nconsole.log('21');".to_owned()),
+    ]
+    .map(|(task_id, program)| json!({"task_id": task_id, "program": program}));
+    let bench = Bench::new(&tasks, &attempts, &["--format", "veriplay", "--image", "python,javascript"]);
+    let output = bench.run(&["--out", "out.jsonl"]);
+    if output.status.code() == Some(4) && stderr(&output).contains("npm pack") {
+        return report_without_npm(&stderr(&output));
+    }
+    let statuses = ["accepted", "wrong_answer", "accepted", "wrong_answer", "wrong_answer"];
+    assert_eq!(column(&rows(&bench.out()), "status"), statuses, "{}", stderr(&output));
 }
 
 /// A request of NeMo Gym's endpoint.

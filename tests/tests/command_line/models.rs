@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use veriplay_tests::external::report_skipped;
 
-use super::commands::fails;
-use super::{NO_SERVER, last_json, root, says, stdout, succeeded, veriplay};
+use super::commands::{fails, play, resume, small_with};
+use super::losses::merge;
+use super::{NO_SERVER, copy_model, last_json, root, says, stdout, succeeded, veriplay};
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/learner/tests/gguf/llama/f16.gguf")
@@ -77,6 +79,51 @@ fn a_model_that_does_not_fit_is_refused_by_its_shape_before_its_weights_are_read
         let wanted = [want, model, "GiB", "is free", "for weights", "hint:", " parameters"];
         fails(veriplay().args(arguments), 3, &wanted);
     }
+}
+
+/// What a model draws first, with its log-probabilities.
+fn sampled(model: &str) -> [Value; 2] {
+    let options = ["generate", "--prompt", "<D>def f(x):", "--json", "--max-tokens", "12", "--model", model];
+    let sample = last_json(&succeeded(veriplay().args(options)));
+    ["tokens", "logprobs"].map(|key| sample[key].clone())
+}
+
+#[test]
+fn adapters_of_a_run_are_opened_with_their_base_and_merged_and_another_base_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let (base, run, out) = (dir.path().join("base"), dir.path().join("run"), path("merged"));
+    std::fs::create_dir(&base).expect("a folder");
+    copy_model("tiny", &base);
+    let mut config = small_with(&format!("model = {:?}\nsteps = 2", base.display().to_string()));
+    let lora = "[learn]\nlearning_rate = 3e-3\nwarmup_steps = 0\n[learn.lora]\nrank = 2\nalpha = 4.0\n\
+                target_modules = [\"q_proj\", \"up_proj\"]";
+    merge(&mut config, lora.parse().expect("TOML"));
+    succeeded(&mut play(&config, dir.path()));
+    let (checkpoint, run_path) = (path("run/checkpoints/step_2"), path("run"));
+    assert!(!run.join("checkpoints/step_2/model.safetensors").exists());
+    says(&printed(&["model", "inspect", &checkpoint]), &["parameters: ", "\nadapters of: ", "/base"]);
+    assert_eq!(printed(&["model", "merge", &run_path, &out]), out);
+    assert_eq!(sampled(&checkpoint), sampled(&out));
+    assert_ne!(sampled(&checkpoint), sampled(&base.display().to_string()));
+    fails(veriplay().args(["model", "merge", &run_path, &out]), 3, &["is not empty"]);
+    fails(veriplay().args(["model", "merge", &out, &path("again")]), 3, &["holds no adapters", "adapter_config.json"]);
+    // Adapters on adapters would name a base that has no weights.
+    config.insert("model".to_owned(), checkpoint.clone().into());
+    let other = tempfile::tempdir().expect("a directory");
+    fails(&mut play(&config, other.path()), 5, &["holds adapters alone", "veriplay model merge"]);
+
+    let weights = base.join("model.safetensors");
+    let mut bytes = std::fs::read(&weights).expect("it is there");
+    let place = bytes.len() - 4;
+    bytes[place] ^= 1;
+    std::fs::write(&weights, bytes).expect("it is written");
+    let wanted = ["these adapters belong to the base `", "the digest ", "hint: use the base they were trained on"];
+    fails(veriplay().args(["generate", "--prompt", "x", "--model", &checkpoint]), 5, &wanted);
+    fails(resume(&run).args(["--steps", "3"]), 5, &wanted);
+    std::fs::remove_dir_all(&base).expect("it is there");
+    let wanted = ["`base_model_name_or_path` of `", "/base`: ", "hint: set it to a directory"];
+    fails(veriplay().args(["generate", "--prompt", "x", "--model", &checkpoint]), 5, &wanted);
 }
 
 #[test]

@@ -406,9 +406,14 @@ fn rows_that_are_invalid_name_their_field() {
     let mut of_cpp =
         with(json!({"format": "auto", "row": {"id": "one", "inputs": ["1"], "outputs": ["2"]}}), json!({}));
     of_cpp["judge"] = json!({"judge": "checker", "checker_script": "int main() {}", "checker_language": "cpp"});
+    let stdio =
+        json!({"cases": [{"stdin": "", "stdout": ""}], "interactor": "int main() {}", "interactor_language": "cpp"});
+    let problem = json!({"task_id": "one", "checks": {"stdio": stdio}});
+    let interactive = json!({"format": "veriplay", "row": {"schema_version": 1, "problem": problem}});
     for (status, body, field, said) in [
         (422, with(json!({"format": "none", "row": {}}), json!({})), "tasks[0].format", "humaneval"),
         (422, of_cpp, "judge", "`cpp`, which is not open"),
+        (422, with(interactive, json!({})), "judge", "`cpp`, which is not open"),
         (422, with(good.clone(), json!({"memory_bytes": 1 << 20})), "limits.memory_bytes", ""),
         (422, with(good.clone(), json!({"memory_bytes": 1_u64 << 40})), "limits.memory_bytes", ""),
         (422, with(good.clone(), json!({"fuel": 1_000_000_000_000_000_u64})), "limits.fuel", ""),

@@ -8,6 +8,7 @@ use veriplay_console::isolation::Isolation;
 use veriplay_console::limits::at_least_one;
 use veriplay_console::progress::{self, counted};
 use veriplay_games::{GameAction, run_for_named_in};
+use veriplay_learner::ModelConfig;
 use veriplay_run::config::{default_out, read_text, read_with_settings};
 use veriplay_run::device::{self, DeviceArguments};
 use veriplay_run::game_setup::{EvalKeys, GameSetup, open_game};
@@ -15,6 +16,7 @@ use veriplay_run::play::{Session, Validation, plugins, report};
 use veriplay_run::play_config::PlayConfig;
 use veriplay_run::rollout_server::RolloutServerConfig;
 use veriplay_run::rundir::RunDir;
+use veriplay_run::step_time::{self, Card};
 use veriplay_run::suites::SuiteMeasurements;
 use veriplay_run::warmup_examples::WarmupExamples;
 use veriplay_run::{memory, model, proposer};
@@ -47,6 +49,9 @@ pub(super) struct Arguments {
     /// Print what the configuration would do, without doing it: roles with real prompts, rewards, jobs a step, memory
     #[arg(long, conflicts_with_all = ["resume", "json"])]
     dry_run: bool,
+    /// With --dry-run: estimate the time of a run on this card, from measurements: `h100`
+    #[arg(long, value_name = "CARD", requires = "dry_run", value_parser = step_time::parse_card)]
+    card: Option<Card>,
     #[command(flatten)]
     device: DeviceArguments,
     /// Where guests run
@@ -73,7 +78,7 @@ impl GameAction for &Arguments {
                 let (text, origin) = configuration(args)?;
                 let config: PlayConfig<S> = resolved(args, &text, &origin)?;
                 if args.dry_run {
-                    return dry_run(&config, args.workers);
+                    return dry_run(&config, args.workers, args.card);
                 }
                 if !model::is_external(&config.run.model) {
                     device::check(&config.run.learn.learner_options())?;
@@ -110,7 +115,8 @@ fn resolved<S: GameSetup>(args: &Arguments, text: &str, origin: &Path) -> Result
     Ok(config)
 }
 
-fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(), Failure> {
+fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation, card: Option<Card>) -> Result<(), Failure> {
+    card.map_or(Ok(()), |_| step_time::check(config))?;
     let run = &config.run;
     let steps = counted(run.steps, "step");
     progress::data(format!("game `{}`, {steps} from `{}`, seed {}", S::NAME, run.model, run.seed));
@@ -126,8 +132,11 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
         progress::data(format!("the validation set: every {}", counted(every, "step")));
     }
     // A model that cannot be opened is no reason to keep the prompts back.
-    let memory = describe_memory(config);
-    progress::data(memory.as_deref().unwrap_or("memory: not known, the model cannot be opened"));
+    let memory = describe_memory(config, card);
+    match &memory {
+        Ok(lines) => lines.iter().for_each(progress::data),
+        Err(_) => progress::data("memory: not known, the model cannot be opened"),
+    }
     // In the order in which a run needs them.
     let failures = [memory.map(drop), print_prompts(config, workers)].into_iter().filter_map(Result::err);
     progress::report_failures(&failures.collect::<Vec<_>>())
@@ -143,13 +152,14 @@ fn print_prompts<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Re
     Ok(())
 }
 
-/// The memory that training takes, as far as it can be known here.
-fn describe_memory<S: GameSetup>(config: &PlayConfig<S>) -> Result<String, Failure> {
+/// The memory that training takes, as far as it can be known here, and the time on a card.
+fn describe_memory<S: GameSetup>(config: &PlayConfig<S>, card: Option<Card>) -> Result<Vec<String>, Failure> {
     let run = &config.run;
     let options = run.learner_options();
     if let Some(shape) = model::shape_without_weights(&run.model) {
         let known = memory::describe_shape(&shape, &options, &config.step_tokens(options.context(&shape)));
-        return Ok(format!("{known}; `{}` has no weights to play with", run.model));
+        let memory = format!("{known}; `{}` has no weights to play with", run.model);
+        return with_time(memory, card, config, &shape);
     }
     if !model::is_external(&run.model) {
         progress::say(format!("loading the model `{}`", run.model));
@@ -157,13 +167,25 @@ fn describe_memory<S: GameSetup>(config: &PlayConfig<S>) -> Result<String, Failu
     match model::open_trainable(&run.model, &options) {
         Ok(learner) => {
             let step_tokens = config.step_tokens(options.context(learner.config()));
-            Ok(memory::describe(&learner, &step_tokens))
+            with_time(memory::describe(&learner, &step_tokens), card, config, learner.config())
         }
-        Err(_) if model::is_external(&run.model) => Ok("memory: the model is your trainer's".to_owned()),
+        Err(_) if model::is_external(&run.model) => Ok(vec!["memory: the model is your trainer's".to_owned()]),
         // Another machine may have the device.
         Err(failure) if device::check(&options).is_err() => {
-            Ok(format!("memory: not known, the model cannot be opened here: {}", failure.reason()))
+            let reason = failure.reason();
+            Ok(vec![format!("memory: not known, the model cannot be opened here: {reason}")])
         }
         Err(failure) => Err(failure),
     }
+}
+
+/// The line on memory, and those on the time that a run of this shape takes on a card.
+fn with_time<S: GameSetup>(
+    memory: String,
+    card: Option<Card>,
+    config: &PlayConfig<S>,
+    shape: &ModelConfig,
+) -> Result<Vec<String>, Failure> {
+    let time = card.map_or_else(|| Ok(Vec::new()), |card| step_time::describe(card, config, shape))?;
+    Ok(std::iter::once(memory).chain(time).collect())
 }

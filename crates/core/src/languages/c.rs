@@ -9,5 +9,6 @@ pub(super) const C: ScannedLanguage = ScannedLanguage {
     extensions: &[".c"],
     is_compiled: true,
     has_lines: true,
+    numbers_names: false,
     literals: None,
 };

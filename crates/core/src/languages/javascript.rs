@@ -13,5 +13,6 @@ pub const JAVASCRIPT: ScannedLanguage = ScannedLanguage {
     extensions: &[".js", ".mjs"],
     is_compiled: false,
     has_lines: false,
+    numbers_names: true,
     literals: Some(&JavaScriptLiterals),
 };

@@ -49,6 +49,6 @@ fn string_end(text: &str, quote: char) -> usize {
     text.len()
 }
 
-fn is_of_word(c: char) -> bool {
+pub(super) fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || "_$#".contains(c)
 }

@@ -9,5 +9,6 @@ pub(super) const TYPESCRIPT: ScannedLanguage = ScannedLanguage {
     extensions: &[".ts", ".mts", ".cts"],
     is_compiled: false,
     has_lines: false,
+    numbers_names: false,
     literals: None,
 };

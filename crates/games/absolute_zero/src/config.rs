@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use veriplay_core::{JAVASCRIPT, Language, TaskType};
 use veriplay_python::Python;
+use veriplay_selfplay::proposer_factor;
 use veriplay_selfplay::settings::{ConfigError, GameConfig, GameSettings, check_counts, check_numbers, invalid_value};
 
 use veriplay_verifier::languages::is_python;
@@ -176,6 +177,12 @@ fn check_language(config: &AbsoluteZeroConfig) -> Result<(), ConfigError> {
     if shared.waypoint_credit > 0.0 {
         let allowed = "use `0` with `language = \"javascript\"`: only programs in Python are traced";
         return Err(invalid_value("waypoint_credit", shared.waypoint_credit, allowed));
+    }
+    // Signatures of behaviour are made of inputs by their types in Python.
+    if let Some(name) = shared.proposer_factor().iter().find(|name| proposer_factor::by_name(name).is_some()) {
+        let allowed =
+            "leave it out with `language = \"javascript\"`, or name an `exec:` command: behaviours are those of Python";
+        return Err(invalid_value("proposer_factor", name, allowed));
     }
     match shared.intrinsic.keys().next() {
         Some(name) => {

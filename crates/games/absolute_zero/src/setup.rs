@@ -15,7 +15,7 @@ use veriplay_core::{Execute, Task, TaskType};
 use veriplay_corpus::{Grammar, ProposalStream, Split};
 use veriplay_run::config::{LearnConfig, from_toml};
 use veriplay_run::executor::{CountedJobs, GameExecutor};
-use veriplay_run::game_setup::{EvalKeys, GameSetup, StepTokens, corpus_split, guard_and_evaluation};
+use veriplay_run::game_setup::{EvalKeys, GameSetup, StepTokens, StepWork, corpus_split, guard_and_evaluation};
 use veriplay_run::model::is_builtin;
 use veriplay_run::named_files::NamedFile;
 use veriplay_selfplay::driver::SelfPlay;
@@ -118,9 +118,6 @@ impl GameSetup for AbsoluteZeroSetup {
             return Err(bad_value("gate.induction", &value, want));
         }
         self.check_language()?;
-        if is_python(self.game.own.language()) {
-            GameExecutor::check_image("gate.image", &self.gate.image)?;
-        }
         if let Some(second) = &self.gate.second_image {
             GameExecutor::check_image("gate.second_image", second)?;
         }
@@ -147,6 +144,18 @@ impl GameSetup for AbsoluteZeroSetup {
         let proposer = (types * game.proposals_per_type + shared.sft_samples) * context;
         let longest_response = shared.solver_max_tokens.max(shared.proposer_max_tokens);
         StepTokens { total: solver + proposer, longest: context, longest_response }
+    }
+
+    fn step_work(&self, context: usize) -> Option<StepWork> {
+        let (game, shared, types) = (&self.game.own, &self.game.shared, self.game.own.task_types.len());
+        let (proposals, tasks) = (types * game.proposals_per_type, types * game.tasks_per_type);
+        let [proposal, answer] = [shared.proposer_max_tokens, shared.solver_max_tokens].map(|most| most.min(context));
+        let attempts = tasks * shared.group_size;
+        Some(StepWork {
+            prompts: proposals * (context - proposal) + tasks * (context - answer),
+            responses: proposals * proposal + attempts * answer,
+            jobs: 3 * proposals + attempts,
+        })
     }
 
     fn eval(&self) -> &Self::Eval {
@@ -554,9 +563,13 @@ mod tests {
     #[test]
     fn a_step_demands_all_its_prompts_and_responses() {
         let quickstart = PlayConfig::<AbsoluteZeroSetup>::parse(builtin_configs::QUICKSTART, "quickstart".as_ref());
-        let step_tokens = quickstart.expect("it is valid").setup.step_tokens(512);
+        let setup = quickstart.expect("it is valid").setup;
+        let step_tokens = setup.step_tokens(512);
         // 96 tasks of 512 + 8 · 48 tokens, and 96 proposals of 512.
         assert_eq!(step_tokens, StepTokens { total: 96 * 896 + 96 * 512, longest: 512, longest_response: 64 });
+        let responses = 96 * 64 + 8 * 96 * 48;
+        let work = StepWork { prompts: 96 * (448 + 464), responses, jobs: 3 * 96 + 8 * 96 };
+        assert_eq!(setup.step_work(512), Some(work));
     }
 
     #[test]

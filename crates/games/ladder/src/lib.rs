@@ -94,7 +94,11 @@ impl ScriptSetup for LadderTables {
     const NAME: &'static str = NAME;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval", "ladder"];
 
-    fn validate(&self, _base: &AbsoluteZeroSetup) -> Result<(), Failure> {
+    fn validate(&self, base: &AbsoluteZeroSetup) -> Result<(), Failure> {
+        let language = &base.game.own.language;
+        if language != "python" {
+            return Err(bad_value("game.language", language, "`python`: variants are made of its statements"));
+        }
         let Ladder { depth, tasks_per_rung } = self.ladder;
         if !(1..=3).contains(&depth) {
             return Err(bad_value("ladder.depth", &depth, "a whole number from 1 to 3"));
@@ -236,6 +240,14 @@ mod tests {
         assert!(step.counts.accepted > 0 && step.counts.accepted == step.counts.attempts, "{:?}", step.counts);
         assert!(derived(&step).is_empty());
         assert!(state.pool.entries().iter().all(|entry| entry.task.question.program() != EASIER));
+    }
+
+    #[test]
+    fn programs_in_javascript_have_no_variants() {
+        let mut setup = setup(1);
+        "javascript".clone_into(&mut setup.base.game.own.language);
+        let told = setup.own.validate(&setup.base).expect_err("variants are made of Python").to_string();
+        assert!(told.contains("`game.language` is `javascript`"), "{told}");
     }
 
     #[test]

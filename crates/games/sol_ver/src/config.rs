@@ -1,14 +1,19 @@
 //! The settings of the game that no other game has.
 
 use serde::{Deserialize, Serialize};
+use veriplay_core::Language;
 use veriplay_selfplay::preferences::{Objective, PreferenceSchedule, UpdateSchedule};
 use veriplay_selfplay::settings::{
     ConfigError, GameConfig, GameSettings, LearnFrom, SharedSettings, check_counts, check_numbers, check_positive,
     invalid_value,
 };
 use veriplay_verifier::agreement::TEST_TIERS;
+use veriplay_verifier::languages::{is_python, language_in_image, language_named};
 
 use super::prompts;
+
+/// The languages that it is played in: with calls, and with streams.
+const LANGUAGES: [&str; 2] = ["python", "cpp"];
 
 /// What a step learns from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,6 +132,9 @@ pub type SolVerConfig = GameConfig<SolVerSettings>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SolVerSettings {
+    /// The language of programs: `python`, or `cpp`, whose programs read standard input and write standard output, in the format `think`.
+    #[serde(default = "python")]
+    pub language: String,
     /// `consensus`, or `random` for the control.
     pub selection: Selection,
     /// `sft_dpo`, `sft`, `dpo` or `policy_gradient`.
@@ -178,11 +186,16 @@ pub struct SolVerSettings {
     pub eval_candidate: EvalCandidate,
 }
 
+fn python() -> String {
+    LANGUAGES[0].to_owned()
+}
+
 impl GameSettings for SolVerSettings {
     fn check(config: &GameConfig<Self>) -> Result<(), ConfigError> {
         let own = &config.own;
         let rewarded = own.objective == LearningObjective::PolicyGradient;
         config.shared.check(&prompts::names(), rewarded)?;
+        Self::check_language(config)?;
         if own.selection == Selection::Random && rewarded {
             let allowed = "objective `policy_gradient` selects nothing: its control is reward `random`";
             return Err(invalid_value("selection", "random", allowed));
@@ -215,6 +228,36 @@ impl GameSettings for SolVerSettings {
 }
 
 impl SolVerSettings {
+    /// The language of programs. An unknown one, which [`GameConfig::check`] refuses, is Python.
+    pub fn language(&self) -> &'static dyn Language {
+        self.find_language().unwrap_or_else(|| language_in_image(LANGUAGES[0]))
+    }
+
+    fn find_language(&self) -> Option<&'static dyn Language> {
+        LANGUAGES.contains(&self.language.as_str()).then(|| language_named(&self.language)).flatten()
+    }
+
+    /// Refuses a language that there is not, and what has no meaning in C++.
+    fn check_language(config: &SolVerConfig) -> Result<(), ConfigError> {
+        let (own, shared) = (&config.own, &config.shared);
+        match own.find_language() {
+            None => return Err(invalid_value("language", &own.language, "use `python` or `cpp`")),
+            Some(language) if is_python(language) => return Ok(()),
+            Some(_) => {}
+        }
+        if shared.format != "think" {
+            let allowed = "use `think` with `language = \"cpp\"`, and an instruct model";
+            return Err(invalid_value("format", &shared.format, allowed));
+        }
+        match shared.intrinsic.keys().next() {
+            Some(name) => {
+                let allowed = "leave it out with `language = \"cpp\"`: these terms read Python";
+                Err(invalid_value("intrinsic", name, allowed))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Whether the learner must hold a reference for the pairs. At temperature 1 the log-probabilities of the rollouts are those of
     /// the policy that made them, which is then the reference.
     pub fn needs_reference(&self, shared: &SharedSettings) -> bool {

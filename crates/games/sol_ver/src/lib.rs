@@ -45,7 +45,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CallCase, Digest, Execute, Prompt, PromptContent, Role, Status, Verdict, content_hash};
 use veriplay_verifier::agreement::{
-    AgreementFormat, AgreementRules, GUARDS, ProposedProblem, SuiteQuality, agreement_format_by_name, check_statement,
+    AgreementFormat, AgreementRules, GUARDS, ProposedProblem, SuiteQuality, agreement_format_in, check_statement,
 };
 
 use metrics::SuiteNumbers;
@@ -97,7 +97,7 @@ pub struct ProblemTask {
 pub struct ReferenceSolution {
     /// A program that is right.
     pub program: String,
-    /// What `f` must return: nobody but the judge sees it.
+    /// What `f` must return, or in C++ a program must write: nobody but the judge sees it.
     pub hidden: Vec<CallCase>,
 }
 
@@ -178,8 +178,9 @@ impl SolVer {
         }
         let objective = config.own.driver_objective(&config.shared);
         let SolVerConfig { shared: settings, own } = config;
-        let format = prompts::by_name(&settings.format).expect("a checked config names a prompt format");
-        let responses = agreement_format_by_name(&settings.format)
+        let language = own.language();
+        let format = prompts::by_name_in(language, &settings.format).expect("a checked config names a prompt format");
+        let responses = agreement_format_in(language, &settings.format)
             .expect("every prompt format has an agreement format of its name");
         evaluation.iter().for_each(|task| add_problem_to_guard(&mut guard, EvalSet::HeldOut, task));
         for (number, snippet) in snippets.iter().enumerate() {

@@ -7,10 +7,13 @@ mod compact;
 mod direct;
 mod think;
 
-use veriplay_core::{CallCase, PromptContent, Role, Value};
+use veriplay_core::{CPP, CallCase, Language, PromptContent, Role, Value};
 use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 
 use veriplay_selfplay::registry::registry;
+use veriplay_verifier::languages::is_python;
+
+use think::Think;
 
 /// A problem with an answer to each role, which prompts show.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +63,16 @@ pub trait SolVerFormat: Sync {
 
 registry! {
     /// Every format.
-    PROMPT_FORMATS: [SolVerFormat] = [&compact::Compact, &direct::Direct, &think::Think]
+    PROMPT_FORMATS: [SolVerFormat] = [&compact::Compact, &direct::Direct, &Think::PYTHON]
+}
+
+/// The format of that name for programs in a language. C++ has `think` alone, and other languages but Python none.
+pub fn by_name_in(language: &dyn Language, name: &str) -> Option<&'static dyn SolVerFormat> {
+    if is_python(language) {
+        return by_name(name);
+    }
+    let format: &'static dyn SolVerFormat = &Think::CPP;
+    (language.names() == CPP.names() && format.name() == name).then_some(format)
 }
 
 fn case_texts(case: &CallCase) -> (String, String) {

@@ -11,8 +11,9 @@ use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
 use veriplay_selfplay::statistics::share;
 use veriplay_verifier::agreement::{
     AgreementRequest, CodeDecision, GUARDS, GuardRefusal, PassedTiers, RoundJudgement, SuiteAttempt, SuiteDecision,
-    SuiteExamination, SuiteQuality, TestSuite, examine_suites, judge_round,
+    SuiteExamination, SuiteQuality, TestSuite, examine_suites, judge_round, streams_of,
 };
+use veriplay_verifier::languages::task_language;
 use veriplay_verifier::on_all_cores;
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
@@ -91,7 +92,7 @@ impl SolVer {
     }
 
     fn judge_hidden(&self, execute: &dyn Execute, programs: &[(&ProblemTask, &str)]) -> Vec<Result<Verdict, Dropped>> {
-        let problems: Vec<Problem> = programs.iter().map(|(task, _)| hidden_problem(task)).collect();
+        let problems: Vec<Problem> = programs.iter().map(|(task, _)| self.hidden_problem(task)).collect();
         let requests = problems.iter().zip(programs).map(|(problem, (_, program))| ProblemRequest {
             problem,
             program,
@@ -101,6 +102,17 @@ impl SolVer {
             early_stop: false,
         });
         judge_programs(execute, &requests.collect::<Vec<_>>())
+    }
+
+    fn hidden_problem(&self, task: &ProblemTask) -> Problem {
+        let cases = task.reference.as_ref().map(|reference| reference.hidden.clone()).unwrap_or_default();
+        let language = task_language(self.own.language());
+        if language.is_some() {
+            return Problem { language, ..Problem::stdio(&task.statement, cases.iter().filter_map(streams_of)) };
+        }
+        let (function, comparison) = ("f".to_owned(), Comparison::by("exact"));
+        let checks = Checks::Calls(CallChecks { function, cases, fresh: false, comparison });
+        Problem::new(&task.statement, checks)
     }
 
     /// Every reference must pass its own hidden cases.
@@ -270,13 +282,6 @@ fn dropped_round(round: &RoundRequest<'_, SolVer>, fault: &Dropped) -> JudgedRou
 fn suite_attempts(parsed: &ParsedRound) -> Vec<SuiteAttempt<'_>> {
     let suites = parsed.suites.iter();
     suites.map(|(candidate, suite)| SuiteAttempt { candidate: *candidate, suite: suite.as_ref() }).collect()
-}
-
-fn hidden_problem(task: &ProblemTask) -> Problem {
-    let cases = task.reference.as_ref().map(|reference| reference.hidden.clone()).unwrap_or_default();
-    let (function, comparison) = ("f".to_owned(), Comparison::by("exact"));
-    let checks = Checks::Calls(CallChecks { function, cases, fresh: false, comparison });
-    Problem::new(&task.statement, checks)
 }
 
 /// The text of a response that came to its end.

@@ -1,6 +1,8 @@
 //! `sol_ver`: its configuration, its snippets and held-out problems, and its warm-up examples.
 
+mod language;
 mod snippets;
+mod streams;
 mod tasks;
 mod warmup;
 
@@ -10,15 +12,19 @@ use serde::{Deserialize, Serialize};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::progress::{self, counted};
+use veriplay_core::CPP;
 use veriplay_learner::Loss;
 use veriplay_run::config::{LearnConfig, from_toml};
 use veriplay_run::executor::{CountedJobs, GameExecutor};
 use veriplay_run::game_setup::{EvalKeys, GameSetup, StepTokens, guard_and_evaluation};
+use veriplay_run::model::is_builtin;
 use veriplay_run::named_files::NamedFile;
 use veriplay_run::programs::ProgramRunner;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::settings::SharedSettings;
+use veriplay_selfplay::splits::Guard;
 use veriplay_verifier::agreement::AgreementRules;
+use veriplay_verifier::languages::is_python;
 
 use crate::{DpoReference, LearningObjective, NAME, SolVer, SolVerConfig, TrainFrom, add_problem_to_guard};
 use tasks::{SolVerEvalConfig, SolVerTaskConfig};
@@ -51,8 +57,8 @@ impl GameSetup for SolVerSetup {
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
         self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)?;
+        self.check_language()?;
         self.agreement.check().or_fail(ExitCode::Input)?;
-        GameExecutor::check_image("agreement.image", &self.agreement.image)?;
         if self.refreshes_reference() && learn.needs_reference() {
             return Err(bad_value(
                 "game.dpo_reference",
@@ -66,6 +72,17 @@ impl GameSetup for SolVerSetup {
             return Err(bad_value("learn.loss.kind", &"nft", want));
         }
         learn.check_temperature("game.verifier_temperature", self.game.own.verifier_temperature)
+    }
+
+    fn check_model(&self, model: &str) -> Result<(), Failure> {
+        match is_python(self.game.own.language()) || !is_builtin(model) {
+            true => Ok(()),
+            false => {
+                let want =
+                    "an instruct model, as the built-in ones know no C++: set `model`, or leave out `game.language`";
+                Err(bad_value("model", &model, want))
+            }
+        }
     }
 
     /// A pair is two responses behind one prompt, which stay together.
@@ -143,6 +160,14 @@ impl GameSetup for SolVerSetup {
             LearningObjective::PolicyGradient => "learned from the rewards of what codes and tests decide".to_owned(),
             _ => format!("learned from what codes and tests agree on (selection `{}`)", game.selection.name()),
         };
+        let jobs = match is_python(self.game.own.language()) {
+            true => {
+                let jobs = game.problems * (2 * codes + suites);
+                format!("jobs of a step: about {jobs}, and as many for mutants and scans")
+            }
+            // Each code reads each input twice.
+            false => format!("jobs of a step: about {}", game.problems * 2 * codes * suites * game.tests),
+        };
         let weights = match game.train_from {
             TrainFrom::Previous => "",
             TrainFrom::Start => "; each step trains the start model anew, on what all steps so far have made",
@@ -155,10 +180,7 @@ impl GameSetup for SolVerSetup {
                 counted(game.suites, "suite"),
                 game.candidates
             ),
-            format!(
-                "jobs of a step: about {}, and as many for mutants and scans",
-                game.problems * (2 * codes + suites)
-            ),
+            jobs,
             format!("{learned}, by {stages}{weights}"),
         ]
     }
@@ -166,17 +188,17 @@ impl GameSetup for SolVerSetup {
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<SolVer>), Failure> {
         let executor = GameExecutor::open(&self.agreement.image, None, workers)?;
         let limits = self.agreement.limits;
-        let snippets = self.tasks.snippets.pool()?;
+        let snippets = self.tasks.snippets.pool(self.game.own.language())?;
         let bar = progress::bar(0, "tasks");
         let runner = ProgramRunner { execute: &CountedJobs { execute: &executor, bar: &bar }, ..executor.runner() };
         let tasks_of = |set| self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, runner);
-        let (guard, evaluation) = guard_and_evaluation(
-            (self.eval.suite_schedule().guard()?, self.eval.set),
-            tasks_of,
-            |guard, set, _, task| {
-                add_problem_to_guard(guard, set, task);
-            },
-        )?;
+        let guard = match is_python(self.game.own.language()) {
+            true => self.eval.suite_schedule().guard()?,
+            false => Guard::of_scanned(&CPP),
+        };
+        let (guard, evaluation) = guard_and_evaluation((guard, self.eval.set), tasks_of, |guard, set, _, task| {
+            add_problem_to_guard(guard, set, task);
+        })?;
         let count = self.game.shared.example_count();
         let examples = self.tasks.examples(&self.eval, count, limits, runner)?;
         bar.finish_and_clear();

@@ -86,17 +86,27 @@ impl<R: Read + Seek> TensorFile<R> {
 
     /// Reads all of `wanted`, as f32. Nothing else may be in the file.
     pub(super) fn read_all(&mut self, wanted: &[TensorSpec]) -> Result<Vec<Vec<f32>>, CheckpointError> {
-        check_names(&self.name, wanted, self.header.offset_keys())?;
-        let mut order: Vec<usize> = (0..wanted.len()).collect();
-        order.sort_by_key(|&i| self.header.info(&wanted[i].name).map_or(0, |info| info.data_offsets.0));
         let mut out = vec![Vec::new(); wanted.len()];
-        for i in order {
-            out[i] = self.read_tensor(&wanted[i])?;
-        }
+        self.read_each(wanted, |place, tensor| {
+            out[place] = tensor.values;
+            Ok(())
+        })?;
         Ok(out)
     }
 
-    fn read_tensor(&mut self, wanted: &TensorSpec) -> Result<Vec<f32>, CheckpointError> {
+    /// Reads all of `wanted`, one at a time in the order of the file, and gives each to `take` by its place. Nothing else may be in the file.
+    pub(super) fn read_each(
+        &mut self,
+        wanted: &[TensorSpec],
+        mut take: impl FnMut(usize, StoredTensor) -> Result<(), CheckpointError>,
+    ) -> Result<(), CheckpointError> {
+        check_names(&self.name, wanted, self.header.offset_keys())?;
+        let mut order: Vec<usize> = (0..wanted.len()).collect();
+        order.sort_by_key(|&i| self.header.info(&wanted[i].name).map_or(0, |info| info.data_offsets.0));
+        order.into_iter().try_for_each(|place| take(place, self.read_tensor(&wanted[place])?))
+    }
+
+    fn read_tensor(&mut self, wanted: &TensorSpec) -> Result<StoredTensor, CheckpointError> {
         let (file, tensor, want) = (self.name.clone(), &wanted.name, &wanted.shape);
         let invalid = |problem: String| CheckpointError::invalid(&file, problem);
         let Some(TensorInfo { dtype, shape, data_offsets: (from, to) }) = self.header.info(tensor).cloned() else {
@@ -118,12 +128,19 @@ impl<R: Read + Seek> TensorFile<R> {
         self.source.read_exact(&mut bytes).map_err(|e| broken(e.to_string()))?;
         let values = read_floats(&bytes, float, &shape).map_err(|e| broken(e.to_string()))?;
         match values.iter().find(|x| !x.is_finite()) {
-            None => Ok(values),
+            None => Ok(StoredTensor { values, hash: blake3::hash(&bytes) }),
             Some(bad) => Err(invalid(format!(
                 "`{tensor}` holds `{bad}`, which is not finite; hint: the run that made it diverged, take an earlier one"
             ))),
         }
     }
+}
+
+/// A tensor as it was read.
+pub(super) struct StoredTensor {
+    pub(super) values: Vec<f32>,
+    /// Of its bytes in the file.
+    pub(super) hash: blake3::Hash,
 }
 
 fn float_dtype(dtype: Dtype) -> Option<DType> {
@@ -162,7 +179,7 @@ pub(super) fn check_names(
 }
 
 fn missing_tensors(file: &str, names: &[String]) -> CheckpointError {
-    let problem = format!("it lacks {names:?}; hint: config.json may belong to another checkpoint");
+    let problem = format!("it lacks {names:?}; hint: config.json, or an index, may belong to another checkpoint");
     CheckpointError::invalid(file, problem)
 }
 

@@ -1,4 +1,5 @@
-//! The files that training adds to a model: the trainer state (the optimizer's moments and the counters), and adapters in PEFT's layout,
+//! The files that training adds to a model: the trainer state (the optimizer's moments and the counters), in a folder of its own where no engine
+//! takes it for weights, and adapters in PEFT's layout,
 //! `adapter_model.safetensors` and `adapter_config.json`, as `peft.PeftModel` reads and writes them.
 
 use std::path::Path;
@@ -11,8 +12,10 @@ use super::files::{CheckpointError, make_dir, read_text, to_pretty_json, write_f
 use super::tensor_file::{TensorFile, write_tensors};
 use crate::config::TensorSpec;
 use crate::device::Precision;
-use crate::lora::Lora;
+use crate::lora::{AdapterCheckpoint, BaseModel, Lora};
 
+/// The folder of the next two.
+const STATE: &str = "optimizer";
 const OPTIMIZER: &str = "optimizer.safetensors";
 const TRAINER: &str = "trainer_state.json";
 
@@ -40,24 +43,27 @@ fn moment_specs(specs: &[TensorSpec]) -> Vec<TensorSpec> {
     specs.iter().flat_map(pair).collect()
 }
 
-/// Writes the counters, and the first and second moments in turn of every weight that trains, in the order of `specs`.
+/// Writes the counters, and the first and second moments in turn of every weight that trains, in the order of `specs`, into a folder of `dir`.
 pub(crate) fn write_trainer_state<'a>(
     dir: &Path,
     state: &TrainerState,
     specs: &[TensorSpec],
     moments: impl Iterator<Item = &'a [f32]>,
 ) -> Result<(), CheckpointError> {
-    make_dir(dir)?;
+    let dir = dir.join(STATE);
+    make_dir(&dir)?;
     let specs = moment_specs(specs);
     write_with(&dir.join(OPTIMIZER), |file| write_tensors(file, specs.iter().zip(moments), Precision::F32))?;
     write_file(&dir.join(TRAINER), to_pretty_json(state).as_bytes())
 }
 
-/// Reads what [`write_trainer_state`] wrote.
+/// Reads what [`write_trainer_state`] wrote, or an earlier version beside the model.
 pub(crate) fn read_trainer_state(
     dir: &Path,
     specs: &[TensorSpec],
 ) -> Result<(TrainerState, Vec<Vec<f32>>), CheckpointError> {
+    let folder = dir.join(STATE);
+    let dir = if folder.is_dir() { &folder } else { dir };
     let state = read_counters(&dir.join(TRAINER))?;
     let values = TensorFile::open(&dir.join(OPTIMIZER))?.read_all(&moment_specs(specs))?;
     Ok((state, values))
@@ -78,6 +84,8 @@ fn read_counters(path: &Path) -> Result<TrainerState, CheckpointError> {
 
 const TENSORS: &str = "adapter_model.safetensors";
 const CONFIG: &str = "adapter_config.json";
+/// The key of the base's digest, which PEFT, vLLM and SGLang pass over.
+const DIGEST: &str = "base_model_digest";
 
 /// Options of PEFT that this learner lacks: a file may only switch them off.
 const OFF: &[&str] = &[
@@ -86,40 +94,53 @@ const OFF: &[&str] = &[
     "exclude_modules",
 ];
 
-/// Writes adapters, and nothing of the base, into a directory, which is made when missing. `values` are in the order of `specs`.
+/// Whether a directory has adapters.
+pub(crate) fn has_adapters(dir: &Path) -> bool {
+    dir.join(CONFIG).exists()
+}
+
+/// Writes adapters, and of their base the name and the digest, into a directory, which is made when missing. `values` are in the order of `specs`.
 pub(crate) fn write_adapters(
     dir: &Path,
-    lora: &Lora,
+    adapters: &AdapterCheckpoint,
     specs: &[TensorSpec],
     values: &[Vec<f32>],
 ) -> Result<(), CheckpointError> {
     make_dir(dir)?;
-    write_file(&dir.join(CONFIG), to_pretty_json(&adapter_config(lora)).as_bytes())?;
+    write_file(&dir.join(CONFIG), to_pretty_json(&adapter_config(adapters)).as_bytes())?;
     let tensors = specs.iter().zip(values.iter().map(Vec::as_slice));
     write_with(&dir.join(TENSORS), |file| write_tensors(file, tensors, Precision::F32))
 }
 
 /// Reads the adapters of a directory for a base with these tensors: their description, and their values in the order of
 /// [`Lora::specs`].
-pub(crate) fn read_adapters(dir: &Path, base: &[TensorSpec]) -> Result<(Lora, Vec<Vec<f32>>), CheckpointError> {
-    let path = dir.join(CONFIG);
-    let unreadable = |what: String| CheckpointError::unreadable(&path.display().to_string(), what);
-    let lora = parse_adapter_config(&read_text(&path)?).map_err(unreadable)?;
-    if let Some((key, value, want)) = lora.invalid_option() {
-        return Err(unreadable(format!("`{key}` is `{value}`: it must be {want}")));
+pub(crate) fn read_adapters(
+    dir: &Path,
+    base: &[TensorSpec],
+) -> Result<(AdapterCheckpoint, Vec<Vec<f32>>), CheckpointError> {
+    let adapters = describe_adapters(dir)?;
+    if let Some((module, own)) = adapters.lora.missing_module(base) {
+        let problem = format!("`target_modules` is `{module}`: it must be some of {own}, which this model has");
+        return Err(CheckpointError::unreadable(&dir.join(CONFIG).display().to_string(), problem));
     }
-    if let Some((module, own)) = lora.missing_module(base) {
-        return Err(unreadable(format!(
-            "`target_modules` is `{module}`: it must be some of {own}, which this model has"
-        )));
-    }
-    let values = TensorFile::open(&dir.join(TENSORS))?.read_all(&lora.specs(base))?;
-    Ok((lora, values))
+    let values = TensorFile::open(&dir.join(TENSORS))?.read_all(&adapters.lora.specs(base))?;
+    Ok((adapters, values))
 }
 
-fn adapter_config(lora: &Lora) -> Value {
-    json!({
-        "base_model_name_or_path": null,
+/// What the adapters of a directory are, and of which base. No tensor is read.
+pub(crate) fn describe_adapters(dir: &Path) -> Result<AdapterCheckpoint, CheckpointError> {
+    let path = dir.join(CONFIG);
+    let unreadable = |what: String| CheckpointError::unreadable(&path.display().to_string(), what);
+    let adapters = parse_adapter_config(&read_text(&path)?).map_err(unreadable)?;
+    match adapters.lora.invalid_option() {
+        None => Ok(adapters),
+        Some((key, value, want)) => Err(unreadable(format!("`{key}` is `{value}`: it must be {want}"))),
+    }
+}
+
+fn adapter_config(AdapterCheckpoint { lora, base }: &AdapterCheckpoint) -> Value {
+    let mut file = json!({
+        "base_model_name_or_path": base.name,
         "bias": "none",
         "fan_in_fan_out": false,
         "inference_mode": true,
@@ -133,11 +154,15 @@ fn adapter_config(lora: &Lora) -> Value {
         "task_type": "CAUSAL_LM",
         "use_dora": false,
         "use_rslora": false,
-    })
+    });
+    if let Some(digest) = &base.digest {
+        file[DIGEST] = Value::from(digest.as_str());
+    }
+    file
 }
 
 /// The adapters that the file describes, or why this learner cannot train them.
-fn parse_adapter_config(text: &str) -> Result<Lora, String> {
+fn parse_adapter_config(text: &str) -> Result<AdapterCheckpoint, String> {
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let kind = value.get("peft_type").and_then(Value::as_str).unwrap_or_default();
     if kind != "LORA" {
@@ -160,7 +185,9 @@ fn parse_adapter_config(text: &str) -> Result<Lora, String> {
         module.as_str().map(str::to_owned).ok_or("`target_modules` contains something other than names")
     };
     let target_modules = modules.iter().map(name).collect::<Result<_, _>>()?;
-    Ok(Lora { rank: rank as usize, alpha, target_modules, seed: 0 })
+    let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let base = BaseModel { name: text("base_model_name_or_path"), digest: text(DIGEST) };
+    Ok(AdapterCheckpoint { lora: Lora { rank: rank as usize, alpha, target_modules, seed: 0 }, base })
 }
 
 fn is_off(option: &Value) -> bool {

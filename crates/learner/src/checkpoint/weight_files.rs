@@ -1,7 +1,7 @@
 //! The weights of a model directory: one `model.safetensors`, or shards with an index, in and out.
 //!
-//! The index, `model.safetensors.index.json`, maps every tensor to its file. Where both layouts are there, the single file counts,
-//! as in transformers.
+//! The index, `model.safetensors.index.json`, maps every tensor to its file. It is written beside a single file too: without one, vLLM and SGLang
+//! read every file of the folder that ends as weights do. Where both layouts are there, the single file counts, as in transformers.
 //!
 //! A checkpoint whose head is its embedding may store it once more under the head's name, as Qwen3-0.6B does. It loads where the two are equal.
 
@@ -14,7 +14,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::files::{CheckpointError, read_text, remove, to_pretty_json, write_file, write_with};
-use super::tensor_file::{TensorFile, check_names, write_each};
+use super::tensor_file::{StoredTensor, TensorFile, check_names, write_each};
+use super::training::has_adapters;
 use crate::config::{EMBEDDING, HEAD, TensorSpec};
 use crate::device::Precision;
 
@@ -28,17 +29,34 @@ struct WeightIndex {
     weight_map: BTreeMap<String, String>,
 }
 
-/// Every tensor of `specs`, in their order.
-pub(crate) fn read_weights(dir: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec<f32>>, CheckpointError> {
+/// Takes a tensor as soon as it has been read: its place, and its numbers.
+pub(crate) type TakeTensor<'a> = dyn FnMut(usize, Vec<f32>) -> Result<(), CheckpointError> + 'a;
+
+/// Whether a directory has weights that are read, or an index of some.
+pub(crate) fn has_weights(dir: &Path) -> bool {
+    dir.join(WEIGHTS).exists() || dir.join(INDEX).exists()
+}
+
+/// Gives every tensor of `specs` to `take`, one at a time in the order of the files, so that no second model is in memory. Returns the digest of them
+/// all, which is the same in whatever files they are.
+pub(crate) fn read_weights(
+    dir: &Path,
+    specs: &[TensorSpec],
+    take: &mut TakeTensor<'_>,
+) -> Result<String, CheckpointError> {
     let (single, index) = (dir.join(WEIGHTS), dir.join(INDEX));
     if single.exists() || !index.exists() {
+        if !single.exists() && has_adapters(dir) {
+            let hint = "hint: merge them with their base by `veriplay model merge`, and name the new directory";
+            return Err(CheckpointError(format!("`{}` holds adapters alone, and no weights; {hint}", dir.display())));
+        }
         if !single.exists() && PICKLED.iter().any(|name| dir.join(name).exists()) {
             let hint = "hint: load and save it with transformers, which writes `model.safetensors`";
             return Err(CheckpointError(format!("`{}` holds pickled weights alone; {hint}", dir.display())));
         }
-        return read_single(TensorFile::open(&single)?, specs);
+        return read_single(TensorFile::open(&single)?, specs, take);
     }
-    read_shards(dir, &index, specs)
+    read_shards(dir, &index, specs, take)
 }
 
 /// As [`read_weights`], from the bytes of a file that errors call `name`.
@@ -46,17 +64,20 @@ pub(crate) fn decode_weights(
     name: String,
     bytes: &[u8],
     specs: &[TensorSpec],
-) -> Result<Vec<Vec<f32>>, CheckpointError> {
-    read_single(TensorFile::from_bytes(name, bytes)?, specs)
+    take: &mut TakeTensor<'_>,
+) -> Result<String, CheckpointError> {
+    read_single(TensorFile::from_bytes(name, bytes)?, specs, take)
 }
 
 fn read_single<R: Read + Seek>(
     mut file: TensorFile<R>,
     specs: &[TensorSpec],
-) -> Result<Vec<Vec<f32>>, CheckpointError> {
+    take: &mut TakeTensor<'_>,
+) -> Result<String, CheckpointError> {
     let stored = stored_tensors(specs, file.holds(HEAD));
-    let tensors = file.read_all(&stored)?;
-    without_stored_head(file.name(), specs, tensors)
+    let mut stream = WeightStream { file: file.name().to_owned(), specs, take, first: None, hashes: BTreeMap::new() };
+    file.read_each(&stored, |place, tensor| stream.pass_on(&stored, place, tensor))?;
+    Ok(stream.digest())
 }
 
 /// The tensors of `specs`, and the head where it is stored though the model has none.
@@ -67,21 +88,52 @@ fn stored_tensors(specs: &[TensorSpec], has_head: bool) -> Vec<TensorSpec> {
     specs.iter().cloned().chain(head).collect()
 }
 
-/// The tensors of `specs`, of those of [`stored_tensors`]: a head behind them must be the embedding.
-fn without_stored_head(
-    file: &str,
-    specs: &[TensorSpec],
-    mut tensors: Vec<Vec<f32>>,
-) -> Result<Vec<Vec<f32>>, CheckpointError> {
-    let Some(head) = tensors.get(specs.len()) else { return Ok(tensors) };
-    let of_embedding = specs.iter().zip(&tensors).find(|(spec, _)| spec.name == EMBEDDING);
-    if let Some((spec, embedding)) = of_embedding
-        && let Some(place) = head.iter().zip(embedding).position(|(head, own)| head != own)
-    {
-        return Err(CheckpointError::invalid(file, other_head(spec, embedding, head, place)));
+/// Weights on their way from files to a model.
+struct WeightStream<'a, 'b> {
+    /// How errors name the files.
+    file: String,
+    specs: &'a [TensorSpec],
+    take: &'a mut TakeTensor<'b>,
+    /// Of an embedding and a head that is stored beside it, the one that came first.
+    first: Option<Vec<f32>>,
+    /// Of every tensor so far, by its name.
+    hashes: BTreeMap<String, blake3::Hash>,
+}
+
+impl WeightStream<'_, '_> {
+    /// Passes on a tensor of [`stored_tensors`]; a head behind those of `specs` must be the embedding, and goes no further.
+    fn pass_on(&mut self, stored: &[TensorSpec], place: usize, tensor: StoredTensor) -> Result<(), CheckpointError> {
+        let (spec, StoredTensor { values, hash }) = (&stored[place], tensor);
+        let is_stored_head = place == self.specs.len();
+        if stored.len() > self.specs.len() && (is_stored_head || spec.name == EMBEDDING) {
+            match self.first.take() {
+                None => self.first = Some(values.clone()),
+                Some(first) if is_stored_head => self.check_head(spec, &first, &values)?,
+                Some(first) => self.check_head(spec, &values, &first)?,
+            }
+        }
+        if is_stored_head {
+            return Ok(());
+        }
+        self.hashes.insert(spec.name.clone(), hash);
+        (self.take)(place, values)
     }
-    tensors.truncate(specs.len());
-    Ok(tensors)
+
+    fn check_head(&self, spec: &TensorSpec, embedding: &[f32], head: &[f32]) -> Result<(), CheckpointError> {
+        match head.iter().zip(embedding).position(|(head, own)| head != own) {
+            None => Ok(()),
+            Some(place) => Err(CheckpointError::invalid(&self.file, other_head(spec, embedding, head, place))),
+        }
+    }
+
+    /// Of names and numbers, in the order of the names.
+    fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for (name, hash) in &self.hashes {
+            hasher.update(name.as_bytes()).update(hash.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
 }
 
 /// How a stored head differs from the embedding, `place` being the first that does.
@@ -100,7 +152,12 @@ fn other_head(spec: &TensorSpec, embedding: &[f32], head: &[f32], place: usize) 
     )
 }
 
-fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec<f32>>, CheckpointError> {
+fn read_shards(
+    dir: &Path,
+    index: &Path,
+    specs: &[TensorSpec],
+    take: &mut TakeTensor<'_>,
+) -> Result<String, CheckpointError> {
     let file = index.display().to_string();
     let WeightIndex { weight_map } =
         serde_json::from_str(&read_text(index)?).map_err(|e| CheckpointError::unreadable(&file, e))?;
@@ -113,16 +170,20 @@ fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec
             let want = "want the plain name of a file beside the index";
             return Err(CheckpointError::invalid_value(&file, "weight_map", name, want));
         }
-        shards.push((name, TensorFile::open(&dir.join(name))?));
+        let path = dir.join(name);
+        if !path.exists() {
+            let problem = format!("the index names it, and it is missing; hint: fetch or copy it beside `{INDEX}`");
+            return Err(CheckpointError::invalid(&path.display().to_string(), problem));
+        }
+        shards.push((name, TensorFile::open(&path)?));
     }
-    let mut out = vec![Vec::new(); stored.len()];
+    let mut stream = WeightStream { file, specs, take, first: None, hashes: BTreeMap::new() };
     for (name, mut shard) in shards {
         let here: Vec<usize> = (0..stored.len()).filter(|&i| weight_map.get(&stored[i].name) == Some(name)).collect();
         let wanted: Vec<TensorSpec> = here.iter().map(|&i| stored[i].clone()).collect();
-        let values = shard.read_all(&wanted)?;
-        here.into_iter().zip(values).for_each(|(i, values)| out[i] = values);
+        shard.read_each(&wanted, |place, tensor| stream.pass_on(&stored, here[place], tensor))?;
     }
-    without_stored_head(&file, specs, out)
+    Ok(stream.digest())
 }
 
 /// The bytes of a single weight file: equal weights give equal bytes. `tensor` gives a tensor by its place in `specs`.
@@ -155,10 +216,8 @@ pub(crate) fn write_weights(
         let here: Vec<&TensorSpec> = shard.iter().map(|&i| &specs[i]).collect();
         write_with(&dir.join(name), |file| write_each(file, &here, precision, |place| tensor(shard[place])))?;
     }
-    if shards.len() > 1 {
-        write_file(&dir.join(INDEX), index_json(specs, &shards, &names, precision).as_bytes())?;
-    }
-    let kept = |name: &String| names.contains(name) || (name == INDEX && shards.len() > 1);
+    write_file(&dir.join(INDEX), index_json(specs, &shards, &names, precision).as_bytes())?;
+    let kept = |name: &String| names.contains(name) || name == INDEX;
     old.iter().filter(|name| !kept(name)).try_for_each(|name| remove(&dir.join(name)))
 }
 

@@ -19,8 +19,9 @@ use crate::checkpoint::{
     CheckpointError, TrainerState, read_adapters, read_trainer_state, write_adapters, write_trainer_state,
 };
 use crate::config::TensorSpec;
+use crate::device::Precision;
 use crate::gradients::Gradients;
-use crate::lora::{Adapters, Lora, is_a};
+use crate::lora::{AdapterCheckpoint, Adapters, BaseModel, Lora, is_a};
 use crate::model::{NamedTensor, name_tensors};
 use crate::network::{GradientMode, PromptedResponse, Response, Weights, values};
 use crate::objective::{BatchTotals, Objective, PairObjective, SampleObjective};
@@ -146,6 +147,9 @@ impl Learner {
     fn apply(&mut self, gradients: &Gradients, norm: f64, learning_rate: f64) -> Result<()> {
         let clip = self.options.clip_norm;
         let scale = if norm > clip { (clip / norm) as f32 } else { 1.0 };
+        if self.options.lora.is_none() {
+            self.model.base = BaseModel::default();
+        }
         let settings = StepSettings { learning_rate, scale, threads: self.model.workers() };
         self.optimizer.step(&self.options.optimizer, &self.trainable, &self.model.weights, gradients, settings)
     }
@@ -313,25 +317,60 @@ impl Learner {
     pub fn save_adapters(&self, dir: &Path) -> Result<(), CheckpointError> {
         let file = dir.join("adapter_config.json").display().to_string();
         let none = || CheckpointError::unreadable(&file, "the learner has no adapters to save");
-        let lora = self.options.lora.as_ref().ok_or_else(none)?;
+        let lora = self.options.lora.clone().ok_or_else(none)?;
+        let adapters = AdapterCheckpoint { lora, base: self.model.base.clone() };
         let data = |spec: &TensorSpec| self.model.weights.var(&spec.name).and_then(|var| values(var));
         let data = self.trainable.iter().map(data).collect::<Result<Vec<_>>>();
         let data = data.map_err(|e| CheckpointError::unreadable("adapter_model.safetensors", e))?;
-        write_adapters(dir, lora, &self.trainable, &data)
+        write_adapters(dir, &adapters, &self.trainable, &data)
+    }
+
+    /// Writes what a run goes on from: the model directory with the trainer state, where adapters train with these in place of the weights.
+    pub fn save_checkpoint(&self, dir: &Path) -> Result<(), CheckpointError> {
+        if self.options.lora.is_some() {
+            self.model.save_small_files(dir, Precision::F32)?;
+            self.save_adapters(dir)?;
+        } else {
+            self.save(dir)?;
+        }
+        self.save_trainer_state(dir)
+    }
+
+    /// Says by what name others find the model that was loaded, where its directory is not that name: adapters are saved with it.
+    pub fn name_base(&mut self, name: &str) {
+        self.model.base.name = Some(name.to_owned());
     }
 
     /// Trains the adapters of a directory on this base from now on, with a fresh optimizer. Those it trained before are lost.
     ///
     /// # Errors
-    /// A file that is missing or broken, an option of PEFT that this learner does not have, or tensors of another model; the learner
-    /// is then unchanged.
+    /// A file that is missing or broken, an option of PEFT that this learner does not have, tensors of another model, or adapters of a base with
+    /// other weights; the learner is then unchanged.
     pub fn load_adapters(&mut self, dir: &Path) -> Result<(), CheckpointError> {
         self.forget_handed_over();
-        let (lora, values) = read_adapters(dir, &self.model.specs)?;
-        let adapters = Adapters::new(&lora, &self.model.specs, values, &self.model.device.device);
+        let (AdapterCheckpoint { lora, base }, values) = read_adapters(dir, &self.model.specs)?;
         let file = dir.join("adapter_config.json").display().to_string();
+        self.check_base(&file, &base)?;
+        let adapters = Adapters::new(&lora, &self.model.specs, values, &self.model.device.device);
         let adapters = adapters.map_err(|e| CheckpointError::unreadable(&file, e))?;
         self.restart_with(Some(lora), Some(adapters)).map_err(|e| CheckpointError::unreadable(&file, e))
+    }
+
+    /// Refuses adapters that were trained on other weights than these. Those that do not say on which, as files of PEFT, pass.
+    fn check_base(&self, file: &str, wanted: &BaseModel) -> Result<(), CheckpointError> {
+        let BaseModel { name, digest } = &self.model.base;
+        let (Some(digest), Some(want)) = (digest, &wanted.digest) else { return Ok(()) };
+        if digest == want {
+            return Ok(());
+        }
+        let named = |name: &Option<String>| name.clone().unwrap_or_else(|| "(unnamed)".to_owned());
+        let problem = format!(
+            "these adapters belong to the base `{}`, whose weights have the digest {want}, and those of `{}` have {digest}; hint: use the base \
+             they were trained on",
+            named(&wanted.name),
+            named(name)
+        );
+        Err(CheckpointError::invalid(file, problem))
     }
 
     /// Merges the adapters into the weights; from then on the weights themselves are trained, with a fresh optimizer.

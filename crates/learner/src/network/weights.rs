@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use candle_core::{DType, Device, Error, Result, Tensor, Var};
+use half::bf16;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -22,17 +23,43 @@ pub(crate) enum GradientMode {
     Detached,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Weights {
     vars: BTreeMap<String, Var>,
     adapters: Option<Adapters>,
 }
 
 impl Weights {
-    /// From the values of every tensor, in the order of [`tensor_specs`].
-    pub(crate) fn new(config: &ModelConfig, values: Vec<Vec<f32>>, device: &Device) -> Result<Self> {
-        let var = |(spec, values): (TensorSpec, Vec<f32>)| Ok((spec.name, Var::from_vec(values, spec.shape, device)?));
-        Ok(Self { vars: tensor_specs(config).into_iter().zip(values).map(var).collect::<Result<_>>()?, adapters: None })
+    /// From the values of every tensor, in the order of [`tensor_specs`], kept as `dtype`.
+    pub(crate) fn new(config: &ModelConfig, values: Vec<Vec<f32>>, dtype: DType, device: &Device) -> Result<Self> {
+        let mut weights = Self::default();
+        for (spec, values) in tensor_specs(config).iter().zip(values) {
+            weights.put(spec, values, dtype, device)?;
+        }
+        Ok(weights)
+    }
+
+    /// Adds a tensor, kept as `dtype`: f32 where it trains.
+    pub(crate) fn put(&mut self, spec: &TensorSpec, values: Vec<f32>, dtype: DType, device: &Device) -> Result<()> {
+        let shape = spec.shape.clone();
+        let var = match dtype {
+            DType::BF16 => Var::from_vec(values.into_iter().map(bf16::from_f32).collect::<Vec<_>>(), shape, device)?,
+            _ => Var::from_vec(values, shape, device)?,
+        };
+        self.vars.insert(spec.name.clone(), var);
+        Ok(())
+    }
+
+    /// Replaces the weights by their sums with the adapters, in f32, one at a time.
+    pub(crate) fn merge_adapters(&mut self) -> Result<()> {
+        let names: Vec<String> = self.vars.keys().cloned().collect();
+        for name in names {
+            let merged = self.tensor(&name, GradientMode::Detached)?.to_dtype(DType::F32)?;
+            // A copy: a reference may share the base.
+            self.vars.insert(name, Var::from_tensor(&merged)?);
+        }
+        self.adapters = None;
+        Ok(())
     }
 
     /// With adapters, from now on, or without. A base under adapters is kept as `dtype`: nothing updates it.

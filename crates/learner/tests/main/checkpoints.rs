@@ -194,11 +194,26 @@ fn a_broken_trainer_state_leaves_the_learner_as_it_was() {
     ];
     for (name, bytes) in cases {
         let dir = saved(&trained);
-        std::fs::write(dir.path().join(name), bytes).expect("writes");
+        std::fs::write(dir.path().join("optimizer").join(name), bytes).expect("writes");
         let message = trained.load_trainer_state(dir.path()).expect_err("broken").to_string();
         assert!(message.contains(name), "{message}");
         assert_eq!(trained.version().0, 1);
     }
+}
+
+#[test]
+fn a_trainer_state_beside_the_model_as_earlier_versions_wrote_it_is_read() {
+    let batch = TrainBatch { samples: vec![sample(&[1, 2], &[3, 4, 0], 1.0)], normalizer: 3.0 };
+    let mut trained = learner(tiny_config());
+    trained.update(&batch, 1e-2).expect("learns");
+    let dir = saved(&trained);
+    for entry in std::fs::read_dir(dir.path().join("optimizer")).expect("lists").flatten() {
+        std::fs::rename(entry.path(), dir.path().join(entry.file_name())).expect("moves");
+    }
+    std::fs::remove_dir(dir.path().join("optimizer")).expect("removes");
+    let mut resumed = load(dir.path()).expect("loads");
+    resumed.load_trainer_state(dir.path()).expect("reads");
+    assert_eq!(trained.update(&batch, 1e-2).expect("learns"), resumed.update(&batch, 1e-2).expect("learns"));
 }
 
 #[test]
@@ -207,9 +222,7 @@ fn a_place_that_cannot_be_written_is_an_error() {
     let file = dir.path().join("file");
     std::fs::write(&file, b"").expect("writes");
     let learner = learner(tiny_config());
-    for (result, path) in
-        [(learner.save(&file), &file), (learner.save_trainer_state(&file.join("below")), &file.join("below"))]
-    {
+    for (result, path) in [(learner.save(&file), &file), (learner.save_trainer_state(&file), &file.join("optimizer"))] {
         let message = result.expect_err("it is a file").to_string();
         assert!(message.starts_with(&format!("`{}`: ", path.display())) && message.contains("os error"), "{message}");
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use veriplay_core::{Learn, TrainBatch};
 use veriplay_learner::{
     Architecture, ConfigError, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor,
-    Segments,
+    Segments, find_adapters,
 };
 
 use crate::common::{sample, tiny_config, tokenizer};
@@ -183,6 +183,58 @@ fn what_save_writes_is_the_merged_model() {
     assert_eq!(score(&adapted), score(&loaded));
     adapted.merge_adapters().expect("merges");
     assert_eq!((score(&adapted), adapted.trainable_count()), (score(&loaded), adapted.parameter_count()));
+}
+
+#[test]
+fn a_checkpoint_of_adapters_has_no_weights_and_knows_its_base_in_whatever_files_that_is() {
+    let folders = tempfile::tempdir().expect("a directory");
+    let folder = |name: &str| folders.path().join(name);
+    let (base, shards, saved) = (folder("base"), folder("shards"), folder("saved"));
+    learner(None).save(&base).expect("saves");
+    learner(None).save_sharded(&shards, 20_000).expect("saves");
+    let open = |base: &Path| Learner::load(base, options(Some(lora(EVERYWHERE)))).expect("loads");
+    let mut whole = open(&base);
+    (0..3).for_each(|turn| drop(whole.update(&batch(turn), 1e-2).expect("learns")));
+    whole.save_checkpoint(&saved).expect("saves");
+    let files = ["adapter_config.json", "adapter_model.safetensors", "config.json", "tokenizer.json"];
+    assert!(files.iter().all(|name| saved.join(name).is_file()) && !saved.join("model.safetensors").exists());
+    let found = find_adapters(&saved).expect("valid").expect("adapters alone");
+    assert_eq!(
+        (found.base.name, found.lora.rank),
+        (Some(base.canonicalize().expect("there").display().to_string()), 3)
+    );
+    assert_eq!(find_adapters(&base).expect("a model"), None);
+
+    let mut again = open(&shards);
+    again.load_adapters(&saved).expect("the same weights");
+    again.load_trainer_state(&saved).expect("loads");
+    assert_eq!(whole.update(&batch(9), 1e-2).expect("learns"), again.update(&batch(9), 1e-2).expect("learns"));
+
+    let other = folder("other");
+    Learner::initialize(tiny_config(), tokenizer(), 8, options(None)).expect("valid").save(&other).expect("saves");
+    let mut other = open(&other);
+    let before = other.weights_bytes().expect("bytes");
+    let refused = other.load_adapters(&saved).expect_err("another base").to_string();
+    let digests = config(&saved)["base_model_digest"].as_str().map(str::to_owned).expect("a digest");
+    let words = [
+        "adapter_config.json",
+        "belong to the base `",
+        "/base`",
+        digests.as_str(),
+        "/other` have",
+        "hint: use the base",
+    ];
+    assert!(words.iter().all(|word| refused.contains(word)), "{refused}");
+    assert_eq!(other.weights_bytes().expect("bytes"), before);
+    // Weights that have trained are no base that a file can name.
+    let mut trained = Learner::load(&base, options(None)).expect("loads");
+    trained.update(&batch(0), 1e-2).expect("learns");
+    trained.restart_adapters(&lora(EVERYWHERE)).expect("restarts");
+    trained.save_adapters(&folder("of no file")).expect("saves");
+    assert_eq!(config(&folder("of no file"))["base_model_name_or_path"], Value::Null);
+
+    let alone = Learner::load(&saved, options(None)).map(|_| ()).expect_err("no weights").to_string();
+    assert!(alone.contains("holds adapters alone") && alone.contains("veriplay model merge"), "{alone}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::process::Command;
 use veriplay_core::{Learn, TrainBatch};
 use veriplay_learner::{
     Architecture, DeviceSpec, Learner, LearnerOptions, Lora, MemoryPlan, MicroBatchSize, ModelConfig, Precision,
-    SamplingPlan, SamplingRequest, Segments,
+    SamplingPlan, SamplingRequest, Segments, tensor_specs,
 };
 
 use crate::common::{sample, tokenizer};
@@ -88,6 +88,7 @@ fn the_process_that_is_measured() {
         Some((prompt, rows)) => {
             most_of_updates(layers, prompt.parse().expect("tokens"), rows.parse().expect("tokens"), kind)
         }
+        None if tokens == "load" => most_of_loading(layers, kind),
         None => most_of_rollouts(layers, kind),
     };
     std::fs::write(file, most.to_string()).expect("writes");
@@ -106,6 +107,27 @@ fn most_of_updates(layers: usize, prompt: usize, rows: usize, kind: &str) -> u64
     let batch = TrainBatch { samples: samples.to_vec(), normalizer: rows as f64 };
     (0..2).for_each(|_| drop(learner.update(&batch, 1e-3).expect("learns")));
     taken.most()
+}
+
+/// How much opening a model takes, whose file has its weights in f32.
+fn most_of_loading(layers: usize, kind: &str) -> u64 {
+    let dir = tempfile::tempdir().expect("a directory");
+    let saved = Learner::initialize(shape(layers), tokenizer(), 1, LearnerOptions::default()).expect("valid");
+    saved.save(dir.path()).expect("saves");
+    drop(saved);
+    let options = options(512, kind);
+    let taken = Taken::begin(options.device);
+    let learner = Learner::load(dir.path(), options).expect("loads");
+    let most = taken.most();
+    drop(learner);
+    most
+}
+
+#[test]
+fn a_base_under_adapters_is_loaded_in_its_own_precision_one_tensor_at_a_time() {
+    let all: u64 = tensor_specs(&shape(30)).iter().map(|spec| spec.elements() as u64).sum();
+    let most = peak_of("30,load,bf16 lora");
+    assert!(most > 2 * all && most < 3 * all, "{most} bytes for {all} numbers of 2 bytes");
 }
 
 /// Samples, and the tokens of each: a prompt and a few more. Together they have as many prompt tokens as are computed at once.

@@ -135,11 +135,6 @@ impl Actor {
             Self::Trainer(trainer) => return trainer.save(folder, step),
             Self::Learner(learner) => learner,
         };
-        learner.save(folder)?;
-        learner.save_trainer_state(folder)?;
-        if learner.options().lora.is_some() {
-            learner.save_adapters(folder)?;
-        }
-        Ok(())
+        Ok(learner.save_checkpoint(folder)?)
     }
 }

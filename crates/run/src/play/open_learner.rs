@@ -36,7 +36,7 @@ pub(super) fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &
     if !config.run.learn.trains_adapters() {
         return resume_weights(config, checkpoint);
     }
-    // The checkpoint's own weights are merged: the base is the start model, and adapters that start are the reference.
+    // The base is the start model, and adapters that start are the reference.
     let mut learner = open_start_model(config, warn)?;
     learner.load_adapters(checkpoint).or_fail(ExitCode::Model)?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;

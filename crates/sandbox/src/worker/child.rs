@@ -7,19 +7,21 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 
-use veriplay_core::{CancellationToken, GuestError, Job, Layer, Outcome, WasmModule};
+use veriplay_core::{CancellationToken, Job, Layer, Outcome};
+use wasmtime::Engine;
 
 use super::frames::{self, Pipe};
-use super::lockdown::NewCode;
-use super::{ImageSource, WorkerReply, WorkerSetup, lockdown};
+use super::lockdown::{ADDRESS_SPACE, MODULE_ADDRESS_SPACE, NewCode};
+use super::{ImageSource, WorkerPart, WorkerReply, WorkerSetup, lockdown};
 use crate::compiler::Compiler;
 use crate::exports::GlobalState;
 use crate::image::engine::engine_for_modules;
 use crate::image::{self, Image, ImageId, ImageSpec, ImageStore, build_without_threads};
 use crate::memory::Baseline;
 use crate::parent_process::note_parent;
+use crate::parts::{JobPart, run_parts};
 use crate::pool::{InProcessRunner, Instances, RunError, Runner, catch_panic};
-use crate::program::{Program, run_programs};
+use crate::program::Program;
 
 /// The most bytes of a frame from the parent, which is trusted.
 const MAX_ORDER: u64 = u32::MAX as u64;
@@ -40,12 +42,12 @@ pub fn serve() -> io::Result<()> {
     let mut pipe = frames::over(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?));
     let Some(mut hello) = frames::receive::<WorkerSetup>(&mut pipe, MAX_ORDER)? else { return Ok(()) };
     let ready = match &hello.from {
-        ImageSource::Modules(modules) => compile_locked(modules, &mut pipe)?,
+        ImageSource::Parts(parts) => load_parts(parts, &hello.cache_dir, &mut pipe)?,
         ImageSource::Toolchain => load_compiler(&hello),
         _ => {
             let layers = std::mem::take(&mut hello.layers);
             load_runner(&hello, layers).and_then(|runner| {
-                lockdown::lock_down(NewCode::Forbidden).map_err(not_locked)?;
+                lockdown::lock_down(NewCode::Forbidden, ADDRESS_SPACE).map_err(not_locked)?;
                 Ok(WorkerRunner::Image(Box::new(runner)))
             })
         }
@@ -65,34 +67,56 @@ fn not_locked(error: String) -> String {
 
 fn load_compiler(hello: &WorkerSetup) -> Result<WorkerRunner, String> {
     let toolchain = image::toolchain::load_named(&hello.image, &hello.cache_dir)?;
-    lockdown::lock_down(NewCode::Forbidden).map_err(not_locked)?;
+    lockdown::lock_down(NewCode::Forbidden, ADDRESS_SPACE).map_err(not_locked)?;
     Ok(WorkerRunner::Compiler(Compiler::new(toolchain)))
 }
 
-/// Compiles modules that nobody trusts, with all rights given up but that of adding code, which is given up then.
-fn compile_locked(modules: &[WasmModule], pipe: &mut Pipe) -> io::Result<Result<WorkerRunner, String>> {
-    let locked = engine_for_modules().map_err(|error| error.to_string()).and_then(|engine| {
-        lockdown::lock_down(NewCode::Allowed).map_err(not_locked)?;
-        Ok(engine)
-    });
-    let engine = match locked {
-        Ok(engine) => engine,
+/// Loads images, and then compiles modules that nobody trusts, with all rights given up but that of adding code, which is given up then.
+fn load_parts(parts: &[WorkerPart], cache_dir: &Path, pipe: &mut Pipe) -> io::Result<Result<WorkerRunner, String>> {
+    let Loaded { engine, images } = match load_and_lock(parts, cache_dir) {
+        Ok(loaded) => loaded,
         Err(why) => return Ok(Err(why)),
     };
     // From here on a crash is the module's.
     frames::send(pipe.get_mut(), &WorkerReply::Compiling)?;
-    let programs: Result<Vec<_>, String> =
-        modules.iter().map(|module| Program::compile(&engine, module.bytes())).collect();
-    Ok(programs.and_then(|programs| {
+    let loaded = parts.iter().zip(images).map(|(part, image)| match (part, image) {
+        (_, Some(image)) => Ok(JobPart::Image(image)),
+        (WorkerPart::Module(module), None) => {
+            Program::compile(&engine, module.bytes()).map(|compiled| JobPart::Module(Arc::new(compiled)))
+        }
+        (WorkerPart::Image(named), None) => Err(format!("image `{}` was not loaded", named.name)),
+    });
+    Ok(loaded.collect::<Result<Vec<_>, String>>().and_then(|loaded| {
         lockdown::forbid_new_code().map_err(not_locked)?;
-        Ok(WorkerRunner::Modules(programs))
+        Ok(WorkerRunner::Parts(loaded))
     }))
+}
+
+/// What is loaded before the lockdown.
+struct Loaded {
+    /// For modules.
+    engine: Engine,
+    /// For each part the image, where it is one.
+    images: Vec<Option<Arc<Image>>>,
+}
+
+fn load_and_lock(parts: &[WorkerPart], cache_dir: &Path) -> Result<Loaded, String> {
+    let images = parts.iter().map(|part| match part {
+        WorkerPart::Image(named) => load_cached(named, cache_dir).map(Some),
+        WorkerPart::Module(_) => Ok(None),
+    });
+    let images = images.collect::<Result<Vec<_>, String>>()?;
+    let engine = engine_for_modules().map_err(|error| error.to_string())?;
+    let has_image = images.iter().any(Option::is_some);
+    let addresses = if has_image { ADDRESS_SPACE } else { MODULE_ADDRESS_SPACE };
+    lockdown::lock_down(NewCode::Allowed, addresses).map_err(not_locked)?;
+    Ok(Loaded { engine, images })
 }
 
 /// What a worker runs jobs of.
 enum WorkerRunner {
     Image(Box<InProcessRunner>),
-    Modules(Vec<Result<Program, GuestError>>),
+    Parts(Vec<JobPart>),
     Compiler(Compiler),
 }
 
@@ -100,7 +124,7 @@ impl WorkerRunner {
     fn run(&self, slot: &mut Instances, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, RunError> {
         match self {
             Self::Image(runner) => runner.run(slot, job, cancellation),
-            Self::Modules(programs) => Ok(run_programs(&programs.iter().collect::<Vec<_>>(), job, cancellation)?),
+            Self::Parts(parts) => Ok(run_parts(parts, job, cancellation)?),
             Self::Compiler(compiler) => compiler.run(&mut (), job, cancellation),
         }
     }
@@ -124,7 +148,7 @@ fn load_runner(hello: &WorkerSetup, layers: Vec<Layer>) -> Result<InProcessRunne
             let image = build_without_threads(&hello.image.name, text).map_err(|error| error.to_string())?;
             check_same_image(image, &hello.image)?
         }
-        ImageSource::Modules(_) | ImageSource::Toolchain => return Err("it is no image of a guest".to_owned()),
+        ImageSource::Parts(_) | ImageSource::Toolchain => return Err("it is no image of a guest".to_owned()),
         ImageSource::Cache => load_cached(&hello.image, &hello.cache_dir)?,
         ImageSource::Warmed { of, state } => load_warmed(&*load_cached(of, &hello.cache_dir)?, &hello.image, state)?,
     };

@@ -19,9 +19,9 @@ use seccompiler::{
 use crate::watchdog;
 
 /// Address space a worker may have: two instances with their reservations (8 GiB each, and guards), code and image, and as much again.
-const ADDRESS_SPACE: u64 = 64 << 30;
-/// That of a worker for one module, which has one instance at a time; what its compiler takes is in it.
-const MODULE_ADDRESS_SPACE: u64 = 20 << 30;
+pub(super) const ADDRESS_SPACE: u64 = 64 << 30;
+/// That of a worker for modules alone; what its compiler takes is in it.
+pub(super) const MODULE_ADDRESS_SPACE: u64 = 20 << 30;
 
 /// System calls that are allowed with any arguments.
 const ALLOWED: &[libc::c_long] = &[
@@ -70,15 +70,14 @@ pub(super) enum NewCode {
     Forbidden,
 }
 
-/// Gives up every right that running guests does not need, for all threads and for good.
+/// Gives up every right that running guests does not need, for all threads and for good, and address space beyond `most_addresses`.
 /// Fails when a right cannot be given up; the process must then not run guests. Only Landlock may be missing.
-pub(super) fn lock_down(new_code: NewCode) -> Result<(), String> {
+pub(super) fn lock_down(new_code: NewCode, most_addresses: u64) -> Result<(), String> {
     // First: it needs a descriptor for a moment.
     restrict_files_and_network().map_err(|error| format!("landlock: {error}"))?;
     // Landlock is inherited, and no thread can be made later.
     watchdog::start()?;
-    let addresses = if new_code == NewCode::Allowed { MODULE_ADDRESS_SPACE } else { ADDRESS_SPACE };
-    set_resource_limits(addresses).map_err(|error| format!("resource limits: {error}"))?;
+    set_resource_limits(most_addresses).map_err(|error| format!("resource limits: {error}"))?;
     apply_filter(new_code)
 }
 

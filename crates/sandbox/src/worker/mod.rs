@@ -23,7 +23,7 @@ pub(crate) use parent::{ModuleProcesses, ProcessRunner};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Job, Layer, Outcome, WasmModule};
+use veriplay_core::{Digest, Job, Layer, Outcome, WasmModule};
 
 use crate::exports::GlobalState;
 use crate::image::ImageId;
@@ -50,8 +50,8 @@ enum ImageSource {
     Text(String),
     /// The toolchain of the cache: jobs are to compile their programs.
     Toolchain,
-    /// The program of all jobs, and the interactor if they have one.
-    Modules(Vec<WasmModule>),
+    /// What the program of all jobs is run from, and their interactor if they have one.
+    Parts(Vec<WorkerPart>),
     /// A warm image of the parent: this image of the cache with this state, and the memory that is the worker's standard output.
     Warmed {
         of: ImageId,
@@ -59,10 +59,26 @@ enum ImageSource {
     },
 }
 
+/// A module, or an image of the cache.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+enum WorkerPart {
+    Module(WasmModule),
+    Image(ImageId),
+}
+
+impl WorkerPart {
+    fn digest(&self) -> Digest {
+        match self {
+            Self::Module(module) => module.digest(),
+            Self::Image(named) => named.digest.clone(),
+        }
+    }
+}
+
 /// A worker's reply to a frame; to the first one, `Ready`.
 #[derive(Debug, Serialize, Deserialize)]
 enum WorkerReply {
-    /// Of a worker for modules, which has given up its rights, before it is `Ready`.
+    /// Of a worker for parts, which has given up its rights, before it is `Ready`.
     Compiling,
     Ready,
     Outcome(Box<Outcome>),

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use veriplay_core::{CancellationToken, Exit, Job, Limits, Outcome, WasmModule, content_hash};
 
 use super::frames::{self, Pipe};
-use super::{END_JOB, ImageSource, WorkerReply, WorkerSetup};
+use super::{END_JOB, ImageSource, WorkerPart, WorkerReply, WorkerSetup};
 use crate::image::{Image, ImageId, Toolchain};
 use crate::pool::{RunError, Runner};
 use crate::request::expected_calls;
@@ -63,11 +63,11 @@ impl ProcessRunner {
         Self { program, hello, warmed }
     }
 
-    /// Of workers for the jobs of these modules.
-    fn for_modules(program: WorkerProgram, modules: &[WasmModule]) -> Self {
-        let digest = content_hash(&modules.iter().map(WasmModule::digest).collect::<Vec<_>>());
+    /// Of workers for the jobs of these parts.
+    fn for_parts(program: WorkerProgram, parts: &[WorkerPart]) -> Self {
+        let digest = content_hash(&parts.iter().map(WorkerPart::digest).collect::<Vec<_>>());
         let image = ImageId { name: WasmModule::IMAGE.to_owned(), digest, manifest: None };
-        let from = ImageSource::Modules(modules.to_vec());
+        let from = ImageSource::Parts(parts.to_vec());
         let reset = crate::ResetMode::Fresh;
         let hello = WorkerSetup { cache_dir: program.cache_dir.clone(), image, from, reset, layers: Vec::new() };
         Self { program, hello, warmed: None }
@@ -162,20 +162,39 @@ impl Runner for ProcessRunner {
     }
 }
 
-/// Runs jobs whose program is a module, each module in workers of its own, and so each pair of one and its interactor.
+/// Runs jobs whose program is a module, each module in workers of its own, and so each pair of a program and its interactor.
 pub(crate) struct ModuleProcesses {
     program: WorkerProgram,
+    images: Vec<ImageId>,
 }
 
 impl ModuleProcesses {
     pub(crate) const fn new(program: WorkerProgram) -> Self {
-        Self { program }
+        Self { program, images: Vec::new() }
+    }
+
+    /// Sets the images that one side of a job may have.
+    pub(crate) fn set_images(&mut self, images: &[Arc<Image>]) {
+        self.images = images.iter().map(|image| image.id()).collect();
+    }
+
+    /// What a job is run from: the part of its program, and that of its interactor.
+    fn parts_of(&self, job: &Job) -> Vec<WorkerPart> {
+        let of_interactor = job.interactor.as_ref().and_then(|of| self.part(of.image_in(job), of.module.as_ref()));
+        self.part(&job.image, job.module.as_ref()).into_iter().chain(of_interactor).collect()
+    }
+
+    fn part(&self, image: &str, module: Option<&WasmModule>) -> Option<WorkerPart> {
+        match module {
+            Some(module) => Some(WorkerPart::Module(module.clone())),
+            None => self.images.iter().find(|known| known.name == image).cloned().map(WorkerPart::Image),
+        }
     }
 }
 
-/// A worker for the jobs of these modules.
+/// A worker for the jobs of these parts.
 pub(crate) struct ModuleWorker {
-    modules: Vec<WasmModule>,
+    parts: Vec<WorkerPart>,
     runner: ProcessRunner,
     process: Option<WorkerProcess>,
 }
@@ -184,7 +203,7 @@ impl Runner for ModuleProcesses {
     type Slot = Option<ModuleWorker>;
 
     fn suits(&self, slot: &Option<ModuleWorker>, job: &Job) -> bool {
-        slot.as_ref().is_some_and(|worker| worker.modules == modules_of(job))
+        slot.as_ref().is_some_and(|worker| worker.parts == self.parts_of(job))
     }
 
     fn run(
@@ -194,9 +213,9 @@ impl Runner for ModuleProcesses {
         cancellation: &CancellationToken,
     ) -> Result<Outcome, RunError> {
         let worker = slot.get_or_insert_with(|| {
-            let modules = modules_of(job);
-            let runner = ProcessRunner::for_modules(self.program.clone(), &modules);
-            ModuleWorker { modules, runner, process: None }
+            let parts = self.parts_of(job);
+            let runner = ProcessRunner::for_parts(self.program.clone(), &parts);
+            ModuleWorker { parts, runner, process: None }
         });
         // The worker has the modules already.
         let mut job = Job { module: None, ..job.clone() };
@@ -205,12 +224,6 @@ impl Runner for ModuleProcesses {
         }
         worker.runner.run(&mut worker.process, &job, cancellation)
     }
-}
-
-/// The modules of a job: that of its program, and that of its interactor.
-fn modules_of(job: &Job) -> Vec<WasmModule> {
-    let of_interactor = job.interactor.as_ref().and_then(|interactor| interactor.module.as_ref());
-    job.module.iter().chain(of_interactor).cloned().collect()
 }
 
 /// How long the reply to a job may take; `None` is without end. Each turn of the guest has the job's deadline: the preload, the program, the

@@ -4,11 +4,11 @@
 use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use veriplay_core::{Execute, Exit, InteractionEnd, Interactor, Job, LimitKind, Limits, Outcome};
+use veriplay_core::{Execute, ExecuteError, Exit, InteractionEnd, Interactor, Job, LimitKind, Limits, Outcome};
 use veriplay_image_cpp::CASES;
 use veriplay_sandbox::{CompiledSandbox, ImageStore, SandboxOptions, Toolchain, default_cache_dir};
 
-use crate::support::{Case, cases, end_of, text};
+use crate::support::{Case, cases, end_of, python, text};
 use crate::workers;
 
 /// The toolchain of this user's cache, built on first use, where these tests are asked for.
@@ -216,6 +216,7 @@ fn a_program_in_cpp_talks_with_an_interactor_of_testlibs() {
         ("int main() {", InteractionEnd::ProgramFailed, None, ""),
     ] {
         let interactor = Interactor {
+            image: None,
             program: GUESS.to_owned(),
             module: None,
             files: vec![("input.txt".to_owned(), b"42\n".to_vec()), ("answer.txt".to_owned(), Vec::new())],
@@ -231,4 +232,50 @@ fn a_program_in_cpp_talks_with_an_interactor_of_testlibs() {
         assert!(text(&of_other.interactor.stderr).contains(told), "{program}: {of_other:?}");
         assert_eq!(processes.execute(&job).unwrap(), outcome, "{program}");
     }
+}
+
+/// Programs of Python and C++ whose interactors are in the other one. The last two look for the secret.
+#[test]
+fn programs_in_python_and_cpp_play_with_interactors_in_the_other_one() {
+    let Some(toolchain) = toolchain() else { return };
+    let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
+    let threads = CompiledSandbox::new(Arc::clone(&toolchain), options).unwrap().with_images(vec![python()]);
+    let processes = CompiledSandbox::in_processes(toolchain, options, workers::program()).with_images(vec![python()]);
+    let [cpp, py] = ["cpp", "python"];
+    let [guess_py, guesser_py] = [include_str!("guess.py"), include_str!("guesser.py")];
+    let peek = "#include <fstream>\nint main() { int n = 7; std::ifstream(\"input.txt\") >> n; std::cout << \"! \" << (n ? n : 7); }";
+    let peek_py = "import os\nprint('!', open('input.txt').read() if os.path.exists('input.txt') else 7)";
+    let (won, lost) = (InteractionEnd::Completed, InteractionEnd::InteractorFailed);
+    for (program, interactor, end, said) in [
+        ([py, guesser_py], [cpp, GUESS], won, "! 42\n"),
+        ([cpp, GUESSER], [py, guess_py], won, "! 42\n"),
+        ([py, "input()"], [cpp, GUESS], InteractionEnd::Deadlock, ""),
+        ([cpp, "int main() { int a; std::cin >> a; }"], [py, guess_py], InteractionEnd::Deadlock, ""),
+        ([cpp, "int main() {"], [py, guess_py], InteractionEnd::ProgramFailed, ""),
+        ([py, guesser_py], [cpp, "int main() {"], lost, ""),
+        ([py, guesser_py], [cpp, "int main() { return 3; }"], lost, "? 51\n"),
+        ([cpp, peek], [py, guess_py], lost, "! 7"),
+        ([py, peek_py], [cpp, GUESS], lost, "! 7\n"),
+    ] {
+        let ([image, text_of_program], [other_image, text_of_other]) = (program, interactor);
+        let of_testlib = ["input.txt", "output.txt", "answer.txt"].map(str::to_owned).to_vec();
+        let limits = Toolchain::default_limits();
+        let interactor = Interactor {
+            image: Some(other_image.to_owned()),
+            program: text_of_other.to_owned(),
+            module: None,
+            files: vec![("input.txt".to_owned(), b"42\n".to_vec()), ("answer.txt".to_owned(), Vec::new())],
+            arguments: if other_image == cpp { of_testlib } else { Vec::new() },
+            limits,
+            seed: 8,
+        };
+        let job = Job { image: image.to_owned(), limits, interactor: Some(interactor), ..Job::script(text_of_program) };
+        let outcome = threads.execute(&job).unwrap();
+        assert_eq!(outcome.interaction.as_ref().unwrap().end, end, "{program:?}: {outcome:?}");
+        assert!(text(&outcome.stdout).ends_with(said), "{program:?}: {outcome:?}");
+        assert_eq!(outcome.compilation.is_some(), image == cpp, "{program:?}");
+        assert_eq!(processes.execute(&job).unwrap(), outcome, "{program:?}");
+    }
+    let none = Job { image: py.to_owned(), ..Job::script("") };
+    assert!(matches!(threads.execute(&none), Err(ExecuteError::UnknownImage(_))));
 }

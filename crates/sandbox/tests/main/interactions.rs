@@ -12,6 +12,7 @@ use crate::workers::processes;
 fn talk(program: &str, interactor: &str) -> Job {
     let files = vec![("input.txt".to_owned(), b"42\n".to_vec())];
     let interactor = Interactor {
+        image: None,
         program: interactor.to_owned(),
         module: None,
         files,

@@ -10,9 +10,11 @@ use veriplay_core::{
     Outcome, Preload, Value,
 };
 use veriplay_image_javascript::{CASES, TYPESCRIPT_CASES};
-use veriplay_sandbox::{Image, ImageError, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, default_cache_dir};
+use veriplay_sandbox::{
+    Image, ImageError, ImageSpec, ImageStore, Layers, ModuleSandbox, Sandbox, SandboxOptions, default_cache_dir,
+};
 
-use crate::support::{calls, end_of, limits, run, script, text};
+use crate::support::{calls, end_of, limits, python, run, sandbox as python_sandbox, script, text};
 use crate::workers::program as worker_program;
 
 /// The JavaScript image, built on first use; `None` where npm brings no package.
@@ -286,26 +288,94 @@ fn two_programs_read_what_the_other_one_writes() {
 
 fn interactor_of(program: &str, limits: Limits) -> Interactor {
     let program = program.to_owned();
-    Interactor { program, module: None, files: Vec::new(), arguments: Vec::new(), limits, seed: 8 }
+    Interactor { image: None, program, module: None, files: Vec::new(), arguments: Vec::new(), limits, seed: 8 }
 }
 
-/// A line at a time from `readSync`, as contest programs on Node read it, and more rounds than any task has.
+/// Reads a line at a time, as contest programs on Node do.
+const READS: &str = "const fs = require('fs'), one = Buffer.alloc(1);\n\
+    const read = () => { let s = ''; while (fs.readSync(0, one) && one[0] !== 10) s += String.fromCharCode(one[0]); return s; };\n";
+
+/// More rounds than any task has.
 #[test]
 fn a_program_that_reads_line_by_line_plays_a_thousand_rounds() {
     let Some(sandbox) = sandbox() else { return };
-    let reads = "const fs = require('fs'), one = Buffer.alloc(1);\n\
-                 const read = () => { let s = ''; while (fs.readSync(0, one) && one[0] !== 10) s += String.fromCharCode(one[0]); return s; };\n";
     let program = format!(
-        "{reads}let n = 0; for (let i = 0; i < 1000; i++) {{ console.log(n); n = +read(); }} console.log('end', n);"
+        "{READS}let n = 0; for (let i = 0; i < 1000; i++) {{ console.log(n); n = +read(); }} console.log('end', n);"
     );
-    let answers = format!("{reads}for (let line; !(line = read()).startsWith('end'); ) console.log(+line + 1);");
+    let answers = format!("{READS}for (let line; !(line = read()).startsWith('end'); ) console.log(+line + 1);");
     let limits = Limits { fuel: 100_000_000_000, ..limits() };
     let job = in_javascript(Job { limits, interactor: Some(interactor_of(&answers, limits)), ..script(&program) });
     let outcome = sandbox.execute(&job).unwrap();
     assert!(text(&outcome.stdout).ends_with("\n999\nend 1000\n"), "{outcome:?}");
     assert_eq!(outcome.interaction.as_ref().unwrap().end, InteractionEnd::Completed);
-    let silent = Job { interactor: Some(interactor_of(&format!("{reads}read(); read();"), limits)), ..job };
+    let silent = Job { interactor: Some(interactor_of(&format!("{READS}read(); read();"), limits)), ..job };
     assert_eq!(sandbox.execute(&silent).unwrap().interaction.unwrap().end, InteractionEnd::Deadlock);
+}
+
+/// The interactor and the program of `guess.py` and `guesser.py`.
+const GUESS: &str = "const secret = +fs.readFileSync('input.txt', 'utf8');\n\
+    for (let i = 0; i < 11; i++) {\n\
+        const [word, number] = read().split(' ');\n\
+        if (word === '!') process.exit(+number === secret ? 0 : 1);\n\
+        console.log(secret < +number ? '<' : '>=');\n\
+    }\n\
+    process.exit(2);";
+const GUESSER: &str = "let low = 1, high = 100;\n\
+    while (low < high) {\n\
+        const middle = (low + high + 1) >> 1;\n\
+        console.log('? ' + middle);\n\
+        if (read() === '<') high = middle - 1; else low = middle;\n\
+    }\n\
+    console.log('! ' + low);";
+/// Programs that look for the secret, and guess 7 where they do not find it.
+const PEEK: &str = "let seen = '7'; try { seen = fs.readFileSync('input.txt', 'utf8'); } catch {}\nconsole.log('! ' + parseInt(seen));";
+const PEEK_IN_PYTHON: &str = "import os\n\
+    seen = [open(path).read() for path in ('input.txt', '/work/input.txt', '/proc/self/mem') if os.path.exists(path)]\n\
+    print('!', 42 if seen else 7)";
+
+/// A job in one image, whose interactor is in the other.
+fn mixed(program: [&str; 2], interactor: [&str; 2]) -> Job {
+    let ([image, program], [other_image, interactor]) = (program, interactor);
+    let interactor = Interactor {
+        image: Some(other_image.to_owned()),
+        files: vec![("input.txt".to_owned(), b"42\n".to_vec())],
+        ..interactor_of(interactor, limits())
+    };
+    Job { image: image.to_owned(), interactor: Some(interactor), ..script(program) }
+}
+
+#[test]
+fn programs_in_python_and_javascript_play_with_interactors_in_the_other_one() {
+    let Some(image) = image() else { return };
+    let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
+    let images = vec![python(), image];
+    let threads = ModuleSandbox::new(options).unwrap().with_images(images.clone());
+    let processes = ModuleSandbox::in_processes(options, worker_program()).with_images(images);
+    let [js, py] = ["javascript", "python"];
+    let [guess, guesser, peek] = [GUESS, GUESSER, PEEK].map(|program| format!("{READS}{program}"));
+    let [guess_py, guesser_py] = [include_str!("guess.py"), include_str!("guesser.py")];
+    let (won, lost) = (InteractionEnd::Completed, InteractionEnd::InteractorFailed);
+    for (program, interactor, end, said) in [
+        ([py, guesser_py], [js, guess.as_str()], won, "! 42\n"),
+        ([js, guesser.as_str()], [py, guess_py], won, "! 42\n"),
+        ([js, peek.as_str()], [py, guess_py], lost, "! 7\n"),
+        ([py, PEEK_IN_PYTHON], [js, guess.as_str()], lost, "! 7\n"),
+        ([py, "input()"], [js, guess.as_str()], InteractionEnd::Deadlock, ""),
+        ([js, "require('fs').readSync(0, Buffer.alloc(1))"], [py, guess_py], InteractionEnd::Deadlock, ""),
+        ([py, "1 / 0"], [js, guess.as_str()], InteractionEnd::ProgramFailed, ""),
+        ([py, guesser_py], [js, "let let"], lost, ""),
+    ] {
+        let job = mixed(program, interactor);
+        let outcome = threads.execute(&job).unwrap();
+        assert_eq!(outcome.interaction.as_ref().unwrap().end, end, "{program:?}: {outcome:?}");
+        assert!(text(&outcome.stdout).ends_with(said), "{program:?}: {outcome:?}");
+        assert_eq!(threads.execute(&job).unwrap(), outcome, "{program:?}");
+        assert_eq!(processes.execute(&job).unwrap(), outcome, "{program:?}");
+    }
+    let job = mixed([py, guesser_py], [js, guess.as_str()]);
+    let alone = Job { interactor: None, ..job.clone() };
+    assert!(matches!(python_sandbox().execute(&job), Err(ExecuteError::UnknownImage(name)) if name == js));
+    assert!(matches!(threads.execute(&alone), Err(ExecuteError::UnknownImage(name)) if name == py));
 }
 
 #[test]

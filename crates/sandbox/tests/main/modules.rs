@@ -176,7 +176,8 @@ fn talk(program: &str, interactor: &str) -> Job {
     let Job { module, .. } = job(interactor);
     let (program, of_interactor) = (job(program), String::new());
     let (files, arguments) = (Vec::new(), Vec::new());
-    let interactor = Interactor { program: of_interactor, module, files, arguments, limits: limits(), seed: 8 };
+    let limits = limits();
+    let interactor = Interactor { image: None, program: of_interactor, module, files, arguments, limits, seed: 8 };
     Job { interactor: Some(interactor), ..program }
 }
 

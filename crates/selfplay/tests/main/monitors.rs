@@ -234,9 +234,14 @@ fn later_turns_that_repeat_the_turn_before_are_counted() {
 
 #[test]
 fn a_text_that_reaches_out_is_told_from_one_that_does_not() {
-    let reaching =
-        ["from os.path import join", "x = 1\n  import sys", "f = open(name)", "f.__globals__", "e.tb_frame.f_back"];
-    let plain = ["import math", "position(1)", "reopen(x)", "self.__init__()", "open the file", "os.path", "", "é("];
+    let reaching = [
+        "from os.path import join", "x = 1\n  import sys", "f = open(name)", "f.__globals__", "e.tb_frame.f_back",
+        "require('fs')", "x.__proto__ = y", "if (!system(name))",
+    ];
+    let plain = [
+        "import math", "position(1)", "reopen(x)", "self.__init__()", "open the file", "os.path", "", "é(",
+        "function f(x) {", "the system (",
+    ];
     let verdict = rule_verdict(Status::Accepted, "", "");
     for (text, want) in reaching.map(|text| (text, 1.0)).into_iter().chain(plain.map(|text| (text, 0.0))) {
         let turns = turns(&[text]);

@@ -30,7 +30,8 @@ fn programs_of_a_language_that_is_not_parsed_are_compared_by_their_tokens() {
     guard.add_program(EvalSet::HeldOut, "task 1", "function f(x) { return x + 1; }");
     let is_refused = |program: &str| guard.refuse_programs([program]).is_some();
     assert!(is_refused("function f(x) {\n  return x+1; // one more\n}\n"));
-    for other in ["function f(x) { return x + 2; }", "function f(y) { return y + 1; }", "def f(x):\n    return x + 1"] {
+    assert!(is_refused("function f(y) { return y + 1; }"));
+    for other in ["function f(x) { return x + 2; }", "function f(x) { return y + 1; }", "def f(x):\n    return x + 1"] {
         assert!(!is_refused(other), "{other}");
     }
 }

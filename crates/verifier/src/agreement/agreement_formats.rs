@@ -7,10 +7,11 @@ pub mod compact;
 pub mod direct;
 mod think;
 
-use veriplay_core::{Attempt, CallCase, TaskType, Value};
+use veriplay_core::{Attempt, CPP, CallCase, Language, TaskType, Value};
 
 use super::{SuiteTest, TestSuite};
-use crate::formats::format_by_name;
+use crate::formats::{Format, format_by_name};
+use crate::languages::is_python;
 
 /// A format of a round's responses, without their end token.
 pub trait AgreementFormat: Sync {
@@ -23,17 +24,13 @@ pub trait AgreementFormat: Sync {
     /// Why the text is malformed.
     fn read_problem(&self, text: &str) -> Result<String, String>;
 
-    /// Reads a program that defines `f`.
+    /// Reads a program, which in a language with calls defines `f`.
     ///
     /// # Errors
     /// Why the text is malformed.
     fn read_program(&self, text: &str) -> Result<String, String> {
         let format = format_by_name(self.name()).ok_or_else(|| format!("no format is called `{}`", self.name()))?;
-        match format.extract_answer(TaskType::Induction, text) {
-            Attempt::Program(program) => Ok(program),
-            Attempt::Malformed { reason } => Err(reason),
-            _ => Err("no program".to_owned()),
-        }
+        program_in(format, text)
     }
 
     /// Reads a suite of at least one test.
@@ -44,12 +41,30 @@ pub trait AgreementFormat: Sync {
 }
 
 /// All formats.
-pub const AGREEMENT_FORMATS: &[&dyn AgreementFormat] = &[&compact::Compact, &direct::Direct, &think::Think];
+pub const AGREEMENT_FORMATS: &[&dyn AgreementFormat] = &[&compact::Compact, &direct::Direct, &think::Think::PYTHON];
 
 /// The format of that name.
 #[must_use]
 pub fn agreement_format_by_name(name: &str) -> Option<&'static dyn AgreementFormat> {
     AGREEMENT_FORMATS.iter().copied().find(|format| format.name() == name)
+}
+
+/// The format of that name for codes in a language. C++ has `think` alone, and other languages but Python none.
+#[must_use]
+pub fn agreement_format_in(language: &dyn Language, name: &str) -> Option<&'static dyn AgreementFormat> {
+    if is_python(language) {
+        return agreement_format_by_name(name);
+    }
+    let format: &'static dyn AgreementFormat = &think::Think::CPP;
+    (language.names() == CPP.names() && format.name() == name).then_some(format)
+}
+
+fn program_in(format: &dyn Format, text: &str) -> Result<String, String> {
+    match format.extract_answer(TaskType::Induction, text) {
+        Attempt::Program(program) => Ok(program),
+        Attempt::Malformed { reason } => Err(reason),
+        _ => Err("no program".to_owned()),
+    }
 }
 
 /// Parses a case of literals. Cases without arguments are invalid.

@@ -1,7 +1,9 @@
 //! The thresholds of agreement, as configuration.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::Limits;
+use veriplay_core::{Digest, Language, Limits, program_hash};
+
+use crate::languages::{is_python, language_in_image};
 
 /// What counts as one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +64,31 @@ impl AgreementRules {
         self.invalid_value().map_or(Ok(()), |what| Err(AgreementRulesError(what)))
     }
 
+    /// The language of codes, which is that of the image.
+    #[must_use]
+    pub fn language(&self) -> &'static dyn Language {
+        language_in_image(&self.image)
+    }
+
+    /// Whether codes read standard input and write standard output, because their language has no calls.
+    pub(super) fn have_streams(&self) -> bool {
+        self.language().literals().is_none()
+    }
+
+    /// Names a code: equal for codes that count as one text.
+    pub(super) fn code_hash(&self, code: &str) -> Digest {
+        let language = self.language();
+        if is_python(language) { program_hash(code) } else { language.fingerprint(code) }
+    }
+
     fn invalid_value(&self) -> Option<String> {
+        let of_python = [("probes", self.probes), ("max_mutants", self.max_mutants)];
+        if let Some((key, value)) = of_python.into_iter().find(|(_, value)| *value > 0 && !is_python(self.language())) {
+            let image = &self.image;
+            return Some(format!(
+                "`{key}` is `{value}`: use `0` where `image` is `{image}`, as probes and mutants are made for Python alone"
+            ));
+        }
         let [first, second] = self.seeds;
         // Equal seeds cannot reveal randomness.
         if first == second {

@@ -1,7 +1,7 @@
 //! Runs programs on inputs and assertions, each distinct one once, and keeps the results.
 //!
 //! A program's inputs run in the order of their encodings, so that the order of tests has no effect. The second run has another seed and
-//! the opposite order.
+//! the opposite order. Codes that read standard input have a job for each input.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,6 +11,7 @@ use veriplay_core::{
 
 use super::agreement_rules::AgreementRules;
 use super::clusters::CodeOutput;
+use super::streams::run_on_stream;
 use super::test_suite::{SuiteTest, TestSuite};
 use crate::problems::{ProblemRequest, VACUOUS, judge_programs};
 use crate::runner::{NoValue, Runner, add_cost, decode_call, entry_job, job_failure, on_all_cores};
@@ -162,6 +163,10 @@ impl<'a> Grid<'a> {
         seed: u64,
         mode: RunMode,
     ) -> Result<Vec<CodeOutput>, Dropped> {
+        if self.rules.have_streams() {
+            let run = |place: &usize| run_on_stream(runner, self.rules, program, &self.inputs[*place], seed);
+            return order.iter().map(run).collect();
+        }
         let AgreementRules { image, limits, .. } = self.rules;
         let arguments = order.iter().map(|place| self.inputs[*place].clone()).collect();
         let outcome = runner.run(&entry_job(image, program, arguments, *limits, seed))?;
@@ -199,7 +204,11 @@ impl<'a> Grid<'a> {
             (one, other) => !one.agrees(other),
         };
         let place = first.iter().zip(second).position(differs)?;
-        Some(format!("`f({})` gave two results", Value::arguments_text(&self.inputs[place])))
+        let input = Value::arguments_text(&self.inputs[place]);
+        match self.rules.have_streams() {
+            true => Some(format!("the input `{input}` gave two outputs")),
+            false => Some(format!("`f({input})` gave two results")),
+        }
     }
 
     /// Runs all assertions on each program.

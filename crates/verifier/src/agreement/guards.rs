@@ -2,11 +2,12 @@
 //! `task-corpus/sol_ver_cheats` that no other guard refuses.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Status, Value, normalize_program};
+use veriplay_core::{ScannedLanguage, Status, Value, normalize_program};
 
 use super::agreement_rules::AgreementRules;
 use super::clusters::{Agreement, Cluster};
 use super::suite_quality::SuiteQuality;
+use crate::languages::is_python;
 use crate::spaces::find_quote;
 
 /// `Err` says why the guard refuses.
@@ -228,7 +229,7 @@ fn statement(proposed: &ProposedProblem<'_>) -> GuardResult {
 }
 
 fn no_quote(statement: &str, program: &str, rules: &AgreementRules) -> GuardResult {
-    let quoted = quoted_line(statement, program, rules.quote_chars);
+    let quoted = quoted_line(statement, program, rules);
     require_none(quoted.map(|line| format!("the text quotes `{}`", line.trim())))
 }
 
@@ -272,12 +273,19 @@ fn weak(suite: &SuiteFacts<'_>) -> GuardResult {
     require(score.is_none_or(|score| score >= least), || format!("it kills {mutants_killed} of {mutants} mutants"))
 }
 
-/// The first line of `program` with at least `chars` characters that `text` contains, ignoring white space and a leading `return`. The
-/// header `def f(…):` may be quoted.
-fn quoted_line(text: &str, program: &str, chars: usize) -> Option<String> {
-    let lines: Vec<String> = normalize_program(program).lines().map(|line| quotable_part(line).to_owned()).collect();
-    let long = |line: &&str| line.chars().filter(|c| !c.is_whitespace()).count() >= chars;
+/// The first line of `program` of enough characters that `text` contains, ignoring white space and a leading `return`. The header `def f(…):` may be
+/// quoted, and so may comments.
+fn quoted_line(text: &str, program: &str, rules: &AgreementRules) -> Option<String> {
+    let code = if is_python(rules.language()) { normalize_program(program) } else { without_comments(program) };
+    let lines: Vec<String> = code.lines().map(|line| quotable_part(line).to_owned()).collect();
+    let long = |line: &&str| line.chars().filter(|c| !c.is_whitespace()).count() >= rules.quote_chars;
     find_quote(text, lines.iter().map(String::as_str).filter(long)).map(str::to_owned)
+}
+
+/// The tokens of a program in a language that is not parsed, a blank apart, in its lines.
+fn without_comments(program: &str) -> String {
+    let end = |token: &str| if token == "\n" { "" } else { " " };
+    ScannedLanguage::tokens(program).flat_map(|token| [token, end(token)]).collect()
 }
 
 fn quotable_part(line: &str) -> &str {

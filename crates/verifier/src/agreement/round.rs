@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use veriplay_core::{CallResult, Digest, Dropped, Evidence, Execute, Exit, Job, Value, program_hash};
+use veriplay_core::{CallResult, Digest, Dropped, Evidence, Execute, Exit, Job, Value};
 use veriplay_image_python::programs::agreement::REACH;
 
 use super::agreement_rules::{AgreementRules, CountCodes};
@@ -13,6 +13,7 @@ use super::suite_quality::{
     SuiteQuality, as_strs, distinguishable_mutants, draw_mutants, measure_suite, passes, similar_inputs,
 };
 use super::test_suite::{SuiteTest, TestSuite};
+use crate::languages::is_python;
 use crate::runner::{NoValue, Runner, add_cost, configure_job, decode_call};
 
 /// Harmless uses of introspection. `compile` is an attribute of `re`; access to the module of builtins is a finding of its own.
@@ -184,7 +185,7 @@ impl<'a> Round<'a> {
         let mut weights = vec![0; self.codes.len()];
         let mut seen: BTreeSet<Digest> = BTreeSet::new();
         for code in self.voters() {
-            let first = seen.insert(program_hash(self.program(code)));
+            let first = seen.insert(self.request.rules.code_hash(self.program(code)));
             weights[code] = usize::from(first || self.request.rules.count_codes == CountCodes::Samples);
         }
         weights
@@ -297,9 +298,10 @@ impl<'a> Round<'a> {
     /// The weight of the codes that pass `suite`, except its candidate.
     pub(super) fn witnesses(&self, suite: &TestSuite, candidate: usize) -> usize {
         let weights = self.weights();
-        let own = |code: usize| match self.request.rules.count_codes {
+        let rules = self.request.rules;
+        let own = |code: usize| match rules.count_codes {
             CountCodes::Samples => code == candidate,
-            CountCodes::Texts => program_hash(self.program(code)) == program_hash(self.program(candidate)),
+            CountCodes::Texts => rules.code_hash(self.program(code)) == rules.code_hash(self.program(candidate)),
         };
         let passes = |code: &usize| {
             let fails = |test: &&SuiteTest| self.grid.failed_status(self.program(*code), test).is_some();
@@ -309,14 +311,15 @@ impl<'a> Round<'a> {
     }
 }
 
-/// Finds the first forbidden use in each of `texts`: of source text, frames, modules or the test runner. Texts without one are left out.
+/// Finds the first forbidden use in each of `texts`: of source text, frames, modules or the test runner. Texts without one are left out, and so are
+/// those in other languages than Python, which reach for none of it.
 fn scan_texts(
     execute: &dyn Execute,
     rules: &AgreementRules,
     texts: &[&str],
 ) -> Result<BTreeMap<String, String>, Dropped> {
     let mut found = BTreeMap::new();
-    if texts.is_empty() {
+    if texts.is_empty() || !is_python(rules.language()) {
         return Ok(found);
     }
     let arguments = texts.iter().map(|text| vec![Value::str(*text)]);

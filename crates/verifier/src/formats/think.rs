@@ -5,7 +5,7 @@
 //! The prompt has opened the think tag: `…</think> <answer>…</answer>`, white space between the two. The answer is the last
 //! `<answer>` up to its `</answer>`. In it the last block fenced as `python`, `input`, `output` or `message` counts; an
 //! induction proposal's inputs are its last `inputs` blocks fenced as `input`. Fences are those of [`crate::extraction`]. Programs in
-//! JavaScript are fenced as `javascript`, `js` or `nodejs`, and values are its literals.
+//! JavaScript and C++ are fenced by a label of the language, such as `js` or `c++`, and values of JavaScript are its literals.
 //!
 //! # Why
 //! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
@@ -17,7 +17,7 @@
 //! # Example
 //! A deduction answer: `…</think>⏎<answer>⏎`, a block fenced as `output` that holds `3`, `</answer>`.
 
-use veriplay_core::{Attempt, JAVASCRIPT, Language, Literals, TaskType};
+use veriplay_core::{Attempt, CPP, JAVASCRIPT, Language, Literals, TaskType};
 use veriplay_python::Python;
 
 use super::{
@@ -25,7 +25,7 @@ use super::{
     parse_program, parse_triplet_in,
 };
 use crate::extraction::{labelled_blocks, strip_end_tokens};
-use crate::languages::literals_of;
+use crate::languages::{is_python, literals_of};
 
 const THINK: &str = "<think>";
 const THINK_END: &str = "</think>";
@@ -41,6 +41,13 @@ impl Think {
     pub const PYTHON: Self = Self(&Python);
     /// For programs in JavaScript, of deduction and abduction tasks.
     pub const JAVASCRIPT: Self = Self(&JAVASCRIPT);
+    /// For programs in C++, which answer problems in words alone.
+    pub(crate) const CPP: Self = Self(&CPP);
+
+    /// The language of programs.
+    pub(crate) fn language(self) -> &'static dyn Language {
+        self.0
+    }
 
     fn literals(self) -> &'static dyn Literals {
         literals_of(self.0)
@@ -48,7 +55,11 @@ impl Think {
 
     fn last_program(self, answer: &str) -> Parsed<String> {
         let names = self.0.names();
-        let found = labelled_blocks(answer).into_iter().rfind(|(label, _)| names.contains(&label.as_str()));
+        let is_own = |label: &str| match is_python(self.0) {
+            true => names.contains(&label),
+            false => self.0.is_label(&label.to_ascii_lowercase()),
+        };
+        let found = labelled_blocks(answer).into_iter().rfind(|(label, _)| is_own(label));
         found.map(|(_, program)| program).ok_or_else(|| format!("no block fenced as `{}`", names[0]))
     }
 }

@@ -30,11 +30,10 @@
 
 mod exit_status;
 
-use veriplay_core::{Comparison, Dropped, Job, Language, Outcome, SCANNED, Value};
-use veriplay_python::Python;
+use veriplay_core::{Comparison, Dropped, Job, Outcome, Value};
 
 use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, quoted, strip, words};
-use crate::languages::{image_of, is_compiled};
+use crate::languages::{self, is_compiled};
 use crate::prelude::with_arguments;
 use crate::runner::{NoValue, decode_call, job_failure};
 
@@ -184,13 +183,7 @@ pub(crate) fn image_beside(comparison: &Comparison, image: &str) -> Option<&'sta
     if comparison.judge != CHECKER.name() {
         return None;
     }
-    let needed = match &comparison.checker_language {
-        Some(named) => image_of(named)?,
-        None if SCANNED.iter().any(|language| language.image() == image) => Python.image(),
-        // Programs in Python have images of the user's, too, and its checker runs in theirs.
-        None => return None,
-    };
-    (needed != image).then_some(needed)
+    languages::image_beside(comparison.checker_language.as_deref(), image)
 }
 
 /// Words for a full score and for none.

@@ -24,6 +24,6 @@ pub(super) const LINES: Judge = Judge {
 };
 
 /// Lines without what is not looked at.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.trim_end_matches(is_space).split('\n').map(|line| line.trim_end_matches(is_space))
 }

@@ -11,7 +11,8 @@ use super::{ProblemRequest, dropped, judge_of};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
 use crate::prelude::with_prelude;
 use crate::runner::{
-    Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, encoded_bytes, job_failure, saturating_u32,
+    Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, encoded_bytes, has_left_with_zero, job_failure,
+    saturating_u32,
 };
 
 /// The most bytes of output that a job may get for a long expected result, in times its usual limit.
@@ -75,7 +76,7 @@ pub(super) fn judge_stdio(
     let mut cases = Cases { context, judge, comparison: &checks.comparison, request };
     let mut tally = CaseTally::new(checks.cases.len());
     for case in &checks.cases {
-        tally.add(cases.run_script(program, checks.interactor.as_deref(), case)?);
+        tally.add(cases.run_script(program, checks, case)?);
         if request.early_stop && tally.has_failed() {
             break;
         }
@@ -146,12 +147,12 @@ impl Cases<'_, '_> {
     }
 
     /// The end of the program comes first: right output before an exception, or truncated output, passes no case.
-    fn run_script(&mut self, program: &str, interactor: Option<&str>, case: &StdioCase) -> Result<CaseResult, Dropped> {
+    fn run_script(&mut self, program: &str, checks: &StdioChecks, case: &StdioCase) -> Result<CaseResult, Dropped> {
         let files = case.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
         let fetch = case.expected_files.keys().cloned().collect();
-        let stdin = if interactor.is_some() { Vec::new() } else { case.stdin.clone().into_bytes() };
+        let interactor = interactor_of(self.context, checks, case);
         let is_interactive = interactor.is_some();
-        let interactor = interactor.map(|source| interactor_of(self.context, source, case));
+        let stdin = if is_interactive { Vec::new() } else { case.stdin.clone().into_bytes() };
         let script = Job { stdin, files, fetch, interactor, ..Job::script(program) };
         let expected_files: usize = case.expected_files.values().map(String::len).sum();
         let limits = limits_for(self.request, case.stdout.len().max(expected_files) as u64);
@@ -221,11 +222,6 @@ impl Cases<'_, '_> {
 /// The failure of a call or an interaction without a result.
 fn missing(outcome: &Outcome) -> (Status, String) {
     job_failure(outcome).unwrap_or_else(|| (Status::RuntimeError, "its result is missing".to_owned()))
-}
-
-/// Whether a script has ended its process by `os._exit(0)`, as templates for fast output do: a normal end, where nothing but output is judged.
-fn has_left_with_zero(outcome: &Outcome) -> bool {
-    outcome.exit == Exit::Trapped && outcome.exit_code == Some(0)
 }
 
 /// The result of one case: `None` when it passes, else a status and a detail.

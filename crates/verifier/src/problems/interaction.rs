@@ -2,9 +2,9 @@
 //!
 //! It runs in an instance of its own, whose output is the program's input and whose input is the program's output, as
 //! `interactor.py input.txt correct_output.txt`. Status 0 accepts. Any other status, and an exception, refuses, and the last line of stderr says why.
-//! Where programs are compiled it is in their language and written with testlib. It runs as `interactor input.txt output.txt answer.txt`, where
-//! it may write the second file. It refuses by the statuses 1, 2, 4 and 8. The attempt is unjudgeable by 3, which says that the task is broken,
-//! and by 7, as nothing says how many points are all. By others it has not decided.
+//! Its language need not be that of the program. One in JavaScript or TypeScript is run likewise. One in C++ or C is written with testlib: it runs as
+//! `interactor input.txt output.txt answer.txt`, where it may write the second file. It refuses by the statuses 1, 2, 4 and 8. The attempt is
+//! unjudgeable by 3, which says that the task is broken, and by 7, as nothing says how many points are all. By others it has not decided.
 //!
 //! The status is the interactor's own: the program reaches neither its files nor its process, and nothing is read from what either of them prints.
 //! An interactor that has not decided (it meets a limit, crashes or does not compile) is given a program that says nothing. Where it decides about
@@ -12,11 +12,11 @@
 //! fuel to read. Where it does not, the task is broken, and the attempt is unjudgeable.
 
 use veriplay_core::{
-    Dropped, Exit, Interaction, InteractionEnd, Interactor, Job, Outcome, Status, StdioCase, content_hash,
+    Dropped, Exit, Interaction, InteractionEnd, Interactor, Job, Outcome, Status, StdioCase, StdioChecks, content_hash,
 };
 
 use crate::judges::JudgeContext;
-use crate::languages::language_in_image;
+use crate::languages::{image_beside, is_python, language_in_image};
 use crate::prelude::with_arguments;
 use crate::runner::{job_failure, seed_from};
 use crate::testlib::{self, TestlibStatus, read_status};
@@ -30,20 +30,38 @@ const SILENT: &str = "int main() { return 0; }";
 /// CPython's bound for digits, which the guest lifts: `int` of a long line takes more fuel than there is.
 const BOUND: &str = "sys.set_int_max_str_digits(4300)\n";
 
-/// The interactor of one case.
-pub(super) fn interactor_of(context: &JudgeContext<'_>, source: &str, case: &StdioCase) -> Interactor {
-    let is_compiled = is_compiled(context.image);
-    let [input, expected] = if is_compiled { [testlib::FILES[0], testlib::FILES[2]] } else { FILES };
+/// The image in which the interactor of the checks runs, where that is another one than this, in which programs do.
+pub(super) fn interactor_image(checks: &StdioChecks, image: &str) -> Option<&'static str> {
+    checks.interactor.as_ref().and_then(|_| image_beside(checks.interactor_language.as_deref(), image))
+}
+
+/// The interactor of one case, if the checks have one.
+pub(super) fn interactor_of(context: &JudgeContext<'_>, checks: &StdioChecks, case: &StdioCase) -> Option<Interactor> {
+    let source = checks.interactor.as_deref()?;
+    let beside = interactor_image(checks, context.image);
+    let language = language_in_image(beside.unwrap_or(context.image));
+    let [input, expected] = if language.is_compiled() { [testlib::FILES[0], testlib::FILES[2]] } else { FILES };
     let files = [(input, &case.stdin), (expected, &case.stdout)];
-    Interactor {
-        program: if is_compiled { source.to_owned() } else { with_arguments("interactor.py", &FILES, BOUND, source) },
+    let program = match language.is_compiled() {
+        true => source.to_owned(),
+        false if is_python(language) => with_arguments("interactor.py", &FILES, BOUND, source),
+        false => format!("process.argv.push(\"{}\", \"{}\"); {source}", FILES[0], FILES[1]),
+    };
+    Some(Interactor {
+        image: beside.map(str::to_owned),
+        program,
         module: None,
         files: files.into_iter().map(|(path, text)| (path.to_owned(), text.clone().into_bytes())).collect(),
-        arguments: if is_compiled { testlib::FILES.map(str::to_owned).to_vec() } else { Vec::new() },
+        arguments: if language.is_compiled() { testlib::FILES.map(str::to_owned).to_vec() } else { Vec::new() },
         limits: context.limits,
         // The program has none of this, so it cannot predict what the interactor draws.
         seed: seed_from(&content_hash(&(source, case, context.seed))),
-    }
+    })
+}
+
+/// Whether the interactor of `job` is compiled, and so one of testlib's.
+fn is_of_testlib(job: &Job) -> bool {
+    job.interactor.as_ref().is_some_and(|interactor| is_compiled(interactor.image_in(job)))
 }
 
 /// Whether programs of the image of this name are compiled.
@@ -80,7 +98,7 @@ pub(super) fn failure_in(
 
 /// Whether an interactor written with testlib says that the task is broken, or gives points.
 fn has_failed(job: &Job, interactor: &Outcome) -> bool {
-    is_compiled(&job.image) && matches!(read_status(interactor), Some(TestlibStatus::Failed | TestlibStatus::Points))
+    is_of_testlib(job) && matches!(read_status(interactor), Some(TestlibStatus::Failed | TestlibStatus::Points))
 }
 
 /// The last line that a side wrote, cut.
@@ -93,7 +111,7 @@ fn last_line(output: &[u8]) -> String {
 /// Whether an interactor accepts or refuses.
 fn has_decided(job: &Job, interaction: &Interaction) -> bool {
     let interactor = &interaction.interactor;
-    if is_compiled(&job.image) {
+    if is_of_testlib(job) {
         return matches!(read_status(interactor), Some(TestlibStatus::Accepted | TestlibStatus::Refused));
     }
     match interactor.exit {

@@ -8,7 +8,7 @@ use veriplay_core::{
     Problem, ProblemRow, Status, Verdict,
 };
 use veriplay_verifier::{
-    ProblemRequest, check_checker_image, check_image, check_problem, checker_image, judge_program,
+    ProblemRequest, check_checker_images, check_image, check_problem, checker_images, judge_program,
 };
 
 use crate::problems::{request, stdio_problem};
@@ -141,13 +141,16 @@ fn the_image_of_a_checker_must_be_open() {
         (row(script(), Some("cpp")), "cpp", Some("python")),
         (row(script(), None), "mine", None),
         (row(Comparison::by("lines"), Some("cpp")), "cpp", None),
+        (ProblemRow::Ready(interactive(None)), "cpp", Some("python")),
+        (ProblemRow::Ready(interactive(Some("cpp"))), "cpp", None),
+        (ProblemRow::Ready(interactive(Some("javascript"))), "cpp", Some("javascript")),
     ] {
         assert!(check_image(&row, image).is_ok());
-        assert_eq!(checker_image(&row, image), needed, "{row:?}");
-        assert_eq!(check_checker_image(&row, image, &[image]).is_ok(), needed.is_none());
+        assert_eq!(checker_images(&row, image), Vec::from_iter(needed), "{row:?}");
+        assert_eq!(check_checker_images(&row, image, &[image]).is_ok(), needed.is_none());
         if let Some(needed) = needed {
-            assert!(check_checker_image(&row, image, &[image, needed]).is_ok());
-            let told = check_checker_image(&row, image, &[image]).unwrap_err().to_string();
+            assert!(check_checker_images(&row, image, &[image, needed]).is_ok());
+            let told = check_checker_images(&row, image, &[image]).unwrap_err().to_string();
             assert!(told.contains("`set/1`") && told.contains(&format!("`{needed}`")), "{told}");
         }
     }
@@ -236,11 +239,36 @@ fn an_interactor_of_testlibs_decides_by_its_status() {
 }
 
 #[test]
-fn an_interactor_is_in_the_language_of_programs_or_refused() {
+fn an_interactor_of_any_language_is_run_as_its_language_has_it() {
     let of_python = Problem { language: None, ..interactive(Some("cpp")) };
-    for refused in [interactive(None), interactive(Some("c")), interactive(Some("C++")), of_python] {
-        let told = check_problem(&refused).unwrap_err().to_string();
-        assert!(told.contains("set/1") && told.contains("interactor"), "{told}");
+    let [argv, pushed] = ["sys.argv = ", "process.argv.push(\"input.txt\", \"correct_output.txt\"); i"];
+    for (problem, image, beside, program, arguments) in [
+        (interactive(None), "cpp", Some("python"), argv, 0),
+        (interactive(Some("javascript")), "cpp", Some("javascript"), pushed, 0),
+        (interactive(Some("c")), "cpp", Some("c"), "i", 3),
+        (of_python, "python", Some("cpp"), "i", 3),
+    ] {
+        let of_program = status(1, "wrong");
+        let (end, of_silent) = (InteractionEnd::InteractorFailed, status(0, ""));
+        let parted = Parted { end, of_program, of_silent, jobs: Mutex::default() };
+        let verdict = judge_program(&parted, &ProblemRequest { image, ..request(&problem, "p") }).unwrap();
+        assert_eq!(verdict.status, Status::WrongAnswer, "{:?}", verdict.evidence);
+        let jobs = parted.jobs.into_inner().unwrap();
+        let interactor = jobs[0].interactor.as_ref().unwrap();
+        assert_eq!((interactor.image.as_deref(), interactor.arguments.len()), (beside, arguments));
+        assert!(interactor.program.contains(program), "{}", interactor.program);
+        assert!(!format!("{:?}", (&jobs[0].program, &jobs[0].files)).contains("given"));
     }
-    assert!(check_problem(&interactive(Some("cpp"))).is_ok());
+}
+
+#[test]
+fn an_interactor_in_a_language_without_an_image_is_refused() {
+    let mut without_source = interactive(Some("cpp"));
+    if let Checks::Stdio(checks) = &mut without_source.checks {
+        checks.interactor = None;
+    }
+    for refused in [interactive(Some("C++")), interactive(Some("python")), without_source] {
+        let told = check_problem(&refused).unwrap_err().to_string();
+        assert!(told.contains("set/1") && told.contains("interactor_language"), "{told}");
+    }
 }

@@ -7,6 +7,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
 use veriplay_core::{JAVASCRIPT, Language, Proposal, TaskType};
+use veriplay_run::executor::GameExecutor;
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::languages::{is_python, literals_of};
 
@@ -79,12 +80,8 @@ fn read_rows(file: &Path) -> Result<Vec<Row>, Failure> {
 impl AbsoluteZeroSetup {
     /// Refuses values of the other tables that are not of the language of the programs.
     pub(super) fn check_language(&self) -> Result<(), Failure> {
-        let (language, image) = (self.game.own.language(), &self.gate.image);
-        let names = language.names();
-        if self.gate.language().names() != names {
-            let want = format!("an image of `{}`, or set `game.language` to that of the image", names[0]);
-            return Err(bad_value("gate.image", image, &want));
-        }
+        let language = self.game.own.language();
+        GameExecutor::check_language("gate.image", &self.gate.image, language)?;
         if is_python(language) {
             return Ok(());
         }
@@ -129,7 +126,6 @@ mod tests {
     use veriplay_console::isolation::Isolation;
     use veriplay_core::{Attempt, Provenance, Question, ScriptedPolicy, ScriptedRequest, Status, Task, TaskType};
     use veriplay_run::builtin_configs;
-    use veriplay_run::executor::GameExecutor;
     use veriplay_run::game_setup::GameSetup;
     use veriplay_run::play_config::PlayConfig;
     use veriplay_sandbox::{ImageError, ImageSpec, ImageStore, default_cache_dir};

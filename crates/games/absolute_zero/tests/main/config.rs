@@ -117,13 +117,14 @@ fn told_in_javascript(line: &str) -> String {
 
 #[test]
 fn what_reads_python_has_no_meaning_in_javascript() {
-    for line in ["", "privileged_credit = 0.1", "self_imitation = {}"] {
+    for line in ["", "privileged_credit = 0.1", "self_imitation = {}", "proposer_factor = \"exec:mine\""] {
         assert_eq!(told_in_javascript(line), "accepted");
     }
     for (line, want) in [
         ("composite_share = 0.5", "`composite_share` is `0.5`: use `0` with `language = \"javascript\"`"),
         ("waypoint_credit = 0.3", "`waypoint_credit` is `0.3`: use `0` with `language = \"javascript\"`"),
         ("intrinsic = { novelty = 0.1 }", "`intrinsic` is `novelty`: leave it out with `language = \"javascript\"`"),
+        ("proposer_factor = [\"repetition\"]", "`proposer_factor` is `repetition`: leave it out with `language = "),
     ] {
         let told = told_in_javascript(line);
         assert!(told.starts_with(want), "{told}");

@@ -17,6 +17,7 @@ use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 
 use super::snippets::{SnippetSource, check_enough};
+use super::streams;
 use crate::prompts::AnsweredProblem;
 use crate::{ProblemTask, ReferenceSolution};
 
@@ -53,6 +54,13 @@ pub(crate) enum ProblemSource {
         /// Maximum hidden cases of a problem.
         hidden: usize,
     },
+    /// Lines of a statement, a program and cases of standard input and output, split as those of a file are.
+    Programs {
+        /// The file.
+        path: PathBuf,
+        /// Maximum hidden cases of a problem.
+        hidden: usize,
+    },
 }
 
 veriplay_run::eval_config! {
@@ -63,10 +71,26 @@ veriplay_run::eval_config! {
 impl ProblemSource {
     /// The file that it names.
     pub(super) fn named_file(&self) -> Option<NamedFile> {
-        let Self::File { path, format, .. } = self else { return None };
-        let advice =
-            format!("put a published file in format `{format}` there, such as EvalPlus's, or name another one");
+        let (path, advice) = match self {
+            Self::Generator { .. } => return None,
+            Self::File { path, format, .. } => (
+                path,
+                format!("put a published file in format `{format}` there, such as EvalPlus's, or name another one"),
+            ),
+            Self::Programs { path, .. } => {
+                (path, "put lines of `statement`, `program` and `cases` there, or name another file".to_owned())
+            }
+        };
         Some(NamedFile::new("tasks.problems.path", path, advice))
+    }
+
+    /// The value of its key `from`.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Generator { .. } => "generator",
+            Self::File { .. } => "file",
+            Self::Programs { .. } => "programs",
+        }
     }
 }
 
@@ -115,6 +139,10 @@ impl SolVerTaskConfig {
             }
             ProblemSource::File { path, format, hidden } => {
                 read_file_problems(path, format, *hidden, rows, limits, runner)
+            }
+            ProblemSource::Programs { path, hidden } => {
+                let problems = streams::read_problems(path, *hidden)?;
+                chosen_problems(problems.into_iter(), path, rows)
             }
         }
     }
@@ -204,8 +232,16 @@ fn read_file_problems(
     let rows: Vec<UnexecutedProblem> = rows.collect();
     let run = |row: &UnexecutedProblem| row_problem(row, hidden, limits, runner);
     let problems: Result<Vec<Option<ProblemTask>>, Failure> = rows.par_iter().map(run).collect();
+    chosen_problems(problems?.into_iter().flatten(), path, wanted)
+}
+
+fn chosen_problems(
+    problems: impl Iterator<Item = ProblemTask>,
+    path: &Path,
+    wanted: Range<usize>,
+) -> Result<Vec<ProblemTask>, Failure> {
     let count = wanted.len();
-    let problems: Vec<ProblemTask> = problems?.into_iter().flatten().skip(wanted.start).take(count).collect();
+    let problems: Vec<ProblemTask> = problems.skip(wanted.start).take(count).collect();
     check_enough(problems.len(), count, &format!("problems of `{}`", path.display())).map(|()| problems)
 }
 

@@ -1,5 +1,7 @@
 //! `sol_ver` without a sandbox: its config, what its prompts say, what reads the responses, and what counts as one problem.
 
+mod cpp;
+
 use proptest::prelude::*;
 use veriplay_core::{
     CallCase, Execute, ExecuteError, Job, Limits, Outcome, PromptContent, Role, ScriptedPolicy, ScriptedRequest, Value,

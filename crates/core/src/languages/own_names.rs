@@ -1,0 +1,272 @@
+//! The own names of a program in JavaScript, by its tokens: those that it binds itself, and could call otherwise.
+//!
+//! There are no scopes: a name that is bound anywhere is one name everywhere. Where a name may also be one of a property, or stand in a text that is
+//! read as code, it stays as it is, so that programs with one fingerprint differ at most in names of their own.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::tokens::is_of_word;
+
+/// A program with one of them keeps all its names: fields, names that are read from texts, and escapes in names.
+const KEEPS_ALL: [&str; 4] = ["\\", "class", "eval", "with"];
+
+/// A brace behind one of them opens an object or a pattern. Behind a colon it may open a block, whose names then stay.
+const BEFORE_OBJECT: [&str; 25] = [
+    "!", "&", "(", "*", "+", ",", "-", ".", "/", ":", "<", "=", "?", "[", "|", "await", "case", "const", "default",
+    "let", "of", "return", "typeof", "var", "yield",
+];
+
+/// A declaration without a semicolon behind it ends at one of them.
+const BEHIND_DECLARATION: [&str; 15] = [
+    ";", "break", "const", "continue", "do", "for", "if", "in", "let", "of", "return", "switch", "throw", "var",
+    "while",
+];
+
+const RESERVED: [&str; 34] = [
+    "await", "break", "case", "catch", "const", "continue", "default", "delete", "do", "else", "false", "finally",
+    "for", "function", "if", "in", "instanceof", "let", "new", "null", "of", "return", "switch", "this", "throw",
+    "true", "try", "typeof", "undefined", "var", "void", "while", "yield", "arguments",
+];
+
+/// The tokens of a program, with its own names replaced by their numbers in the order of their first use.
+pub(super) fn number_names<'p>(tokens: &[&'p str]) -> Vec<Cow<'p, str>> {
+    if tokens.iter().any(|token| KEEPS_ALL.contains(token)) {
+        return tokens.iter().map(|token| Cow::Borrowed(*token)).collect();
+    }
+    let program = Program::new(tokens);
+    let (bound, kept) = (program.bound(), program.kept());
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    let number = |(at, token): (usize, &&'p str)| {
+        if !bound.contains(token) || kept.contains(token) || program.is_property(at) {
+            return Cow::Borrowed(*token);
+        }
+        let next = numbers.len();
+        Cow::Owned(format!("\u{1}{}", numbers.entry(*token).or_insert(next)))
+    };
+    tokens.iter().enumerate().map(number).collect()
+}
+
+struct Program<'p, 't> {
+    tokens: &'t [&'p str],
+    /// The bracket that is open around each token.
+    around: Vec<Option<usize>>,
+    /// Where each bracket is closed.
+    ends: BTreeMap<usize, usize>,
+    /// Where each closing bracket was opened.
+    starts: BTreeMap<usize, usize>,
+}
+
+impl<'p, 't> Program<'p, 't> {
+    fn new(tokens: &'t [&'p str]) -> Self {
+        let (mut open, mut around) = (Vec::new(), Vec::with_capacity(tokens.len()));
+        let (mut ends, mut starts) = (BTreeMap::new(), BTreeMap::new());
+        for (at, token) in tokens.iter().enumerate() {
+            if matches!(*token, ")" | "]" | "}") {
+                let start = open.pop();
+                ends.extend(start.map(|start| (start, at)));
+                starts.extend(start.map(|start| (at, start)));
+            }
+            around.push(open.last().copied());
+            if matches!(*token, "(" | "[" | "{") {
+                open.push(at);
+            }
+        }
+        Self { tokens, around, ends, starts }
+    }
+
+    fn token(&self, at: usize) -> &'p str {
+        self.tokens.get(at).copied().unwrap_or_default()
+    }
+
+    fn before(&self, at: usize) -> &'p str {
+        at.checked_sub(1).map_or("", |before| self.token(before))
+    }
+
+    fn bracket_around(&self, at: usize) -> Option<usize> {
+        self.around.get(at).copied().flatten()
+    }
+
+    /// Whether a token is the name of a property: behind a dot that spreads nothing, or before the colon of an object.
+    fn is_property(&self, at: usize) -> bool {
+        let is_member = self.before(at) == "." && at.checked_sub(1).is_some_and(|dot| self.before(dot) != ".");
+        is_member || (self.begins_entry(at) && self.token(at + 1) == ":")
+    }
+
+    /// Whether a token is the first of an entry of an object.
+    fn begins_entry(&self, at: usize) -> bool {
+        self.is_in_object(at) && matches!(self.before(at), "{" | ",")
+    }
+
+    fn is_in_object(&self, at: usize) -> bool {
+        let open = self.bracket_around(at).filter(|open| self.token(*open) == "{");
+        open.is_some_and(|open| BEFORE_OBJECT.contains(&self.before(open)))
+    }
+
+    /// The names that declarations, functions and patterns bind. Parameters of methods are not among them.
+    fn bound(&self) -> BTreeSet<&'p str> {
+        let mut bound = BTreeSet::new();
+        for (at, token) in self.tokens.iter().enumerate().filter(|(at, _)| !self.is_property(*at)) {
+            match *token {
+                "var" | "let" | "const" => self.bind_declared(at + 1, &mut bound),
+                "catch" => self.bind_pattern(at + 1, &mut bound),
+                "function" => {
+                    let name = at + 1 + usize::from(self.token(at + 1) == "*");
+                    let is_named = is_name(self.token(name));
+                    bound.extend(is_named.then(|| self.token(name)));
+                    self.bind_pattern(name + usize::from(is_named), &mut bound);
+                }
+                "=" if self.token(at + 1) == ">" => match self.before(at) {
+                    name if is_name(name) => {
+                        bound.insert(name);
+                    }
+                    _ => {
+                        let parameters = at.checked_sub(1).and_then(|end| self.starts.get(&end));
+                        parameters.into_iter().for_each(|open| self.bind_pattern(*open, &mut bound));
+                    }
+                },
+                _ => {}
+            }
+        }
+        bound
+    }
+
+    /// Binds what a declaration declares, whose first name or pattern this is.
+    fn bind_declared(&self, first: usize, bound: &mut BTreeSet<&'p str>) {
+        let around = self.bracket_around(first);
+        let end = around.and_then(|open| self.ends.get(&open).copied()).unwrap_or(self.tokens.len());
+        let is_level = |at: &usize| self.bracket_around(*at) == around;
+        let mut declared = Some(first);
+        while let Some(at) = declared {
+            match self.token(at) {
+                name if is_name(name) => {
+                    bound.insert(name);
+                }
+                _ => self.bind_pattern(at, bound),
+            }
+            let behind = (at + 1..end).filter(is_level);
+            let mut own = behind.take_while(|at| !BEHIND_DECLARATION.contains(&self.token(*at)));
+            declared = own.find(|at| self.token(*at) == ",").map(|comma| comma + 1);
+        }
+    }
+
+    /// Binds the names of a pattern, or of a list of parameters, that this bracket opens. Defaults may have calls, which bind nothing.
+    fn bind_pattern(&self, open: usize, bound: &mut BTreeSet<&'p str>) {
+        let Some(end) = self.ends.get(&open) else { return };
+        let mut at = open + 1;
+        while at < *end {
+            if self.token(at) == "(" {
+                at = self.ends.get(&at).copied().unwrap_or(*end);
+            }
+            let (name, is_first) = (self.token(at), at == open + 1);
+            let is_value = || self.bracket_around(at).is_some_and(|around| self.token(around) == "{");
+            let begins = match self.before(at) {
+                "[" | "," | "." | "{" => true,
+                "(" => is_first,
+                ":" => is_value(),
+                _ => false,
+            };
+            if begins && is_name(name) && matches!(self.token(at + 1), "," | "]" | "}" | ")" | "=") {
+                bound.insert(name);
+            }
+            at += 1;
+        }
+    }
+
+    /// The names that may be more than one's own: of entries without a value and of methods, and all words of templates with code in them. Where a
+    /// slash may begin a regular expression, what is read as a text may be code.
+    fn kept(&self) -> BTreeSet<&'p str> {
+        let has_slash = self.tokens.contains(&"/");
+        let mut kept = BTreeSet::new();
+        for (at, token) in self.tokens.iter().copied().enumerate() {
+            let is_text = token.starts_with(['"', '\'', '`']);
+            if is_text && (has_slash || token.contains("${")) {
+                kept.extend(token.split(|letter: char| !is_of_word(letter)));
+            }
+            let is_short = self.begins_entry(at) && matches!(self.token(at + 1), "," | "}" | "=");
+            let is_method = self.is_in_object(at)
+                && self.token(at + 1) == "("
+                && matches!(self.before(at), "{" | "," | "get" | "set" | "async" | "*");
+            if is_short || is_method {
+                kept.insert(token);
+            }
+        }
+        kept
+    }
+}
+
+fn is_name(token: &str) -> bool {
+    let begins = token.starts_with(|letter: char| letter.is_alphabetic() || letter == '_' || letter == '$');
+    begins && !RESERVED.contains(&token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{JAVASCRIPT, tokens};
+    use super::*;
+    use crate::Language;
+
+    fn numbered(program: &str) -> String {
+        let tokens: Vec<&str> = tokens::read(program).filter(|token| *token != "\n").collect();
+        number_names(&tokens).join(" ").replace('\u{1}', "$")
+    }
+
+    #[test]
+    fn what_a_program_binds_is_numbered_and_all_else_stays() {
+        for (program, want) in [
+            ("function f(x) { return x.x + y }", "function $0 ( $1 ) { return $1 . x + y }"),
+            (
+                "let a = 1, [b, , ...c] = d, { e: g = 2 } = h",
+                "let $0 = 1 , [ $1 , , . . . $2 ] = d , { e : $3 = 2 } = h",
+            ),
+            ("(a, b = g(h)) => a ? b : h", "( $0 , $1 = g ( h ) ) = > $0 ? $1 : h"),
+            ("x => ({ x: x })", "$0 = > ( { x : $0 } )"),
+            ("for (const w of ws) { t.push(w) }", "for ( const $0 of ws ) { t . push ( $0 ) }"),
+            ("try { g() } catch (e) { h(...e) }", "try { g ( ) } catch ( $0 ) { h ( . . . $0 ) }"),
+            ("p.catch(e)", "p . catch ( e )"),
+            ("let a, b; c = { a, b: 1 }", "let a , $0 ; c = { a , b : 1 }"),
+            ("let a, b; c = { a(d) { return d } }", "let a , $0 ; c = { a ( d ) { return d } }"),
+            ("let a, b; `${a} b`", "let a , b ; `${a} b`"),
+            ("let a, b; a / 'b'", "let $0 , b ; $0 / 'b'"),
+            ("class A { g(x) { let y = x } }", "class A { g ( x ) { let y = x } }"),
+            ("let a = 1\nreturn b, c", "let $0 = 1 return b , c"),
+        ] {
+            assert_eq!(numbered(program), want);
+        }
+    }
+
+    #[test]
+    fn programs_that_call_their_names_otherwise_are_the_same() {
+        let same = |one: &str, other: &str| JAVASCRIPT.fingerprint(one) == JAVASCRIPT.fingerprint(other);
+        for (one, other) in [
+            ("function f(x) { var a = 1; return a + x }", "function f(y) { var b = 1; return b + y }"),
+            (
+                "function f(a, b) { return g(b) }\nfunction g(c) { return c }",
+                "function f(b, a) { return h(a) }\nfunction h(d) { return d }",
+            ),
+            ("function f(xs) { return xs.map((n) => n * n) }", "function f(l) { return l.map((m) => m * m) }"),
+        ] {
+            assert!(same(one, other), "{one}\n{other}");
+        }
+        for (one, other) in [
+            ("function f(a, b) { return a - b }", "function f(a, b) { return b - a }"),
+            ("function f(x) { return x.a }", "function f(x) { return x.b }"),
+            ("function f(a) { return { a } }", "function f(b) { return { b } }"),
+            ("function f(a) { return { a: 1 } }", "function f(b) { return { b: 1 } }"),
+            ("function f(a) { return `${a}` }", "function f(b) { return `${a}` }"),
+            ("function f(x) { return Math.max(x) }", "function f(x) { return JSON.max(x) }"),
+        ] {
+            assert!(!same(one, other), "{one}\n{other}");
+        }
+    }
+
+    #[test]
+    fn any_tokens_are_numbered() {
+        for program in [
+            "(", "}", "let", "function", "= >", ") = >", "let {", "function * (", "catch", ".", ". a", "{ a : [ ( }",
+            "",
+        ] {
+            numbered(program);
+        }
+    }
+}
