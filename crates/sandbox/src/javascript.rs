@@ -219,7 +219,8 @@ impl Exchange<'_, '_> {
         let fitting = buffer.filter(|buffer| reply.len() + 4 <= buffer.room.cast_unsigned() as usize);
         if let (Some(buffer), false) = (fitting, reply.is_empty()) {
             let (memory, place) = (self.caller.data().memory()?, buffer.at.cast_unsigned() as usize);
-            memory.write(&mut *self.caller, place, &[&len.to_le_bytes(), reply].concat())?;
+            let written = memory.write(&mut *self.caller, place, &[&len.to_le_bytes(), reply].concat());
+            written.map_err(|_| protocol("a buffer that ends behind the memory"))?;
         }
         if fitting.is_some() || reply.is_empty() {
             return call(self.caller, &self.guest.copy_value, self.fixtures.nothing).await;

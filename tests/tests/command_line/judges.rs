@@ -82,7 +82,7 @@ fn the_command_line_judges_by_an_interactor() {
 /// A row in Python whose interactor is in JavaScript, and one in JavaScript whose interactor is in Python.
 #[test]
 fn the_command_line_judges_by_an_interactor_in_another_language_than_the_programs() {
-    let of_js = "const wanted = require('fs').readFileSync(process.argv[2], 'utf8');\nconsole.log('12');\n\
+    let of_js = "#!/usr/bin/env node\nconst process = require('process');\nconst wanted = require('fs').readFileSync(process.argv[2], 'utf8');\nconsole.log('12');\n\
                  process.exit(require('fs').readFileSync(0, 'utf8').trim() === wanted.trim() ? 0 : 1);";
     let of_python = "import sys\nprint('12', flush=True)\nsys.exit(input() != open(sys.argv[1]).read())";
     let cases = json!([{"stdin": "21", "stdout": ""}]);

@@ -12,9 +12,9 @@ use super::tokens::is_of_word;
 const KEEPS_ALL: [&str; 4] = ["\\", "class", "eval", "with"];
 
 /// A brace behind one of them opens an object or a pattern. Behind a colon it may open a block, whose names then stay.
-const BEFORE_OBJECT: [&str; 25] = [
+const BEFORE_OBJECT: [&str; 27] = [
     "!", "&", "(", "*", "+", ",", "-", ".", "/", ":", "<", "=", "?", "[", "|", "await", "case", "const", "default",
-    "let", "of", "return", "typeof", "var", "yield",
+    "in", "let", "of", "return", "throw", "typeof", "var", "yield",
 ];
 
 /// A declaration without a semicolon behind it ends at one of them.
@@ -173,12 +173,25 @@ impl<'p, 't> Program<'p, 't> {
         }
     }
 
-    /// The names that may be more than one's own: of entries without a value and of methods, and all words of templates with code in them. Where a
-    /// slash may begin a regular expression, what is read as a text may be code.
+    /// The words from where a regular expression may begin up to its flags: a slash behind what ends no value.
+    fn words_of_regex(&self, at: usize) -> &'t [&'p str] {
+        let before = self.before(at);
+        let ends_value = before.ends_with(|last: char| is_of_word(last) || ")]\"'`".contains(last));
+        if self.token(at) != "/" || (ends_value && !RESERVED.contains(&before)) {
+            return &[];
+        }
+        let behind = &self.tokens[at + 1..];
+        let end = behind.iter().position(|token| *token == "/").map_or(behind.len(), |slash| slash + 2);
+        &behind[..end.min(behind.len())]
+    }
+
+    /// The names that may be more than one's own: of entries without a value and of methods, and all words of templates with code in them, and of
+    /// regular expressions. Where a slash may begin one, what is read as a text may be code.
     fn kept(&self) -> BTreeSet<&'p str> {
         let has_slash = self.tokens.contains(&"/");
         let mut kept = BTreeSet::new();
         for (at, token) in self.tokens.iter().copied().enumerate() {
+            kept.extend(self.words_of_regex(at).iter().copied());
             let is_text = token.starts_with(['"', '\'', '`']);
             if is_text && (has_slash || token.contains("${")) {
                 kept.extend(token.split(|letter: char| !is_of_word(letter)));
@@ -228,6 +241,8 @@ mod tests {
             ("let a, b; c = { a(d) { return d } }", "let a , $0 ; c = { a ( d ) { return d } }"),
             ("let a, b; `${a} b`", "let a , b ; `${a} b`"),
             ("let a, b; a / 'b'", "let $0 , b ; $0 / 'b'"),
+            ("let a, b, g; c = /a/g.test(b)", "let a , $0 , g ; c = / a / g . test ( $0 )"),
+            ("let a, b; for (b in { a: 1 }) throw { a }", "let a , $0 ; for ( $0 in { a : 1 } ) throw { a }"),
             ("class A { g(x) { let y = x } }", "class A { g ( x ) { let y = x } }"),
             ("let a = 1\nreturn b, c", "let $0 = 1 return b , c"),
         ] {
@@ -263,8 +278,8 @@ mod tests {
     #[test]
     fn any_tokens_are_numbered() {
         for program in [
-            "(", "}", "let", "function", "= >", ") = >", "let {", "function * (", "catch", ".", ". a", "{ a : [ ( }",
-            "",
+            "(", "}", "/", "= / a", "let", "function", "= >", ") = >", "let {", "function * (", "catch", ".", ". a",
+            "{ a : [ ( }", "",
         ] {
             numbered(program);
         }

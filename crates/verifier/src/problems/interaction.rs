@@ -45,7 +45,11 @@ pub(super) fn interactor_of(context: &JudgeContext<'_>, checks: &StdioChecks, ca
     let program = match language.is_compiled() {
         true => source.to_owned(),
         false if is_python(language) => with_arguments("interactor.py", &FILES, BOUND, source),
-        false => format!("process.argv.push(\"{}\", \"{}\"); {source}", FILES[0], FILES[1]),
+        // It may declare `process` itself, and begin with a line for the shell, which behind a statement is none.
+        false => {
+            let comment = if source.starts_with("#!") { "//" } else { "" };
+            format!("globalThis.process.argv.push(\"{}\", \"{}\"); {comment}{source}", FILES[0], FILES[1])
+        }
     };
     Some(Interactor {
         image: beside.map(str::to_owned),

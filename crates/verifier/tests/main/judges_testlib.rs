@@ -241,7 +241,7 @@ fn an_interactor_of_testlibs_decides_by_its_status() {
 #[test]
 fn an_interactor_of_any_language_is_run_as_its_language_has_it() {
     let of_python = Problem { language: None, ..interactive(Some("cpp")) };
-    let [argv, pushed] = ["sys.argv = ", "process.argv.push(\"input.txt\", \"correct_output.txt\"); i"];
+    let [argv, pushed] = ["sys.argv = ", "globalThis.process.argv.push(\"input.txt\", \"correct_output.txt\"); i"];
     for (problem, image, beside, program, arguments) in [
         (interactive(None), "cpp", Some("python"), argv, 0),
         (interactive(Some("javascript")), "cpp", Some("javascript"), pushed, 0),
