@@ -249,7 +249,10 @@ impl Learner {
     pub fn add_old_logprobs<'a>(&self, batch: &'a TrainBatch) -> Result<Cow<'a, TrainBatch>, LearnError> {
         self.token_limits().check_batch(batch)?;
         match self.options.correction {
-            Some(_) => self.add_scores(batch, &self.model.weights, |sample| &mut sample.old).map(Cow::Owned),
+            Some(_) => {
+                self.end_sampling();
+                self.add_scores(batch, &self.model.weights, |sample| &mut sample.old).map(Cow::Owned)
+            }
             None => Ok(Cow::Borrowed(batch)),
         }
     }

@@ -255,9 +255,9 @@ impl RolloutServer {
         loop {
             let failed = |(path, body): &(&'static str, Value)| Some((*path, self.request(path, body, name).err()?));
             let Some((path, fault)) = requests.iter().find_map(failed) else { return Ok(()) };
-            // vLLM answers 500 where it cannot take what it is given, and where its engine is dead.
+            // vLLM answers 500 where it cannot take what it is given, and where its engine is dead, as of weights that it cannot take.
             let is_refused = matches!(fault, ServerError::Status { status: 500, .. })
-                && (path != LOAD_ADAPTER || self.client.get("health").is_ok());
+                && (path == CALL_WORKERS || self.client.get("health").is_ok());
             if is_refused || !fault.is_transient() {
                 return Err(refused(path, fault));
             }

@@ -369,12 +369,15 @@ fn a_server_that_starts_again_while_it_is_given_weights_is_given_them_from_the_s
     assert!(pair.distance(&pair.generate()) < 1e-4);
     assert_eq!((pair.asked("/collective_rpc"), pair.asked("/update_weight_version")), (2, 2));
     // The engine behind the server is dead, and then it has started again.
-    let dead = pair_of((ServerKind::Vllm, Given::Adapters), options(), |_, number| match number {
-        0 => Act::Say(500, "", "EngineCore encountered an issue".to_owned()),
-        1 => Act::Say(503, "", String::new()),
-        _ => Act::Answer,
-    });
-    assert_eq!((dead.generate().len(), dead.asked("/health")), (12, 1));
+    for sleep in [false, true] {
+        let options = ServerOptions { sleep, ..options() };
+        let dead = pair_of((ServerKind::Vllm, Given::Adapters), options, |_, number| match number {
+            0 => Act::Say(500, "", "EngineCore encountered an issue".to_owned()),
+            1 => Act::Say(503, "", String::new()),
+            _ => Act::Answer,
+        });
+        assert_eq!((dead.generate().len(), dead.asked("/health")), (12, 1), "asleep: {sleep}");
+    }
 }
 
 /// The failure of a hand-over in which the requests that `is_asked` picks are answered so.
