@@ -1,7 +1,8 @@
 ;; What every module of a probe begins with: all system calls by their names, the channel, a memory of two pages, and
 ;; words to say what happened. A probe's own text follows, and defines (func $probe). Addresses below 1024 are used here;
 ;; from 1024 to 65536 they are the probe's.
-;; A `part` is left out where the probe exports that name itself. $run is the number of the run, from 0.
+;; A `part` is left out where the probe exports that name itself. $run is the number of the run, from 0. Programs of the image `wasm` have no
+;; channel, and `_start` in place of `turn`.
 (import "wasi_snapshot_preview1" "args_get" (func $args_get (param i32 i32) (result i32)))
 (import "wasi_snapshot_preview1" "args_sizes_get" (func $args_sizes_get (param i32 i32) (result i32)))
 (import "wasi_snapshot_preview1" "environ_get" (func $environ_get (param i32 i32) (result i32)))
@@ -44,6 +45,7 @@
 (import "wasi_snapshot_preview1" "sock_send" (func $sock_send (param i32 i32 i32 i32 i32) (result i32)))
 (import "wasi_snapshot_preview1" "sock_shutdown" (func $sock_shutdown (param i32 i32) (result i32)))
 (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))
+;; part host.call
 (import "host" "call" (func $host_call (param i32 i32 i32 i32) (result i32)))
 ;; part memory
 (memory (export "memory") 2)
@@ -57,7 +59,6 @@
 (data (i32.const 288) ", not ")
 (data (i32.const 296) "\0a")
 (data (i32.const 304) "contained: every step was answered as it must be\0a")
-(func (export "_initialize"))
 (func $print (param $at i32) (param $len i32)
   (i32.store (i32.const 16) (local.get $at))
   (i32.store (i32.const 20) (local.get $len))
@@ -86,14 +87,16 @@
 (func $vector (param $at i32) (param $base i32) (param $len i32)
   (i32.store (local.get $at) (local.get $base))
   (i32.store (i32.add (local.get $at) (i32.const 4)) (local.get $len)))
-;; Sends the $len bytes at $at as a frame; the reply is at (i32.load 8), (i32.load 12).
-(func $frame (param $at i32) (param $len i32) (result i32)
-  (call $host_call (local.get $at) (local.get $len) (i32.const 8) (i32.const 12)))
 ;; Opens the path of $len bytes at $at, from the root, to read (2) or write (64), with these open flags; the descriptor is
 ;; at (i32.load 40).
 (func $open (param $at i32) (param $len i32) (param $oflags i32) (param $rights i64) (result i32)
   (call $path_open (i32.const 3) (i32.const 0) (local.get $at) (local.get $len) (local.get $oflags) (local.get $rights)
     (i64.const 0) (i32.const 0) (i32.const 40)))
+;; part frame
+;; Sends the $len bytes at $at as a frame; the reply is at (i32.load 8), (i32.load 12).
+(func $frame (param $at i32) (param $len i32) (result i32)
+  (call $host_call (local.get $at) (local.get $len) (i32.const 8) (i32.const 12)))
+(func (export "_initialize"))
 ;; part host_alloc
 (func (export "host_alloc") (param $len i32) (result i32)
   (global.get $top)
@@ -108,4 +111,8 @@
   (if (i32.eqz (global.get $failed)) (then (call $print (i32.const 304) (i32.const 49))))
   (drop (call $frame (i32.const 33) (i32.const 1)))
   (i32.const 0))
+;; part _start
+(func (export "_start")
+  (call $probe)
+  (if (i32.eqz (global.get $failed)) (then (call $print (i32.const 304) (i32.const 49)))))
 ;; part end

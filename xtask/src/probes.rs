@@ -3,31 +3,50 @@
 use std::sync::Arc;
 
 use veriplay_corpus::probes::run::{BoxedExecutor, ExecutorFactory};
-use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
+use veriplay_sandbox::{CompiledSandbox, Image, ModuleSandbox, Sandbox, SandboxOptions, TextModules, Toolchain};
 
-/// Makes a sandbox of this image for each probe.
-pub struct InProcessSandboxes(Arc<Image>);
+/// Makes a sandbox for each probe.
+pub enum InProcessSandboxes {
+    /// Of this image.
+    Image(Arc<Image>),
+    /// Of what this toolchain compiles.
+    Compiled(Arc<Toolchain>),
+    /// Of modules.
+    Modules,
+}
 
 impl InProcessSandboxes {
     /// Makes sandboxes of `image`.
     #[must_use]
-    pub fn new(image: Arc<Image>) -> Self {
-        Self(image)
+    pub const fn new(image: Arc<Image>) -> Self {
+        Self::Image(image)
     }
 }
 
-fn sandbox<'a>(image: Arc<Image>, workers: u32) -> BoxedExecutor<'a> {
-    let options = SandboxOptions { max_parallel: workers as usize, ..SandboxOptions::fastest() };
-    Box::new(Sandbox::new(image, options))
+const fn options(workers: u32) -> SandboxOptions {
+    SandboxOptions { max_parallel: workers as usize, ..SandboxOptions::fastest() }
 }
 
 impl ExecutorFactory for InProcessSandboxes {
     fn make_sandbox(&self, workers: u32) -> Result<BoxedExecutor<'_>, String> {
-        Ok(sandbox(Arc::clone(&self.0), workers))
+        Ok(match self {
+            Self::Image(image) => Box::new(Sandbox::new(Arc::clone(image), options(workers))),
+            Self::Compiled(toolchain) => {
+                let made = CompiledSandbox::new(Arc::clone(toolchain), options(workers));
+                Box::new(made.map_err(|error| error.to_string())?)
+            }
+            Self::Modules => {
+                let made = ModuleSandbox::new(options(workers));
+                Box::new(TextModules::new(made.map_err(|error| error.to_string())?))
+            }
+        })
     }
 
     fn make_module(&self, id: &str, text: &str, workers: u32) -> Result<BoxedExecutor<'_>, String> {
-        let image = self.0.from_module(id, text).map_err(|error| error.to_string())?;
-        Ok(sandbox(image, workers))
+        let Self::Image(image) = self else {
+            return Err("a module that stands in for an interpreter attacks an image".to_owned());
+        };
+        let image = image.from_module(id, text).map_err(|error| error.to_string())?;
+        Ok(Box::new(Sandbox::new(image, options(workers))))
     }
 }

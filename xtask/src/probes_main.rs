@@ -15,10 +15,11 @@ fn main() -> anyhow::Result<()> {
     // An image is opened for the first probe that attacks it: not everybody has what that of JavaScript is built with.
     let mut images = BTreeMap::new();
     for id in std::env::args().skip(1) {
-        let (image, probe) = find(&id).with_context(|| format!("there is no probe `{id}`"))?;
+        let (language, probe) = find(&id).with_context(|| format!("there is no probe `{id}`"))?;
+        let image = language.name();
         let ours = match images.entry(image) {
             Entry::Occupied(opened) => opened.into_mut(),
-            Entry::Vacant(place) => place.insert(open(image)?),
+            Entry::Vacant(place) => place.insert(open(language)?),
         };
         let finding = run_probe(ours, &probe, image);
         writeln!(std::io::stdout(), "{} {id} {}", finding.verdict.word(), finding.evidence)?;
@@ -26,14 +27,21 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The probe of this id, and the name of the image that it attacks.
-fn find(id: &str) -> Option<(&'static str, Probe)> {
+/// The probe of this id, and its language.
+fn find(id: &str) -> Option<(ProbeLanguage, Probe)> {
     let found = |language: ProbeLanguage| language.probes().into_iter().find(|probe| probe.id() == id);
-    ProbeLanguage::ALL.into_iter().find_map(|language| Some((language.name(), found(language)?)))
+    ProbeLanguage::ALL.into_iter().find_map(|language| Some((language, found(language)?)))
 }
 
-fn open(image: &str) -> anyhow::Result<InProcessSandboxes> {
+fn open(language: ProbeLanguage) -> anyhow::Result<InProcessSandboxes> {
+    if language == ProbeLanguage::Wasm {
+        return Ok(InProcessSandboxes::Modules);
+    }
     let store = ImageStore::open(&default_cache_dir()?)?;
+    if language == ProbeLanguage::Cpp {
+        return Ok(InProcessSandboxes::Compiled(store.load_or_build_toolchain(&|_| {})?));
+    }
+    let image = language.name();
     let opened = store.load_or_build(&ImageSpec::builtin(image)?, &|_| {});
     Ok(InProcessSandboxes::new(opened.with_context(|| format!("there is no image `{image}`"))?))
 }

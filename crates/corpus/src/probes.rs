@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::Limits;
+use veriplay_core::{Limits, WasmModule};
 
 use crate::CorpusError;
 use crate::files::{PROBES, TextFile, list_files};
@@ -112,7 +112,7 @@ impl Probe {
 pub enum ProbeProgram {
     /// Programs in the language of the attacked image.
     Programs(ProbeLanguage, Vec<String>),
-    /// A guest module in WebAssembly text, including the prelude.
+    /// A module in WebAssembly text, including the prelude, that stands in for the interpreter of the Python image.
     Module(String),
 }
 
@@ -130,17 +130,32 @@ pub enum ProbeLanguage {
     Python,
     /// JavaScript, as Node.js runs it.
     JavaScript,
+    /// C++, which is compiled first: an attack on the compiler, too.
+    Cpp,
+    /// Modules in WebAssembly text that are programs of their own.
+    Wasm,
 }
 
 impl ProbeLanguage {
     /// All languages of built-in probes.
-    pub const ALL: [ProbeLanguage; 2] = [ProbeLanguage::Python, ProbeLanguage::JavaScript];
+    pub const ALL: [ProbeLanguage; 4] =
+        [ProbeLanguage::Python, ProbeLanguage::JavaScript, ProbeLanguage::Cpp, ProbeLanguage::Wasm];
 
-    /// The kind of its blocks, and the image whose programs it is of.
+    /// The image whose programs it is of, and the folder of its probes but for those in Python.
     pub const fn name(self) -> &'static str {
         match self {
             ProbeLanguage::Python => "python",
-            ProbeLanguage::JavaScript => JAVASCRIPT,
+            ProbeLanguage::JavaScript => "javascript",
+            ProbeLanguage::Cpp => "cpp",
+            ProbeLanguage::Wasm => WasmModule::IMAGE,
+        }
+    }
+
+    /// The kind of its blocks.
+    pub const fn block(self) -> &'static str {
+        match self {
+            ProbeLanguage::Wasm => MODULE,
+            other => other.name(),
         }
     }
 
@@ -154,12 +169,23 @@ impl ProbeLanguage {
         match self {
             ProbeLanguage::Python => "print(6 * 7)",
             ProbeLanguage::JavaScript => "console.log(6 * 7)",
+            ProbeLanguage::Cpp => "#include <cstdio>\nint main() { std::printf(\"%d\\n\", 6 * 7); }",
+            ProbeLanguage::Wasm => {
+                r#"(module
+                    (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+                    (memory (export "memory") 1)
+                    (data (i32.const 0) "\10\00\00\00\03\00\00\00")
+                    (data (i32.const 16) "42\0a")
+                    (func (export "_start")
+                        (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8)))))"#
+            }
         }
     }
 
     /// The language of the probe `path`.
     fn of_file(path: &str) -> Self {
-        if Path::new(path).starts_with(JAVASCRIPT) { ProbeLanguage::JavaScript } else { ProbeLanguage::Python }
+        let is_folder_of = |language: &Self| Path::new(path).starts_with(language.name());
+        Self::ALL.into_iter().find(is_folder_of).unwrap_or(ProbeLanguage::Python)
     }
 
     /// The built-in probes in this language.
@@ -175,14 +201,14 @@ impl ProbeLanguage {
     }
 }
 
-/// The folder of the probes in JavaScript, and their language.
-const JAVASCRIPT: &str = "javascript";
+/// The kind of a block that is a module in WebAssembly text.
+const MODULE: &str = "wat";
 
 /// The file of the built-in probe of this id, relative to `task-corpus/probes`.
 pub fn find_probe_file(id: &str) -> String {
     let file = format!("{id}.md");
-    let in_javascript = format!("{JAVASCRIPT}/{file}");
-    if PROBES.get_file(&in_javascript).is_some() { in_javascript } else { file }
+    let in_folders = ProbeLanguage::ALL.map(|language| format!("{}/{file}", language.name()));
+    in_folders.into_iter().find(|path| PROBES.get_file(path).is_some()).unwrap_or(file)
 }
 
 /// The order in which a probe's programs run.

@@ -100,7 +100,7 @@ fn silu(x: f32) -> (f32, f32) {
 /// z of [`Activation::GeluTanh`], and its slope.
 #[inline(always)]
 fn gelu_tanh(x: f32) -> (f32, f32) {
-    const SLOPE: f32 = 1.595_769_1; // 2·√(2/π)
+    const SLOPE: f32 = 1.595_769; // 2·√(2/π)
     let square = 0.044_715 * x * x;
     (SLOPE * x * (1.0 + square), SLOPE * (1.0 + 3.0 * square))
 }

@@ -68,7 +68,7 @@ pub use image::{
 pub use job_profile::{JobProfile, Profiler, TurnCost};
 pub use layers::Layers;
 pub use memory::ResetMode;
-pub use modules::ModuleSandbox;
+pub use modules::{ModuleSandbox, TextModules};
 pub use outcome_cache::OutcomeCache;
 pub use parent_process::end_with_parent;
 pub use sandbox::{Sandbox, SandboxOptions, SandboxSet};

@@ -137,6 +137,25 @@ impl std::fmt::Debug for ModuleSandbox {
     }
 }
 
+/// Runs jobs whose program is a module in the text format, as people write it.
+#[derive(Debug)]
+pub struct TextModules(ModuleSandbox);
+
+impl TextModules {
+    /// Runs the modules in `sandbox`.
+    #[must_use]
+    pub const fn new(sandbox: ModuleSandbox) -> Self {
+        Self(sandbox)
+    }
+}
+
+impl Execute for TextModules {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        let bytes = wat::parse_str(&job.program).map_err(|error| ExecuteError::BadJob(error.to_string()))?;
+        self.0.execute(&Job { program: String::new(), module: Some(bytes.into()), ..job.clone() })
+    }
+}
+
 type Compiled = Arc<Result<Program, GuestError>>;
 
 struct ModuleRunner {

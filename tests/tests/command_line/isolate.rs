@@ -112,6 +112,19 @@ fn the_image_of_javascript_holds_against_probes_of_its_own() {
 }
 
 #[test]
+fn modules_hold_against_probes_of_their_own_and_c_has_none() {
+    const IMAGE: [&str; 3] = ["isolate", "--image", "wasm"];
+    let all = ProbeLanguage::Wasm.probes().len();
+    let listed = stdout(&succeeded(veriplay().args(IMAGE).arg("--list")));
+    assert_eq!(listed.lines().count(), all, "{listed}");
+    for workers in ["thread", "process"] {
+        let report = last_json(&succeeded(veriplay().args(IMAGE).args(["--json", "--workers", workers])));
+        assert_eq!(report["contained"], json!(all), "{report}");
+    }
+    ended(veriplay().args(["isolate", "--image", "c"]), 3, &["image `c` has no probes"]);
+}
+
+#[test]
 fn a_plain_interpreter_lets_exactly_those_probes_out_that_say_so() {
     let mut classes = language_level_classes();
     classes.retain(|class| *class != "memory");

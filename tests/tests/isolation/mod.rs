@@ -21,9 +21,19 @@ fn probes() -> &'static [Probe] {
 
 #[test]
 fn every_probe_is_contained_on_the_default_configuration() {
-    let findings = run_probes(&InProcessSandboxes::new(python_image()), probes(), "python", 2, &|_, _| ());
-    assert_eq!(findings.len(), probes().len());
-    let escapes = probes().iter().zip(&findings).filter(|(_, finding)| finding.verdict != Containment::Contained);
+    assert_contained(&InProcessSandboxes::new(python_image()), probes(), "python");
+}
+
+#[test]
+fn every_probe_that_is_a_module_is_contained() {
+    assert_contained(&InProcessSandboxes::Modules, &ProbeLanguage::Wasm.probes(), ProbeLanguage::Wasm.name());
+}
+
+#[track_caller]
+fn assert_contained(sandboxes: &InProcessSandboxes, probes: &[Probe], image: &str) {
+    let findings = run_probes(sandboxes, probes, image, 2, &|_, _| ());
+    assert_eq!(findings.len(), probes.len());
+    let escapes = probes.iter().zip(&findings).filter(|(_, finding)| finding.verdict != Containment::Contained);
     let faults =
         escapes.map(|(probe, finding)| format!("{}: {}: {}", probe.id(), finding.verdict.word(), finding.evidence));
     assert_none(faults.collect());
@@ -88,7 +98,9 @@ fn every_test_that_a_sabotage_names_exists() {
 #[test]
 fn every_probe_can_fail() {
     let named: BTreeSet<String> = sabotages().into_iter().flat_map(|sabotage| sabotage.probes).collect();
-    let silent = probes().iter().filter(|probe| !probe.escapes_unsandboxed).map(|probe| probe.id());
+    let modules = ProbeLanguage::Wasm.probes();
+    let all = probes().iter().chain(&modules);
+    let silent = all.filter(|probe| !probe.escapes_unsandboxed).map(|probe| probe.id());
     let silent: Vec<String> = silent.filter(|id| !named.contains(id)).collect();
     assert!(silent.is_empty(), "no sabotage in tests/sabotage names {silent:?}: add them to one that lets them out");
 }

@@ -13,6 +13,7 @@ use veriplay_console::isolation::{self, Isolation};
 use veriplay_console::processors::threads_or_processors;
 use veriplay_console::progress::{self, counted};
 use veriplay_console::{image, interrupt};
+use veriplay_core::WasmModule;
 use veriplay_corpus::probes::run::run_probe;
 use veriplay_corpus::probes::{Probe, ProbeClass, ProbeLanguage, ProbeProgram, Severity};
 use veriplay_lab::isolate::allow::AllowList;
@@ -20,7 +21,7 @@ use veriplay_lab::isolate::bait::Bait;
 use veriplay_lab::isolate::catalog::{self, NamedProbe, find_class};
 use veriplay_lab::isolate::forgeries::{self, PlannedForgery};
 use veriplay_lab::isolate::fusion::ConnectOptions;
-use veriplay_lab::isolate::own_sandbox::OwnSandbox;
+use veriplay_lab::isolate::own_sandbox::{Attacked, OwnSandbox};
 use veriplay_lab::isolate::report::IsolationReport;
 use veriplay_lab::isolate::report_files::ReportFiles;
 use veriplay_lab::isolate::selection::{NotTried, Selection, Tested};
@@ -34,8 +35,8 @@ use super::{print, refuse_ignored};
 /// Try to break out of this sandbox, or of another one, and report what was contained
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The image that is attacked: `python`, `python-numpy`, `javascript`, `typescript` or one of your own
-    #[arg(long, value_name = "NAME", default_value = "python", value_parser = image::parse_name, conflicts_with = "target")]
+    /// The image that is attacked: `python`, `python-numpy`, `javascript`, `typescript`, `cpp`, `wasm` (modules) or one of your own
+    #[arg(long, value_name = "NAME", default_value = "python", value_parser = parse_attacked, conflicts_with = "target")]
     image: String,
     /// Only this class of probes [repeatable; default: all]
     #[arg(long, value_name = "CLASS", value_parser = classes())]
@@ -87,6 +88,21 @@ pub(super) struct Arguments {
 /// The name that the class of forgeries had before.
 const EARLIER_NAME: &str = "verifier";
 
+/// As [`image::parse_program_name`], and the image of modules.
+fn parse_attacked(name: &str) -> Result<String, String> {
+    if name == WasmModule::IMAGE { Ok(name.to_owned()) } else { image::parse_program_name(name) }
+}
+
+/// The language of the probes of the image of this name.
+fn language_of(name: &str) -> Result<ProbeLanguage, Failure> {
+    let found = if name == WasmModule::IMAGE || image::is_compiled(name) {
+        ProbeLanguage::find(name)
+    } else {
+        ProbeLanguage::find(image::find_spec(name)?.guest())
+    };
+    found.ok_or_else(|| Failure::message(ExitCode::Input, format!("image `{name}` has no probes")))
+}
+
 fn classes() -> impl TypedValueParser<Value = String> {
     let classes = catalog::classes().map(|class| PossibleValue::new(class.name));
     PossibleValuesParser::new(classes.chain([PossibleValue::new(forgeries::CLASS).alias(EARLIER_NAME)]))
@@ -108,8 +124,7 @@ struct SuiteRun {
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
-    let language = ProbeLanguage::find(image::find_spec(&args.image)?.guest())
-        .ok_or_else(|| Failure::message(ExitCode::Input, format!("image `{}` has no probes", args.image)))?;
+    let language = language_of(&args.image)?;
     if args.list {
         return list_probes(&args, language);
     }
@@ -303,7 +318,7 @@ fn explain_probe(id: &str) -> Result<(), Failure> {
     };
     let mut out = explanation(probe, &probe.statement);
     let (language, programs) = match &probe.program {
-        ProbeProgram::Programs(language, programs) => (language.name(), programs.as_slice()),
+        ProbeProgram::Programs(language, programs) => (language.block(), programs.as_slice()),
         ProbeProgram::Module(text) => ("wat", std::slice::from_ref(text)),
     };
     for program in programs {
@@ -363,18 +378,19 @@ fn attack_own_sandbox(args: &Arguments, language: ProbeLanguage) -> Result<Suite
     if !is_python {
         selection.forgeries(&all_forgeries).iter().for_each(|_| not_tried.count(forgeries::CLASS, "written in Python"));
     }
-    let image = image::open(&args.image)?;
+    let attacked = Attacked::open(&args.image, language)?;
     let suffix = if args.workers == Isolation::Process { " in worker processes" } else { "" };
-    let target = format!("the image `{}` {}{suffix}", image.name(), image.digest().short());
-    let sandboxes = OwnSandbox::new(Arc::clone(&image), language, args.workers)?;
+    let target = format!("{}{suffix}", attacked.describe(&args.image));
+    let of_forgeries = if let Attacked::Image(image) = &attacked { Some(Arc::clone(image)) } else { None };
+    let sandboxes = OwnSandbox::new(attacked, &args.image, language, args.workers)?;
     let bar = progress::bar(probes.len() as u64, "probes");
-    let attempt = |probe: &Probe| run_probe(&sandboxes, probe, image.name());
+    let attempt = |probe: &Probe| run_probe(&sandboxes, probe, &args.image);
     let mut results = run_probes(&probes, threads_or_processors(args.jobs), &attempt, &|| bar.inc(1));
-    if !forgeries.is_empty() && !interrupt::requested() {
+    if let Some(image) = of_forgeries.filter(|_| !forgeries.is_empty() && !interrupt::requested()) {
         bar.set_message("forgeries");
-        let sandbox = isolation::open_sandbox(Arc::clone(&image), SandboxOptions::fastest(), args.workers)?;
+        let sandbox = isolation::open_sandbox(image, SandboxOptions::fastest(), args.workers)?;
         let reached = forgeries.iter().take_while(|_| !interrupt::requested());
-        results.extend(reached.map(|forgery| forgery.judge(&sandbox, image.name())));
+        results.extend(reached.map(|forgery| forgery.judge(&sandbox, &args.image)));
     }
     bar.finish_unless(interrupt::requested());
     not_tried.add_unreached(&probes, &results);

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use veriplay_core::Limits;
 
-use super::{Probe, ProbeExpectation, ProbeLanguage, ProbeProgram, RunEnd, RunOrder, find_class};
+use super::{MODULE, Probe, ProbeExpectation, ProbeLanguage, ProbeProgram, RunEnd, RunOrder, find_class};
 use crate::CorpusError;
 use crate::markdown::MarkdownFile;
 
@@ -68,7 +68,7 @@ impl LimitOverrides {
 
 /// Parses the probe `path`, whose folder is its class.
 pub(super) fn parse_probe(path: &str, text: &str, prelude: &str) -> Result<Probe, CorpusError> {
-    let mut file = MarkdownFile::parse(path, text, &["toml", "python", "javascript", "wat"])?;
+    let mut file = MarkdownFile::parse(path, text, &["toml", "python", "javascript", "cpp", MODULE])?;
     let title = file.prose.lines().next().and_then(|line| line.strip_prefix("# ")).map(str::to_owned);
     let title = title.ok_or_else(|| file.error(1, "there is no title", "begin with `# …`"))?;
     file.check_prose()?;
@@ -127,25 +127,40 @@ fn check(header: &ProbeHeader, program: &ProbeProgram, expect: &ProbeExpectation
 
 fn program(file: &mut MarkdownFile<'_>, language: ProbeLanguage, prelude: &str) -> Result<ProbeProgram, CorpusError> {
     let blocks = std::mem::take(&mut file.blocks);
-    let modules = blocks.iter().filter(|block| block.language == "wat").count();
-    let is_of_language = |kind: &str| kind == language.name() || (kind == "wat" && language == ProbeLanguage::Python);
+    let is_of_python = language == ProbeLanguage::Python;
+    let modules = blocks.iter().filter(|block| is_of_python && block.language == MODULE).count();
+    let is_of_language = |kind: &str| kind == language.block() || (kind == MODULE && is_of_python);
     if let Some(block) = blocks.iter().find(|block| !is_of_language(&block.language)) {
         let problem = format!("a program of `{}` among those of `{}`", block.language, language.name());
-        return Err(file.error(block.line, problem, "only programs in JavaScript belong in `javascript`"));
+        return Err(file.error(block.line, problem, "a folder has programs of its own language alone"));
     }
     match (modules, blocks.len()) {
-        (_, 0) => Err(file.error(1, "there is no program", "add a ```python, a ```javascript or a ```wat block")),
-        (0, _) => Ok(ProbeProgram::Programs(language, blocks.into_iter().map(|block| block.text).collect())),
-        (1, 1) => Ok(ProbeProgram::Module(with_prelude(&blocks[0].text, prelude))),
+        (_, 0) => {
+            let hint = format!("add a ```{} block, or outside of such folders a ```wat block", language.block());
+            Err(file.error(1, "there is no program", &hint))
+        }
+        (0, _) => {
+            let texts = blocks.into_iter().map(|block| match language {
+                ProbeLanguage::Wasm => with_prelude(&block.text, prelude, &OF_CHANNEL),
+                _ => block.text,
+            });
+            Ok(ProbeProgram::Programs(language, texts.collect()))
+        }
+        (1, 1) => Ok(ProbeProgram::Module(with_prelude(&blocks[0].text, prelude, &["_start"]))),
         _ => Err(file.error(blocks[1].line, "a module and another program", "one file runs one module")),
     }
 }
 
 /// A part of the prelude begins with this and its name; a module that exports that name itself goes without it.
 const PART: &str = ";; part ";
+/// The parts that a program without a channel has no use for.
+const OF_CHANNEL: [&str; 4] = ["host.call", "frame", "host_alloc", "turn"];
 
-/// A whole module of `fields`: what the prelude has, and they do not.
-fn with_prelude(fields: &str, prelude: &str) -> String {
+/// A whole module of `fields`: what the prelude has, and they do not, without the parts `left_out`. A text that is a whole module remains as it is.
+fn with_prelude(fields: &str, prelude: &str, left_out: &[&str]) -> String {
+    if fields.starts_with("(module") {
+        return fields.to_owned();
+    }
     let (imports, fields): (Vec<&str>, Vec<&str>) = fields.lines().partition(|line| line.starts_with("(import "));
     let fields = fields.join("\n");
     // Imports stand before everything else, those of the probe too.
@@ -154,7 +169,7 @@ fn with_prelude(fields: &str, prelude: &str) -> String {
     module += parts.next().unwrap_or_default();
     for part in parts {
         let name = part.lines().next().unwrap_or_default().trim();
-        if !fields.contains(&format!("(export \"{name}\")")) {
+        if !left_out.contains(&name) && !fields.contains(&format!("(export \"{name}\")")) {
             module += PART;
             module += part;
         }

@@ -96,12 +96,27 @@ fn a_folder_has_the_language_of_its_blocks() {
 }
 
 #[test]
+fn a_program_that_is_a_module_has_no_channel_and_a_whole_one_is_left_as_it_is() {
+    let prelude = "(a)\n;; part frame\n(b)\n;; part _start\n(c)\n";
+    let module = |folder: &str, fields: &str| {
+        let text = GOOD.replace("```python\nprint(1)\n", &format!("```wat\n{fields}\n"));
+        parse_probes(prelude, &[(&format!("{folder}/one.md"), &text)]).unwrap().remove(0).program
+    };
+    let of_wasm = |text: &str| ProbeProgram::Programs(ProbeLanguage::Wasm, vec![text.to_owned()]);
+    assert_eq!(module("wasm/channel", "(x)"), of_wasm("(module\n\n(a)\n;; part _start\n(c)\n(x)\n)\n"));
+    assert_eq!(module("wasm/channel", "(module)"), of_wasm("(module)\n"));
+    let of_python = ProbeProgram::Module("(module\n\n(a)\n;; part frame\n(b)\n(x)\n)\n".to_owned());
+    assert_eq!(module("channel", "(x)"), of_python);
+}
+
+#[test]
 fn a_probe_has_one_file_whatever_its_language() {
     let mut languages = BTreeMap::new();
     for language in ProbeLanguage::ALL {
         for probe in language.probes() {
             let file = find_probe_file(&probe.id());
-            assert_eq!(file.starts_with("javascript/"), language == ProbeLanguage::JavaScript, "{file}");
+            let is_in_folder = file.starts_with(&format!("{}/", language.name()));
+            assert_eq!(is_in_folder, language != ProbeLanguage::Python, "{file}");
             assert_eq!(languages.insert(probe.id(), language.name()), None, "`{}` is in two languages", probe.id());
         }
     }

@@ -129,6 +129,7 @@ fn a_shard_that_is_cut_short_names_the_first_tensor_it_lacks() {
 fn pickled_weights_are_recognised() {
     let dir = sharded(usize::MAX);
     std::fs::rename(dir.path().join("model.safetensors"), dir.path().join("pytorch_model.bin")).expect("renames");
+    std::fs::remove_file(dir.path().join("model.safetensors.index.json")).expect("removes");
     assert!(refused(dir.path()).contains("holds pickled weights alone"));
 }
 
