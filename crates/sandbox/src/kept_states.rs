@@ -190,7 +190,8 @@ mod tests {
         let preload = Preload { program: "def f(): pass".to_owned(), function: "f".to_owned(), arguments: Vec::new() };
         let job = Job { preload: Some(preload.clone()), ..Job::script("print(1)") };
         let request = encode_preload_request(&job, &preload);
-        let [preloaded, program] = [&preload.program, &job.program].map(|program| encode_program(program, &job.entry, image.kind));
+        let [preloaded, program] =
+            [&preload.program, &job.program].map(|program| encode_program(program, &job.entry, image.kind));
         let loaded = StateKey::IMAGE.behind_preload(&preloaded, &request, &job.limits);
         let compiled = loaded.behind_program(&program);
         let states = KeptStates::default();

@@ -93,10 +93,8 @@ const ROUNDING: f32 = 5e-5;
 fn options() -> impl Strategy<Value = LearnerOptions> {
     let kl = |estimator, place| Some(Kl { coefficient: 0.3, estimator, place });
     let ppo = Loss::PpoClip(PpoClip::default());
-    let terms = prop::sample::select(vec![
-        (Loss::default(), None, 0.0),
-        (ppo, kl(KlEstimator::K3, KlPlace::Loss), 0.1),
-    ]);
+    let terms =
+        prop::sample::select(vec![(Loss::default(), None, 0.0), (ppo, kl(KlEstimator::K3, KlPlace::Loss), 0.1)]);
     let segments = prop::sample::select(vec![None, Some(Segments { layers: 1, logit_rows: 5 })]);
     let micro_tokens = prop::sample::select(vec![1024, 20]);
     (terms, segments, micro_tokens).prop_map(|((loss, kl, entropy_bonus), segments, micro_tokens)| LearnerOptions {
