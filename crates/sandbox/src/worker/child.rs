@@ -94,7 +94,7 @@ fn load_parts(parts: &[WorkerPart], cache_dir: &Path, pipe: &mut Pipe) -> io::Re
 
 /// What is loaded before the lockdown.
 struct Loaded {
-    /// For modules.
+    /// What compiles the modules among the parts.
     engine: Engine,
     /// For each part the image, where it is one.
     images: Vec<Option<Arc<Image>>>,
