@@ -115,7 +115,8 @@ pub(crate) fn check_memory(job: &Job, image_bytes: u64) -> Result<(), ExecuteErr
     let allowed = job.limits.memory_bytes;
     match allowed < image_bytes {
         true => Err(ExecuteError::BadJob(format!(
-            "memory limit of {allowed} bytes is below the image's own {image_bytes}; raise `memory_bytes`"
+            "memory limit of {allowed} bytes is below the {image_bytes} of the image `{}` itself; raise `memory_bytes`",
+            job.image
         ))),
         false => Ok(()),
     }

@@ -109,7 +109,7 @@ impl<'p, 't> Program<'p, 't> {
         for (at, token) in self.tokens.iter().enumerate().filter(|(at, _)| !self.is_property(*at)) {
             match *token {
                 "var" | "let" | "const" => self.bind_declared(at + 1, &mut bound),
-                "catch" => self.bind_pattern(at + 1, &mut bound),
+                "catch" if self.token(at + 1) == "(" => self.bind_pattern(at + 1, &mut bound),
                 "function" => {
                     let name = at + 1 + usize::from(self.token(at + 1) == "*");
                     let is_named = is_name(self.token(name));
@@ -150,12 +150,13 @@ impl<'p, 't> Program<'p, 't> {
         }
     }
 
-    /// Binds the names of a pattern, or of a list of parameters, that this bracket opens. Defaults may have calls, which bind nothing.
+    /// Binds the names of a pattern, or of a list of parameters, that this bracket opens. Calls, objects and lists of defaults bind nothing.
     fn bind_pattern(&self, open: usize, bound: &mut BTreeSet<&'p str>) {
         let Some(end) = self.ends.get(&open) else { return };
         let mut at = open + 1;
         while at < *end {
-            if self.token(at) == "(" {
+            let is_default = self.before(at) == "=" && matches!(self.token(at), "[" | "{");
+            if is_default || self.token(at) == "(" {
                 at = self.ends.get(&at).copied().unwrap_or(*end);
             }
             let (name, is_first) = (self.token(at), at == open + 1);
@@ -236,6 +237,8 @@ mod tests {
             ("x => ({ x: x })", "$0 = > ( { x : $0 } )"),
             ("for (const w of ws) { t.push(w) }", "for ( const $0 of ws ) { t . push ( $0 ) }"),
             ("try { g() } catch (e) { h(...e) }", "try { g ( ) } catch ( $0 ) { h ( . . . $0 ) }"),
+            ("try { g() } catch { h = [NaN, i] }", "try { g ( ) } catch { h = [ NaN , i ] }"),
+            ("([a, b] = [NaN, c]) => a", "( [ $0 , $1 ] = [ NaN , c ] ) = > $0"),
             ("p.catch(e)", "p . catch ( e )"),
             ("let a, b; c = { a, b: 1 }", "let a , $0 ; c = { a , b : 1 }"),
             ("let a, b; c = { a(d) { return d } }", "let a , $0 ; c = { a ( d ) { return d } }"),
