@@ -125,6 +125,18 @@ fn modules_hold_against_probes_of_their_own_and_c_has_none() {
 }
 
 #[test]
+fn programs_in_cpp_hold_in_threads_and_in_processes() {
+    if std::env::var_os("VERIPLAY_TEST_CPP").is_none() {
+        return report_skipped("VERIPLAY_TEST_CPP is not set");
+    }
+    for workers in ["thread", "process"] {
+        let output = succeeded(veriplay().args(["isolate", "--image", "cpp", "--json", "--workers", workers]));
+        let report = last_json(&output);
+        assert_eq!(report["contained"], json!(ProbeLanguage::Cpp.probes().len()), "{report}");
+    }
+}
+
+#[test]
 fn a_plain_interpreter_lets_exactly_those_probes_out_that_say_so() {
     let mut classes = language_level_classes();
     classes.retain(|class| *class != "memory");
