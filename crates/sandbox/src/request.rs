@@ -113,13 +113,13 @@ pub(crate) fn check_job(job: &Job, image_bytes: u64) -> Result<(), ExecuteError>
 /// Checks that a job may have the memory that an instance of its image has at the start.
 pub(crate) fn check_memory(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
     let allowed = job.limits.memory_bytes;
-    match allowed < image_bytes {
-        true => Err(ExecuteError::BadJob(format!(
-            "memory limit of {allowed} bytes is below the {image_bytes} of the image `{}` itself; raise `memory_bytes`",
-            job.image
-        ))),
-        false => Ok(()),
+    if allowed >= image_bytes {
+        return Ok(());
     }
+    Err(ExecuteError::BadJob(format!(
+        "memory limit of {allowed} bytes is below the {image_bytes} of the image `{}` itself; raise `memory_bytes`",
+        job.image
+    )))
 }
 
 /// Checks that a job is a script that an interactor can talk with, and that the interactor can run.

@@ -207,7 +207,7 @@ impl Judge for ServedJudge {
             reason: format!("{error}; `veriplay verify` judges it by `--image`"),
         })?;
         self.check_checker(&kept.row)
-            .map_err(|error| TaskError::Invalid { field: "checker_language".to_owned(), reason: error.to_string() })?;
+            .map_err(|error| TaskError::Invalid { field: String::new(), reason: error.to_string() })?;
         if let Err((limit, reason)) = self.facts.check_limits(&kept.row.limits().apply(self.facts.limits)) {
             return Err(TaskError::Invalid {
                 field: String::new(),

@@ -413,7 +413,6 @@ fn rows_that_are_invalid_name_their_field() {
     for (status, body, field, said) in [
         (422, with(json!({"format": "none", "row": {}}), json!({})), "tasks[0].format", "humaneval"),
         (422, of_cpp, "judge", "`cpp`, which is not open"),
-        (422, with(interactive, json!({})), "judge", "`cpp`, which is not open"),
         (422, with(good.clone(), json!({"memory_bytes": 1 << 20})), "limits.memory_bytes", ""),
         (422, with(good.clone(), json!({"memory_bytes": 1_u64 << 40})), "limits.memory_bytes", ""),
         (422, with(good.clone(), json!({"fuel": 1_000_000_000_000_000_u64})), "limits.fuel", ""),
@@ -440,6 +439,7 @@ fn rows_that_are_invalid_name_their_field() {
         (changed("/problem/checks/calls/comparison/judge", json!("nobody")), "nobody"),
         (limits(1, 1 << 40), ": limits.output_bytes: "),
         (limits(0, 1), "0 units of fuel"),
+        (interactive, "`cpp`, which is not open"),
     ] {
         let answer = service.ask("/v1/verify", &with(task, json!({})));
         for row in answer["verdicts"].as_array().expect("rows") {

@@ -79,6 +79,15 @@ impl SuiteSchedule<'_> {
         }
     }
 
+    /// Refuses sets in a run whose programs are in another language than Python.
+    pub fn check_without_python(&self) -> Result<(), Failure> {
+        if self.suites.is_empty() {
+            return Ok(());
+        }
+        let want = "left out: these sets are in Python, and the run has no image of it";
+        Err(bad_value("eval.suites", &"not empty", want))
+    }
+
     /// Guards what the sets ask, and their reference programs where they have any, against training on them: all tasks, whatever the limit.
     pub fn guard(&self) -> Result<Guard, Failure> {
         let mut guard = Guard::default();

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value};
 use veriplay_core::{JAVASCRIPT, Language, Proposal, TaskType};
 use veriplay_run::executor::GameExecutor;
+use veriplay_run::game_setup::EvalKeys as _;
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::languages::{is_python, literals_of};
 
@@ -106,14 +107,7 @@ impl AbsoluteZeroSetup {
             let want = "0 with `game.language = \"javascript\"`: our generator writes Python";
             return Err(bad_value("eval.ladder_tasks", &self.eval.ladder_tasks, want));
         }
-        match self.eval.suites.is_empty() {
-            true => Ok(()),
-            false => Err(bad_value(
-                "eval.suites",
-                &"not empty",
-                "left out: these sets are in Python, and the run has no image of it",
-            )),
-        }
+        self.eval.suite_schedule().check_without_python()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use veriplay_console::exit::{Failure, bad_value};
 use veriplay_run::executor::GameExecutor;
+use veriplay_run::game_setup::EvalKeys as _;
 use veriplay_verifier::languages::is_python;
 
 use super::SolVerSetup;
@@ -26,14 +27,7 @@ impl SolVerSetup {
             let want = "`folder` with `game.language = \"cpp\"`: the others give functions of Python";
             return Err(bad_value("tasks.snippets.from", &self.tasks.snippets.name(), want));
         }
-        match self.eval.suites.is_empty() {
-            true => Ok(()),
-            false => Err(bad_value(
-                "eval.suites",
-                &"not empty",
-                "left out: these sets are in Python, and the run has no image of it",
-            )),
-        }
+        self.eval.suite_schedule().check_without_python()
     }
 }
 

@@ -37,24 +37,17 @@ fn adds(number: i64) -> String {
 }
 
 fn rules() -> AgreementRules {
-    let limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 100, file_bytes: 1, deadline_ns: 1 };
+    let limits = Limits { output_bytes: 100, ..crate::rules().limits };
     AgreementRules {
         image: "cpp".to_owned(),
         limits,
         tool_limits: limits,
-        seeds: [1, 2],
-        count_codes: CountCodes::Samples,
-        min_codes: 2,
-        min_tests: 2,
-        min_statement_chars: 4,
         max_statement_chars: 80,
         quote_chars: 12,
         min_suite_tests: 2,
-        max_suite_tests: 4,
-        min_distinct_outputs: 2,
         probes: 0,
         max_mutants: 0,
-        min_mutation_score: 0.0,
+        ..crate::rules()
     }
 }
 
