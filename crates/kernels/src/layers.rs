@@ -124,23 +124,28 @@ fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + exp(-x))
 }
 
-/// cos and sin for every position: rows of `half` = head_dim / 2 floats.
+/// cos and sin for every position: rows of `half` floats, head_dim / 2 of them where whole heads are rotated.
 #[derive(Debug)]
 pub struct RopeTable {
     cos: Vec<f32>,
     sin: Vec<f32>,
-    /// Pairs of a head.
+    /// Pairs of a head that are rotated.
     half: usize,
 }
 
 impl RopeTable {
-    /// Tables for positions 0 to `positions` − 1; the angle of pair i is position · `frequencies[i]`.
-    pub fn new(positions: usize, frequencies: &[f64]) -> Self {
+    /// Tables for positions 0 to `positions` − 1; the angle of pair i is position · `frequencies[i]`. cos and sin are multiplied by `magnitude`.
+    pub fn new(positions: usize, frequencies: &[f64], magnitude: f64) -> Self {
         let of_position = |position: usize| frequencies.iter().map(move |frequency| position as f64 * frequency);
         let angles: Vec<f64> = (0..positions).flat_map(of_position).collect();
-        let cos = angles.iter().map(|angle| angle.cos() as f32).collect();
-        let sin = angles.iter().map(|angle| angle.sin() as f32).collect();
+        let cos = angles.iter().map(|angle| (angle.cos() * magnitude) as f32).collect();
+        let sin = angles.iter().map(|angle| (angle.sin() * magnitude) as f32).collect();
         Self { cos, sin, half: frequencies.len() }
+    }
+
+    /// Pairs of a head that are rotated: its first `2 · pairs` numbers. The others stay as they are, all of them where this is 0.
+    pub const fn pairs(&self) -> usize {
+        self.half
     }
 
     /// The rows of one position.
@@ -151,7 +156,7 @@ impl RopeTable {
     }
 }
 
-/// Rotates one head [2·half] in place by a row [half] of cos and of sin: (a, b) → (a·cos − b·sin, b·cos + a·sin).
+/// Rotates the first 2·half numbers of a head in place by a row [half] of cos and of sin: (a, b) → (a·cos − b·sin, b·cos + a·sin).
 #[inline(always)]
 pub(crate) fn rotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
     let (first, second) = head.split_at_mut(cos.len());
@@ -160,7 +165,7 @@ pub(crate) fn rotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
     }
 }
 
-/// The transpose of [`rotate`], which is its inverse: what backward needs.
+/// The transpose of [`rotate`]: what backward needs.
 #[inline(always)]
 pub(crate) fn unrotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
     let (first, second) = head.split_at_mut(cos.len());

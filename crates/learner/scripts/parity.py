@@ -5,7 +5,7 @@
     cargo run -p veriplay-learner --example resave -- crates/learner/tests/parity/NAME OUT      # for every NAME
     python crates/learner/scripts/parity.py check crates/learner/tests/parity/NAME OUT
 
-`make` writes one folder for every case: a tiny checkpoint with random weights, as transformers saves it, and
+`make` writes one folder for every case, or for those named behind the folder: a tiny checkpoint with random weights, as transformers saves it, and
 
     expected.json         what was asked (sequences, weights) and the greedy continuations
     expected.safetensors  logits.I [rows, vocab] of sequence I, logprobs.I [response] of its response tokens, and
@@ -73,6 +73,23 @@ CASES = {
     "mistral-tied": dict(
         config=dict(model_type="mistral", tie_word_embeddings=True, rope_theta=1e4, sliding_window=SHAPE["max_position_embeddings"]),
         lengths=[(11, 6), (2, 21), (40, 4)], layout="old"),
+    "smollm3-tied": dict(
+        config=dict(model_type="smollm3", tie_word_embeddings=True, rope_theta=5e6, no_rope_layer_interval=2),
+        lengths=[(9, 8), (2, 22), (33, 6)], layout="old", seed=200),
+    "smollm3-untied": dict(
+        config=dict(model_type="smollm3", tie_word_embeddings=False, rope_theta=1e4, num_hidden_layers=3, no_rope_layers=[0, 1, 0],
+                    num_attention_heads=3, num_key_value_heads=1),
+        lengths=[(12, 7), (28, 11)], layout="new", seed=200),
+    # Three pairs of each head are rotated, by a LongRoPE as of Phi-4-mini.
+    "phi3-tied": dict(
+        config=dict(model_type="phi3", tie_word_embeddings=True, num_attention_heads=3, num_key_value_heads=1, sliding_window=512,
+                    original_max_position_embeddings=80,
+                    rope_parameters=dict(rope_type="longrope", rope_theta=1e4, partial_rotary_factor=0.75, short_factor=[1.0, 1.3, 2.1],
+                                         long_factor=[1.0, 4.0, 9.0], original_max_position_embeddings=80)),
+        lengths=[(10, 8), (2, 20), (55, 6)], layout="old", seed=200),
+    "phi3-untied": dict(
+        config=dict(model_type="phi3", rope_theta=2.5e5, rms_norm_eps=1e-5),
+        lengths=[(14, 6), (26, 12)], layout="new", seed=200),
 }
 
 
@@ -109,6 +126,10 @@ def old_layout(config):
     rope = config.pop("rope_parameters")
     config["rope_theta"] = rope.pop("rope_theta")
     config["rope_scaling"] = rope if rope.get("rope_type", "default") != "default" else None
+    if config["model_type"] == "phi3":  # the other keys are outside of the table
+        config["partial_rotary_factor"] = rope["partial_rotary_factor"]
+        if config["rope_scaling"]:
+            config["rope_scaling"] = dict(type=rope["rope_type"], short_factor=rope["short_factor"], long_factor=rope["long_factor"])
     config["torch_dtype"] = config.pop("dtype")
     config.pop("layer_types", None)
     if config["model_type"] == "qwen2":  # as the files of Qwen2.5 have it: a window, and the switch off
@@ -276,7 +297,9 @@ def check(source, saved):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("make").add_argument("root", type=pathlib.Path)
+    maker = commands.add_parser("make")
+    maker.add_argument("root", type=pathlib.Path)
+    maker.add_argument("names", nargs="*", help="of these cases alone")
     checker = commands.add_parser("check")
     checker.add_argument("source", type=pathlib.Path)
     checker.add_argument("saved", type=pathlib.Path)
@@ -286,6 +309,8 @@ def main():
     if arguments.command == "check":
         return check(arguments.source, arguments.saved)
     for number, (name, case) in enumerate(CASES.items()):
+        if arguments.names and name not in arguments.names:
+            continue
         make(name, case, arguments.root, seed=case.get("seed", 100 + number))
 
 

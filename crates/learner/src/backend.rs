@@ -40,13 +40,13 @@ impl Backend {
 
     /// Forward and backward passes of one thread, which works in `workspace`.
     pub(crate) fn decoder(&self, workspace: &SharedWorkspace) -> Decoder<'_> {
-        let (sizes, rope) = (self.network.config.head_sizes(), Arc::clone(&self.network.rope));
+        let (sizes, ropes) = (self.network.config.head_sizes(), Arc::clone(&self.network.ropes));
         let ops: Box<dyn Ops> = match &self.operations {
             Operations::Kernels(packed) => {
-                Box::new(CpuOps { sizes, rope, packed: Arc::clone(packed), workspace: workspace.clone() })
+                Box::new(CpuOps { sizes, ropes, packed: Arc::clone(packed), workspace: workspace.clone() })
             }
             Operations::Candle(tables) => {
-                Box::new(CandleOps { sizes, rope, tables: Arc::clone(tables), tile_rows: TILE_ROWS })
+                Box::new(CandleOps { sizes, ropes, tables: Arc::clone(tables), tile_rows: TILE_ROWS })
             }
         };
         Decoder { network: &self.network, ops }

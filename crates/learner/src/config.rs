@@ -5,10 +5,12 @@
 //! `ModelConfig` that came out of [`ModelConfig::parse`] or passed [`ModelConfig::validate`] describes a model the kernels can run.
 
 mod read;
+mod rope;
 mod write;
 
-pub use read::Llama3Scaling;
 pub(crate) use read::end_tokens;
+pub(crate) use rope::RopeTables;
+pub use rope::{LayerKind, Llama3Scaling, LongRope, RopeScaling};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use veriplay_kernels::attention::HeadSizes;
@@ -38,7 +40,11 @@ pub struct ModelConfig {
     /// Base of the rotary frequencies.
     pub rope_theta: f64,
     /// How the rotary frequencies are stretched, if they are.
-    pub rope_scaling: Option<Llama3Scaling>,
+    pub rope_scaling: Option<RopeScaling>,
+    /// Share of a head's numbers that is rotated, from its first on.
+    pub partial_rotary_factor: f64,
+    /// Of each layer whether it rotates queries and keys: 1 or 0; empty where all do.
+    pub no_rope_layers: Vec<u8>,
     /// Whether the output layer is the embedding.
     pub tie_word_embeddings: bool,
     /// Maximum tokens of prompt and answer together.
@@ -68,6 +74,8 @@ impl Default for ModelConfig {
             rms_norm_eps: 1e-6,
             rope_theta: 10_000.0,
             rope_scaling: None,
+            partial_rotary_factor: 1.0,
+            no_rope_layers: Vec::new(),
             tie_word_embeddings: true,
             max_position_embeddings: 512,
             bos_token_id: None,
@@ -109,7 +117,7 @@ impl ModelConfig {
         self.validate_heads()?;
         self.validate_numbers()?;
         self.validate_tokens()?;
-        self.rope_scaling.as_ref().map_or(Ok(()), Llama3Scaling::validate)
+        self.rope_scaling.as_ref().map_or(Ok(()), |scaling| scaling.validate(self.rotary_width() / 2))
     }
 
     fn validate_sizes(&self) -> Result<(), ConfigError> {
@@ -137,12 +145,20 @@ impl ModelConfig {
         check("head_dim", self.head_dim, self.head_dim.is_multiple_of(2), || {
             "want an even number (rotary pairs)".to_owned()
         })?;
+        let (share, width) = (self.partial_rotary_factor, self.rotary_width());
+        check("partial_rotary_factor", share, share <= 1.0 && width >= 2 && width.is_multiple_of(2), || {
+            format!("want at most 1, and an even part of head_dim = {}", self.head_dim)
+        })?;
         check("head_dim", self.head_dim, self.query_width() <= MAX_SIZE, || {
             format!("want at most {MAX_SIZE} for all {} query heads together", self.num_attention_heads)
         })?;
         let divides = self.num_attention_heads.is_multiple_of(self.num_key_value_heads);
         check("num_key_value_heads", self.num_key_value_heads, divides, || {
             format!("want a divisor of num_attention_heads = {}", self.num_attention_heads)
+        })?;
+        let listed = self.no_rope_layers.len();
+        check("num_hidden_layers", self.num_hidden_layers, listed == 0 || listed == self.num_hidden_layers, || {
+            format!("want {listed}, as many as `no_rope_layers` has")
         })
     }
 
@@ -177,6 +193,11 @@ impl ModelConfig {
         self.num_key_value_heads * self.head_dim
     }
 
+    /// The kind of one layer.
+    pub fn layer_kind(&self, layer: usize) -> LayerKind {
+        if self.no_rope_layers.get(layer) == Some(&0) { LayerKind::Unrotated } else { LayerKind::Rotated }
+    }
+
     /// Sizes of every layer's attention, as the kernels want them.
     pub(crate) const fn head_sizes(&self) -> HeadSizes {
         HeadSizes {
@@ -187,12 +208,24 @@ impl ModelConfig {
         }
     }
 
-    /// The angles a head's pairs turn by from one position to the next [head_dim / 2]: θ^(−2i / head_dim) (Su et al. 2021, §3.2),
-    /// stretched where the config says so. In f64; transformers computes them in f32, 6e-8 away.
+    /// Numbers of a head that are rotated, in pairs.
+    fn rotary_width(&self) -> usize {
+        (self.head_dim as f64 * self.partial_rotary_factor) as usize
+    }
+
+    /// Tokens of the longest sequence.
+    pub fn context(&self) -> usize {
+        let of_scaling = self.rope_scaling.as_ref().and_then(RopeScaling::context);
+        of_scaling.map_or(self.max_position_embeddings, |most| most.min(self.max_position_embeddings))
+    }
+
+    /// The angles a head's pairs turn by from one position to the next: θ^(−2i / width) (Su et al. 2021, §3.2) where `width` numbers of a
+    /// head are rotated, stretched where the config says so. In f64; transformers computes them in f32, 6e-8 away.
     pub fn rope_frequencies(&self) -> Vec<f64> {
-        let plain = |i: usize| self.rope_theta.powf(-2.0 * i as f64 / self.head_dim as f64);
-        let scaled = |f: f64| self.rope_scaling.as_ref().map_or(f, |scaling| scaling.frequency(f));
-        (0..self.head_dim / 2).map(|i| scaled(plain(i))).collect()
+        let width = self.rotary_width();
+        let plain = |i: usize| self.rope_theta.powf(-2.0 * i as f64 / width as f64);
+        let scaled = |i: usize, f: f64| self.rope_scaling.as_ref().map_or(f, |scaling| scaling.frequency(i, f));
+        (0..width / 2).map(|i| scaled(i, plain(i))).collect()
     }
 }
 
@@ -209,11 +242,15 @@ pub enum Architecture {
     Llama,
     /// Mistral: the same, by another name.
     Mistral,
+    /// SmolLM3: as Llama, and some layers rotate nothing.
+    SmolLm3,
+    /// Phi-3 and Phi-4: as Llama, with joined projections, and some that rotate a part of each head.
+    Phi3,
 }
 
 impl Architecture {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Qwen2, Self::Qwen3, Self::Llama, Self::Mistral];
+    pub const ALL: [Self; 6] = [Self::Qwen2, Self::Qwen3, Self::Llama, Self::Mistral, Self::SmolLm3, Self::Phi3];
     /// Those that GGUF files name: a Mistral is a `llama` there.
     pub const GGUF: [Self; 3] = [Self::Qwen2, Self::Qwen3, Self::Llama];
 
@@ -224,6 +261,8 @@ impl Architecture {
             Self::Qwen3 => "qwen3",
             Self::Llama => "llama",
             Self::Mistral => "mistral",
+            Self::SmolLm3 => "smollm3",
+            Self::Phi3 => "phi3",
         }
     }
 
@@ -234,12 +273,28 @@ impl Architecture {
             Self::Qwen3 => "Qwen3ForCausalLM",
             Self::Llama => "LlamaForCausalLM",
             Self::Mistral => "MistralForCausalLM",
+            Self::SmolLm3 => "SmolLM3ForCausalLM",
+            Self::Phi3 => "Phi3ForCausalLM",
         }
     }
 
     /// Whether the projections to queries, keys and values have a bias.
     pub const fn qkv_bias(self) -> bool {
         matches!(self, Self::Qwen2)
+    }
+
+    /// The matrices of the projections to queries, keys and values, in this order: a module each, or one for all.
+    pub(crate) const fn qkv_modules(self) -> &'static [&'static str] {
+        if matches!(self, Self::Phi3) {
+            &["self_attn.qkv_proj"]
+        } else {
+            &["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"]
+        }
+    }
+
+    /// Those of the gate and of what it lets through.
+    pub(crate) const fn gate_up_modules(self) -> &'static [&'static str] {
+        if matches!(self, Self::Phi3) { &["mlp.gate_up_proj"] } else { &["mlp.gate_proj", "mlp.up_proj"] }
     }
 
     /// Whether queries and keys are normalised, head by head.
@@ -255,7 +310,7 @@ pub enum ConfigError {
     #[error("config.json cannot be read: {0}; hint: it may be cut short, fetch it again")]
     Parse(String),
     /// A model this learner does not have.
-    #[error("model_type `{0}` is not supported: want `qwen2`, `qwen3`, `llama` or `mistral`")]
+    #[error("model_type `{0}` is not supported: {hint}", hint = read::supported_models(.0))]
     ModelType(String),
     /// A key that must be there.
     #[error("config.json lacks `{0}`: add it, or fetch the file again")]
@@ -343,12 +398,8 @@ fn layer_specs(config: &ModelConfig, layer: usize) -> Vec<TensorSpec> {
     let (hidden, inner) = (config.hidden_size, config.intermediate_size);
     let (query, key) = (config.query_width(), config.key_width());
     let spec = |part: &str, shape: &[usize]| TensorSpec::new(format!("model.layers.{layer}.{part}"), shape);
-    let mut specs = vec![
-        spec("input_layernorm.weight", &[hidden]),
-        spec("self_attn.q_proj.weight", &[query, hidden]),
-        spec("self_attn.k_proj.weight", &[key, hidden]),
-        spec("self_attn.v_proj.weight", &[key, hidden]),
-    ];
+    let mut specs = vec![spec("input_layernorm.weight", &[hidden])];
+    specs.extend(input_specs(layer, config.model_type.qkv_modules(), &[query, key, key], hidden));
     if config.model_type.qkv_bias() {
         specs.push(spec("self_attn.q_proj.bias", &[query]));
         specs.push(spec("self_attn.k_proj.bias", &[key]));
@@ -361,9 +412,16 @@ fn layer_specs(config: &ModelConfig, layer: usize) -> Vec<TensorSpec> {
     specs.extend([
         spec("self_attn.o_proj.weight", &[hidden, query]),
         spec("post_attention_layernorm.weight", &[hidden]),
-        spec("mlp.gate_proj.weight", &[inner, hidden]),
-        spec("mlp.up_proj.weight", &[inner, hidden]),
-        spec("mlp.down_proj.weight", &[hidden, inner]),
     ]);
+    specs.extend(input_specs(layer, config.model_type.gate_up_modules(), &[inner, inner], hidden));
+    specs.push(spec("mlp.down_proj.weight", &[hidden, inner]));
     specs
+}
+
+/// Matrices of one layer that read the same input, with so many outputs each: one for each module, or one alone that joins them.
+fn input_specs(layer: usize, modules: &[&str], outputs: &[usize], inputs: usize) -> Vec<TensorSpec> {
+    let all = [outputs.iter().sum::<usize>()];
+    let outputs = if modules.len() == 1 { &all[..] } else { outputs };
+    let names = modules.iter().map(|module| format!("model.layers.{layer}.{module}.weight"));
+    names.zip(outputs).map(|(name, &outputs)| TensorSpec::new(name, &[outputs, inputs])).collect()
 }

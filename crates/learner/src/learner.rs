@@ -46,6 +46,10 @@ pub struct Learner {
 impl Learner {
     fn new(model: Model, options: LearnerOptions) -> Result<Self, ConfigError> {
         let (device, lora) = (options.device, options.lora.clone());
+        if let Some((module, own)) = lora.as_ref().and_then(|lora| lora.missing_module(&model.specs)) {
+            let (key, value) = ("lora.target_modules".to_owned(), module.to_owned());
+            return Err(ConfigError::Option { key, value, want: format!("some of {own}, which this model has") });
+        }
         let mut learner = Self {
             sampler: Sampler::new(&options),
             rollout_server: None,

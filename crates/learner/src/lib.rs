@@ -37,7 +37,9 @@ mod tokenizer;
 
 pub use chat::{Chat, ChatError, ChatTemplate};
 pub use checkpoint::{CheckpointError, find_adapters};
-pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig, TensorSpec, tensor_specs};
+pub use config::{
+    Architecture, ConfigError, LayerKind, Llama3Scaling, LongRope, ModelConfig, RopeScaling, TensorSpec, tensor_specs,
+};
 pub use decoding::{Continuation, StopReason, TokenSampler, uniform};
 pub use device::{DeviceError, DeviceSpec, Precision};
 pub use gguf::{GgufDescription, GgufError, GgufPolicy, convert_gguf, describe_gguf};

@@ -15,7 +15,8 @@ use crate::config::TensorSpec;
 use crate::linear::LowRank;
 
 /// Matrices that can have an adapter, by the last part of their module's name.
-pub(crate) const MODULES: [&str; 7] = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
+pub(crate) const MODULES: [&str; 9] =
+    ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "qkv_proj", "gate_up_proj"];
 
 /// Which adapters a learner trains.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,10 +82,21 @@ impl Lora {
         targets.flat_map(pair).collect()
     }
 
-    fn targets(&self, weight: &str) -> bool {
-        let module = weight.strip_suffix(".weight").and_then(|path| path.rsplit('.').next());
-        module.is_some_and(|module| self.target_modules.iter().any(|target| target == module))
+    /// The first module that a model with these tensors lacks, and those that it has: some join their projections.
+    pub(crate) fn missing_module(&self, base: &[TensorSpec]) -> Option<(&str, String)> {
+        let has = |module: &str| base.iter().any(|spec| module_of(&spec.name) == Some(module));
+        let missing = self.target_modules.iter().find(|module| !has(module))?;
+        Some((missing.as_str(), MODULES.into_iter().filter(|module| has(module)).collect::<Vec<_>>().join(", ")))
     }
+
+    fn targets(&self, weight: &str) -> bool {
+        module_of(weight).is_some_and(|module| self.target_modules.iter().any(|target| target == module))
+    }
+}
+
+/// The last part of the name of a weight's module.
+fn module_of(weight: &str) -> Option<&str> {
+    weight.strip_suffix(".weight").and_then(|path| path.rsplit('.').next())
 }
 
 /// PEFT's names of A and B of a weight.

@@ -101,6 +101,8 @@ struct ModelSizes {
     qkv: u64,
     query: u64,
     biased: bool,
+    /// Whether a checkpoint joins the projections that read the same input: no copy is made then.
+    joins: bool,
     normed_heads: bool,
     specs: Vec<TensorSpec>,
 }
@@ -118,6 +120,7 @@ impl ModelSizes {
             qkv: query + 2 * config.key_width() as u64,
             query,
             biased: config.model_type.qkv_bias(),
+            joins: config.model_type.qkv_modules().len() == 1,
             normed_heads: config.model_type.qk_norm(),
             specs: tensor_specs(config),
         }
@@ -205,7 +208,7 @@ impl ModelSizes {
         let joined = self.joined_projections();
         let adapted = options.lora.as_ref().map_or(0, |lora| {
             let targets =
-                |spec: &TensorSpec| lora.target_modules.iter().any(|m| spec.name.ends_with(&format!("{m}.weight")));
+                |spec: &TensorSpec| lora.target_modules.iter().any(|m| spec.name.ends_with(&format!(".{m}.weight")));
             // The product, its multiple and the sum are nodes of the graph.
             3 * self.sum(targets)
         });
@@ -219,7 +222,7 @@ impl ModelSizes {
 
     /// Projections that read the same input are joined by layer: copies.
     fn joined_projections(&self) -> u64 {
-        self.layers * self.hidden * (self.qkv + 2 * self.inner)
+        if self.joins { 0 } else { self.layers * self.hidden * (self.qkv + 2 * self.inner) }
     }
 
     /// Of one worker: the sum, and the gradients of one backward pass.

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use candle_core::{DType, Tensor};
-use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::thread_pool::ThreadPool;
 
 use crate::backend::Backend;
@@ -15,7 +14,7 @@ use crate::checkpoint::{
     CheckpointError, MAX_SHARD_BYTES, ModelFiles, SidecarFiles, TakeTensor, encode_weights, read_built_in_weights,
     read_weights,
 };
-use crate::config::{ConfigError, ModelConfig, TensorSpec, tensor_specs};
+use crate::config::{ConfigError, ModelConfig, RopeTables, TensorSpec, tensor_specs};
 use crate::device::{DeviceError, DeviceSpec, OpenDevice, Precision};
 use crate::lora::BaseModel;
 use crate::network::{GradientMode, Network, WeightReader, Weights, initial_values};
@@ -42,7 +41,7 @@ pub(crate) struct Model {
     pub(crate) sidecar_files: SidecarFiles,
     /// Any of them ends an answer.
     pub(crate) end_tokens: Vec<u32>,
-    rope: Arc<RopeTable>,
+    ropes: Arc<RopeTables>,
     workers: usize,
     pub(crate) buffers: IdleBuffers<SharedWorkspace>,
 }
@@ -70,7 +69,7 @@ impl Model {
             weights: Weights::default(),
             base: BaseModel::default(),
             specs: tensor_specs(&config),
-            rope: Arc::new(RopeTable::new(config.max_position_embeddings, &config.rope_frequencies())),
+            ropes: Arc::new(RopeTables::new(&config)),
             sidecar_files: SidecarFiles::empty("(new)"),
             end_tokens: config.eos_token_id.clone(),
             config: Arc::new(config),
@@ -200,7 +199,7 @@ impl Model {
     /// As [`Model::backend`], with other weights of the same shape.
     pub(crate) fn backend_for(&self, weights: &Weights, mode: GradientMode) -> candle_core::Result<Backend> {
         let reader = WeightReader { weights, mode, dtype: self.device.dtype, merges_adapters: self.device.kernels };
-        let network = Network::new(&self.config, &self.rope, &reader)?;
+        let network = Network::new(&self.config, &self.ropes, &reader)?;
         Backend::new(network, &self.device, mode == GradientMode::Tracked, &self.pool()?)
     }
 

@@ -15,7 +15,7 @@ use std::ops::Range;
 use candle_core::Result;
 
 pub(crate) use decoder::Decoder;
-pub(crate) use layers::{Network, WeightReader};
+pub(crate) use layers::{Layer, Network, WeightReader};
 pub(crate) use microbatch::{MicroBatch, PromptedResponse, Response, assign_to_workers, group_by_prompt, join_turns};
 pub(crate) use weights::{GradientMode, Weights, initial_values, values};
 

@@ -16,9 +16,12 @@ use candle_core::{Result, Tensor};
 use veriplay_kernels::attention::AttentionGroup;
 use veriplay_kernels::logprob::Prediction;
 
+use crate::config::LayerKind;
 use crate::linear::Linear;
 
-pub(crate) use candle::{CandleOps, GroupTableCache, TILE_ROWS, rotations, rows_of_tile, step_attention, step_heads};
+pub(crate) use candle::{
+    CandleOps, GroupTableCache, Rotations, TILE_ROWS, rotations, rows_of_tile, step_attention, step_heads,
+};
 pub(crate) use cpu::CpuOps;
 pub(crate) use products::{IdleBuffers, PackedModel, SharedWorkspace};
 
@@ -41,9 +44,15 @@ pub(crate) trait Ops: std::fmt::Debug {
     fn linear(&self, x: &Tensor, linear: &Linear, site: LinearSite) -> Result<Tensor>;
     /// x + b in every row: x [rows, width], bias [width].
     fn bias(&self, x: &Tensor, bias: &Tensor) -> Result<Tensor>;
-    /// Attention within `groups` from raw projections [rows, (heads + 2·kv_heads)·dim], and the gains of queries and keys [dim]
-    /// each, where they are normalised; → [rows, heads·dim].
-    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[AttentionGroup]>) -> Result<Tensor>;
+    /// Attention of a layer of some kind within `groups`, from raw projections [rows, (heads + 2·kv_heads)·dim] and the gains of queries and
+    /// keys [dim] each, where they are normalised; → [rows, heads·dim].
+    fn attention(
+        &self,
+        qkv: &Tensor,
+        gains: Option<&[Tensor; 2]>,
+        kind: LayerKind,
+        groups: &Arc<[AttentionGroup]>,
+    ) -> Result<Tensor>;
     /// SwiGLU of `layer`: x [rows, hidden], gate_up [2·inner, hidden], down [hidden, inner].
     fn mlp(&self, x: &Tensor, gate_up: &Linear, down: &Linear, layer: usize) -> Result<Tensor>;
     /// Log-probability (row 0) and entropy (row 1) of every prediction [2, predictions], from logits [rows, vocab].

@@ -161,8 +161,8 @@ impl LearnerOptions {
     }
 
     /// The same, with what bounds it.
-    pub const fn length_limit(&self, config: &ModelConfig) -> LengthLimit {
-        LengthLimit { context: config.max_position_embeddings, max_length: self.max_length }
+    pub fn length_limit(&self, config: &ModelConfig) -> LengthLimit {
+        LengthLimit { context: config.context(), max_length: self.max_length }
     }
 
     /// The loss of `update` with its added terms.

@@ -65,7 +65,7 @@ pub(crate) fn logits(model: &Model, tokens: &[u32]) -> Result<Vec<Vec<f32>>> {
 
 /// Rejects a prompt or responses that cannot be scored.
 pub(crate) fn check_score(model: &Model, prompt: &[u32], responses: &[Vec<u32>]) -> Result<(), PolicyError> {
-    let limit = LengthLimit::of_context(model.config.max_position_embeddings);
+    let limit = LengthLimit::of_context(model.config.context());
     let has_room = |index: usize, response: usize| {
         let tokens = prompt.len();
         let fits = tokens + response <= limit.tokens();

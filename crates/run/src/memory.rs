@@ -143,7 +143,9 @@ const RECOMPUTE: Remedy =
         }
     });
 const ADAPT: Remedy = ("train adapters (`[learn.lora]`, here with `rank = 16` on every projection)", |options| {
-    let modules = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
+    // Those of any model: each has some.
+    let modules =
+        ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "qkv_proj", "gate_up_proj"];
     let target_modules = modules.map(str::to_owned).to_vec();
     options.lora.get_or_insert(Lora { rank: 16, alpha: 32.0, target_modules, seed: 0 });
 });

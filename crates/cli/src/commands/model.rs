@@ -129,7 +129,7 @@ fn inspect(name: &str) -> Result<(), Failure> {
     progress::data(format!(
         "heads: {num_attention_heads}, key-value heads: {num_key_value_heads}, head size: {head_dim}"
     ));
-    let (vocabulary, context) = (config.vocab_size, config.max_position_embeddings);
+    let (vocabulary, context) = (config.vocab_size, config.context());
     progress::data(format!("vocabulary: {vocabulary} tokens, context: {context} tokens"));
     progress::data(template);
     adapters.into_iter().for_each(progress::data);

@@ -261,7 +261,7 @@ mod tests {
             let sizes = HeadSizes { heads, kv_heads, dim, eps: 1e-6 };
             let (layer, slots, length) = (1, 2 * kv_heads, past + new);
             let frequencies: Vec<f64> = (0..dim / 2).map(|i| 1.0 / (1.0 + i as f64)).collect();
-            let rope = RopeTable::new(length, &frequencies);
+            let rope = RopeTable::new(length, &frequencies, 1.0);
             let gains = [numbers(dim, salt + 1), numbers(dim, salt + 2)];
             let gains = has_gains.then(|| [gains[0].as_slice(), gains[1].as_slice()]);
             let attend = sizes.layer(gains, &rope);

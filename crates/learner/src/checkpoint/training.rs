@@ -119,6 +119,10 @@ pub(crate) fn read_adapters(
     base: &[TensorSpec],
 ) -> Result<(AdapterCheckpoint, Vec<Vec<f32>>), CheckpointError> {
     let adapters = describe_adapters(dir)?;
+    if let Some((module, own)) = adapters.lora.missing_module(base) {
+        let why = format!("`target_modules` is `{module}`: it must be some of {own}, which this model has");
+        return Err(CheckpointError::unreadable(&dir.join(CONFIG).display().to_string(), why));
+    }
     let values = TensorFile::open(&dir.join(TENSORS))?.read_all(&adapters.lora.specs(base))?;
     Ok((adapters, values))
 }

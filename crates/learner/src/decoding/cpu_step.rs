@@ -7,7 +7,7 @@ use veriplay_kernels::layers::{add_bias, rms_norm, swiglu};
 use veriplay_kernels::simd::AlignedBuffer;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use crate::network::{LayerBackend, Network, run_layers};
+use crate::network::{Layer, LayerBackend, Network, run_layers};
 use crate::ops::PackedModel;
 use crate::ops::slices::TensorSlice;
 
@@ -72,11 +72,12 @@ pub(crate) fn attend_prompt(
 
 /// Calls `work` with the attention of one layer.
 pub(super) fn with_heads<R>(network: &Network, layer: usize, work: impl FnOnce(&LayerAttention<'_>) -> R) -> Result<R> {
-    let gains = network.layers[layer].qk_norms.as_ref();
+    let Layer { qk_norms, kind, .. } = &network.layers[layer];
+    let gains = qk_norms.as_ref();
     let gains =
         gains.map(|[query, key]| Ok::<_, Error>([TensorSlice::new(query)?, TensorSlice::new(key)?])).transpose()?;
     let gains = gains.as_ref().map(|[query, key]| [&**query, &**key]);
-    Ok(work(&network.config.head_sizes().layer(gains, &network.rope)))
+    Ok(work(&network.config.head_sizes().layer(gains, network.ropes.of(*kind))))
 }
 
 /// The layers of one step, on a model and in the buffers of a decoding loop. The residual stream is one of the buffers.

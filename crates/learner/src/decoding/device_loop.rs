@@ -13,8 +13,9 @@ use super::column_cache::{ColumnCache, IncomingRows};
 use super::draw::TensorDraw;
 use super::queue::{DecodingSample, PromptQueue, QueuedPrompt};
 use super::token_sampler::uniform;
-use crate::network::{Decoder, MicroBatch};
-use crate::ops::{rotations, step_attention, step_heads};
+use crate::config::LayerKind;
+use crate::network::{Decoder, Layer, MicroBatch};
+use crate::ops::{Rotations, rotations, step_attention, step_heads};
 
 /// Steps between two looks of the host.
 const CHECKED_EVERY: usize = 8;
@@ -23,8 +24,8 @@ pub(crate) struct DeviceLoop<'a> {
     decoder: Decoder<'a>,
     sizes: HeadSizes,
     queue: &'a PromptQueue<'a>,
-    /// cos and sin of every position [context, dim / 2].
-    rotations: [Tensor; 2],
+    /// cos and sin of every position [context, pairs], by the kind of a layer.
+    rotations: [Rotations; LayerKind::ALL.len()],
     /// Samples in flight, and those that ended since rows were last removed.
     rows: Vec<DecodingSample>,
     columns: ColumnCache,
@@ -40,10 +41,14 @@ pub(crate) struct DeviceLoop<'a> {
 impl<'a> DeviceLoop<'a> {
     pub(crate) fn new(decoder: Decoder<'a>, queue: &'a PromptQueue<'a>) -> Result<Self> {
         let network = decoder.network;
-        let positions = 0..network.config.max_position_embeddings;
+        let positions = 0..network.config.context();
+        let mut tables = [const { None }; LayerKind::ALL.len()];
+        for kind in LayerKind::ALL {
+            tables[kind as usize] = rotations(network.ropes.of(kind), positions.clone(), network.device())?;
+        }
         Ok(Self {
             sizes: network.config.head_sizes(),
-            rotations: rotations(&network.rope, positions, network.device())?,
+            rotations: tables,
             columns: ColumnCache::default(),
             waiting: (0..queue.prompts.len()).map(|queued| (queued, 0)).collect(),
             rows: Vec::new(),
@@ -161,8 +166,9 @@ impl<'a> DeviceLoop<'a> {
     /// Keys and values of one layer of every prompt, from their raw projections.
     fn cache_layer(&self, incoming: &mut [IncomingRows], layer: usize, qkv: &Tensor, batch: &MicroBatch) -> Result<()> {
         let positions: Vec<u32> = batch.groups.iter().flat_map(|group| 0..group.prompt.len() as u32).collect();
-        let rotations = self.rotations_at(&Tensor::new(positions, self.device())?)?;
-        let [_, keys, values] = step_heads(&self.sizes, qkv, self.gains(layer), &rotations)?;
+        let Layer { qk_norms, kind, .. } = &self.decoder.network.layers[layer];
+        let rotations = rotations_at(&self.rotations[*kind as usize], &Tensor::new(positions, self.device())?)?;
+        let [_, keys, values] = step_heads(&self.sizes, qkv, qk_norms.as_ref(), &rotations)?;
         for (cache, group) in incoming.iter_mut().zip(&batch.groups) {
             let of = |x: &Tensor| {
                 let rows = x.narrow(0, group.prompt.start, group.prompt.len())?;
@@ -173,28 +179,20 @@ impl<'a> DeviceLoop<'a> {
         Ok(())
     }
 
-    fn gains(&self, layer: usize) -> Option<&'a [Tensor; 2]> {
-        self.decoder.network.layers[layer].qk_norms.as_ref()
-    }
-
-    /// cos and sin at positions [rows]: [rows, 1, dim / 2] each.
-    fn rotations_at(&self, positions: &Tensor) -> Result<[Tensor; 2]> {
-        let at = |table: &Tensor| table.index_select(positions, 0)?.unsqueeze(1);
-        let [cos, sin] = &self.rotations;
-        Ok([at(cos)?, at(sin)?])
-    }
-
     /// Logits behind one more token of every row: tokens [rows], at positions [rows], both u32.
     fn step(&mut self, tokens: &Tensor, positions: &Tensor) -> Result<Tensor> {
         #[cfg(feature = "cuda")]
         let _sent = crate::cuda::send_shapes_once(self.device());
         self.columns.begin_column()?;
-        let rotations = self.rotations_at(positions)?;
+        let mut rotations = [const { None }; LayerKind::ALL.len()];
+        for (at, table) in rotations.iter_mut().zip(&self.rotations) {
+            *at = rotations_at(table, positions)?;
+        }
         let decoder = &self.decoder;
         let (sizes, columns) = (&self.sizes, &mut self.columns);
         let x = decoder.run_with(0..decoder.layers(), decoder.embed_tokens(tokens)?, |layer, qkv| {
-            let gains = decoder.network.layers[layer].qk_norms.as_ref();
-            let [q, key, value] = step_heads(sizes, &qkv, gains, &rotations)?;
+            let Layer { qk_norms, kind, .. } = &decoder.network.layers[layer];
+            let [q, key, value] = step_heads(sizes, &qkv, qk_norms.as_ref(), &rotations[*kind as usize])?;
             let [keys, values, mask] = columns.append(layer, &key, &value)?;
             step_attention(sizes, &q, &keys, &values, &mask)
         })?;
@@ -204,7 +202,7 @@ impl<'a> DeviceLoop<'a> {
 
     /// Position of every row's token `later` steps from now, of those that have none more than the context.
     fn positions(&self, later: usize) -> Vec<u32> {
-        let last = self.decoder.network.config.max_position_embeddings - 1;
+        let last = self.decoder.network.config.context() - 1;
         let of = |row: &DecodingSample| (self.queued(row).prompt.len() + row.tokens.len() + later).min(last) as u32;
         self.rows.iter().map(of).collect()
     }
@@ -279,6 +277,12 @@ impl<'a> DeviceLoop<'a> {
             extend(&self.queue.prompts[row.queued], row);
         }
     }
+}
+
+/// cos and sin at positions [rows]: [rows, 1, pairs] each.
+fn rotations_at(tables: &Rotations, positions: &Tensor) -> Result<Rotations> {
+    let at = |table: &Tensor| table.index_select(positions, 0)?.unsqueeze(1);
+    tables.as_ref().map(|[cos, sin]| Ok([at(cos)?, at(sin)?])).transpose()
 }
 
 fn missing_logits() -> candle_core::Error {

@@ -11,7 +11,7 @@ use super::file::{GgufError, GgufFile, ROPE_FACTORS, gguf_name};
 use super::model::split_rotary_pairs;
 use super::{CHAT_TEMPLATE, end_tokens, find_tokenizer};
 use crate::checkpoint::{MAX_SHARD_BYTES, SidecarFiles, TEMPLATE, write_small_files, write_weights};
-use crate::config::{Architecture, Llama3Scaling, ModelConfig, tensor_specs};
+use crate::config::{Architecture, Llama3Scaling, ModelConfig, RopeScaling, tensor_specs};
 use crate::device::Precision;
 
 /// Writes the model of a GGUF file to `dir` in Hugging Face layout, with weights in `precision`.
@@ -60,7 +60,7 @@ fn model_config(file: &mut GgufFile) -> Result<ModelConfig, GgufError> {
         bos_token_id: token("tokenizer.ggml.bos_token_id")?,
         eos_token_id: end_tokens(file, config.vocab_size)?,
         pad_token_id: token("tokenizer.ggml.padding_token_id")?,
-        rope_scaling: read_scaling(file, &config)?,
+        rope_scaling: read_scaling(file, &config)?.map(RopeScaling::Llama3),
         ..config
     };
     config.validate().map_err(|error| file.invalid(error.to_string()))?;

@@ -74,7 +74,7 @@ pub(super) struct Sequence<'a> {
 impl QuantizedModel {
     /// Reads the weights of a file of this shape, which [`GgufFile::config`] has checked.
     pub(super) fn read(file: &mut GgufFile, config: &ModelConfig) -> Result<Self, GgufError> {
-        let rope = RopeTable::new(config.max_position_embeddings, &frequencies(file, config)?);
+        let rope = RopeTable::new(config.max_position_embeddings, &frequencies(file, config)?, 1.0);
         let pool = ThreadPool::new(candle_core::utils::get_num_threads()).map_err(|e| file.invalid(e.to_string()))?;
         let mut reader = WeightReader { file, config };
         let embedding = reader.matrix("token_embd.weight")?;
@@ -251,7 +251,7 @@ impl WeightReader<'_> {
             Architecture::Llama | Architecture::Mistral => {
                 self.changed_matrix(name, |matrix| split_matrix(&matrix, heads, head_dim))
             }
-            Architecture::Qwen2 | Architecture::Qwen3 => self.matrix(name),
+            Architecture::Qwen2 | Architecture::Qwen3 | Architecture::SmolLm3 | Architecture::Phi3 => self.matrix(name),
         }
     }
 

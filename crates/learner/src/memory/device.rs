@@ -144,9 +144,9 @@ impl DeviceSizes<'_> {
         let any =
             |modules: &[&str]| targets.is_some_and(|of| of.iter().any(|module| modules.contains(&module.as_str())));
         let sites: [(&[&str], u64); 4] = [
-            (&["q_proj", "k_proj", "v_proj"], model.qkv),
+            (&["q_proj", "k_proj", "v_proj", "qkv_proj"], model.qkv),
             (&["o_proj"], model.hidden),
-            (&["gate_proj", "up_proj"], 2 * model.inner),
+            (&["gate_proj", "up_proj", "gate_up_proj"], 2 * model.inner),
             (&["down_proj"], model.hidden),
         ];
         4 * sites.iter().filter(|(modules, _)| any(modules)).map(|(_, width)| width).sum::<u64>()

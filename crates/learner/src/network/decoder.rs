@@ -9,7 +9,7 @@ use candle_core::{Result, Tensor};
 use veriplay_kernels::attention::AttentionGroup;
 use veriplay_kernels::logprob::Prediction;
 
-use super::layers::Network;
+use super::layers::{Layer, Network};
 use super::microbatch::MicroBatch;
 use super::{LayerBackend, run_layers};
 use crate::ops::{LinearSite, Ops};
@@ -51,7 +51,8 @@ impl Decoder<'_> {
     ) -> Result<Tensor> {
         self.run_with(layers, x, |layer, qkv| {
             keep(layer, &qkv)?;
-            self.ops.attention(&qkv, self.network.layers[layer].qk_norms.as_ref(), groups)
+            let Layer { qk_norms, kind, .. } = &self.network.layers[layer];
+            self.ops.attention(&qkv, qk_norms.as_ref(), *kind, groups)
         })
     }
 

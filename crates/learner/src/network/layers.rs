@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use candle_core::{DType, Device, Error, Result, Tensor};
-use veriplay_kernels::layers::RopeTable;
 
 use super::weights::{GradientMode, Weights};
-use crate::config::{Architecture, EMBEDDING, ModelConfig};
+use crate::config::{EMBEDDING, LayerKind, ModelConfig, RopeTables};
 use crate::linear::{Linear, LowRank};
 
 /// How a network's weights are read.
@@ -49,6 +48,7 @@ impl WeightReader<'_> {
 
 #[derive(Debug)]
 pub(crate) struct Layer {
+    pub(crate) kind: LayerKind,
     /// Gain before attention [hidden].
     pub(crate) input_norm: Tensor,
     /// Query, key and value projections, one above the other.
@@ -68,27 +68,30 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    fn new(family: Architecture, reader: &WeightReader<'_>, layer: usize) -> Result<Self> {
+    fn new(config: &ModelConfig, reader: &WeightReader<'_>, layer: usize) -> Result<Self> {
+        let family = config.model_type;
         let name = |part: &str| format!("model.layers.{layer}.{part}");
         let get = |part: &str| reader.tensor(&name(&format!("{part}.weight")));
-        let linear = |parts: &[&str]| reader.linear(parts.iter().map(|part| name(&format!("{part}_proj.weight"))));
+        let linear = |modules: &[&str]| reader.linear(modules.iter().map(|module| name(&format!("{module}.weight"))));
         let bias = |part: &str| reader.tensor(&name(&format!("self_attn.{part}_proj.bias")));
         let biases = || Tensor::cat(&[bias("q")?, bias("k")?, bias("v")?], 0);
         let norms = || Ok::<_, Error>([get("self_attn.q_norm")?, get("self_attn.k_norm")?]);
         Ok(Self {
+            kind: config.layer_kind(layer),
             input_norm: get("input_layernorm")?,
-            qkv: linear(&["self_attn.q", "self_attn.k", "self_attn.v"])?,
+            qkv: linear(family.qkv_modules())?,
             qkv_bias: family.qkv_bias().then(biases).transpose()?,
             qk_norms: family.qk_norm().then(norms).transpose()?,
-            output: linear(&["self_attn.o"])?,
+            output: linear(&["self_attn.o_proj"])?,
             post_norm: get("post_attention_layernorm")?,
-            gate_up: linear(&["mlp.gate", "mlp.up"])?,
-            down: linear(&["mlp.down"])?,
+            gate_up: linear(family.gate_up_modules())?,
+            down: linear(&["mlp.down_proj"])?,
         })
     }
 
     fn detached(&self) -> Self {
         Self {
+            kind: self.kind,
             input_norm: self.input_norm.detach(),
             qkv: self.qkv.detach(),
             qkv_bias: self.qkv_bias.as_ref().map(Tensor::detach),
@@ -105,7 +108,7 @@ impl Layer {
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) config: Arc<ModelConfig>,
-    pub(crate) rope: Arc<RopeTable>,
+    pub(crate) ropes: Arc<RopeTables>,
     /// [vocab, hidden], as it is kept: sums of its gradients, row by row, want f32.
     pub(crate) embedding: Tensor,
     pub(crate) layers: Vec<Layer>,
@@ -117,17 +120,17 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    pub(crate) fn new(config: &Arc<ModelConfig>, rope: &Arc<RopeTable>, reader: &WeightReader<'_>) -> Result<Self> {
+    pub(crate) fn new(config: &Arc<ModelConfig>, ropes: &Arc<RopeTables>, reader: &WeightReader<'_>) -> Result<Self> {
         let embedding = reader.weights.tensor(EMBEDDING, reader.mode)?;
         let head = match config.tie_word_embeddings {
             true => embedding.to_dtype(reader.dtype)?,
             false => reader.tensor("lm_head.weight")?,
         };
-        let layers = (0..config.num_hidden_layers).map(|layer| Layer::new(config.model_type, reader, layer));
+        let layers = (0..config.num_hidden_layers).map(|layer| Layer::new(config, reader, layer));
         let layers = layers.collect::<Result<_>>()?;
         let norm = reader.tensor("model.norm.weight")?;
-        let (config, rope, head) = (Arc::clone(config), Arc::clone(rope), Linear::new(head, None));
-        Ok(Self { config, rope, embedding, layers, norm, head, dtype: reader.dtype })
+        let (config, ropes, head) = (Arc::clone(config), Arc::clone(ropes), Linear::new(head, None));
+        Ok(Self { config, ropes, embedding, layers, norm, head, dtype: reader.dtype })
     }
 
     /// The matrices of every layer that rows are multiplied with, in the order of their use.
@@ -139,8 +142,8 @@ impl Network {
     pub(crate) fn detached(&self) -> Self {
         let layers = self.layers.iter().map(Layer::detached).collect();
         let ([embedding, norm], head) = ([&self.embedding, &self.norm].map(Tensor::detach), self.head.detach());
-        let (config, rope) = (Arc::clone(&self.config), Arc::clone(&self.rope));
-        Self { config, rope, embedding, layers, norm, head, dtype: self.dtype }
+        let (config, ropes) = (Arc::clone(&self.config), Arc::clone(&self.ropes));
+        Self { config, ropes, embedding, layers, norm, head, dtype: self.dtype }
     }
 
     pub(crate) fn device(&self) -> &Device {

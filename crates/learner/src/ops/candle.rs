@@ -30,6 +30,7 @@ use self::attention::Tile;
 pub(crate) use self::attention::{TILE_ROWS, rows_of_tile};
 pub(super) use self::wide_product::wide_product;
 use super::{LinearSite, Ops};
+use crate::config::{LayerKind, RopeTables};
 use crate::linear::Linear;
 
 /// The result of one of candle's kernels, which becomes the output of an operation with the gradients that `backward` computes. Its arguments
@@ -191,13 +192,27 @@ pub(super) fn softmax(x: &Tensor) -> Result<Tensor> {
 }
 
 /// Rotations (Su et al. 2021) of x [batch, heads, rows, dim]: (a, b) → (a·cos − b·sin, b·cos + a·sin) on the halves of a head. cos and
-/// sin are [rows, dim / 2], or [batch, rows, dim / 2], in f32. Backward turns the other way.
+/// sin are [rows, dim / 2], or [batch, rows, dim / 2], in f32; where they are narrower, so is the part of a head that is rotated. Backward
+/// turns the other way.
 pub(super) fn rope(x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Tensor> {
+    let (dim, turned) = (x.dim(D::Minus1)?, 2 * cos.dim(D::Minus1)?);
+    if turned < dim {
+        let part = rope(&x.narrow(D::Minus1, 0, turned)?, cos, sin)?;
+        return Tensor::cat(&[part, x.narrow(D::Minus1, turned, dim - turned)?], D::Minus1)?.contiguous();
+    }
     let x = x.contiguous()?;
     let result = rotated(&x.detach(), cos, sin)?;
     let (cos, sin) = (cos.clone(), sin.clone());
     let backward = move |_: &Tensor, _: &Tensor, dy: &Tensor| rotated(&dy.contiguous()?, &cos, &sin.neg()?);
     with_backward(&x, "rope", result, backward)
+}
+
+/// cos and sin of some positions; `None` where heads are not rotated.
+pub(crate) type Rotations = Option<[Tensor; 2]>;
+
+/// As [`rope`], where heads are rotated.
+fn rotate(x: &Tensor, rotations: &Rotations) -> Result<Tensor> {
+    rotations.as_ref().map_or_else(|| Ok(x.clone()), |[cos, sin]| rope(x, cos, sin))
 }
 
 /// Computed in f32 and rounded once, as in the fused kernels: sampler and trainer rotate alike.
@@ -224,19 +239,19 @@ fn widened(x: &Tensor) -> Result<Tensor> {
 #[derive(Debug)]
 pub(crate) struct CandleOps {
     pub(crate) sizes: HeadSizes,
-    pub(crate) rope: Arc<RopeTable>,
+    pub(crate) ropes: Arc<RopeTables>,
     pub(crate) tables: Arc<GroupTableCache>,
     /// Rows of queries whose scores exist at a time.
     pub(crate) tile_rows: usize,
 }
 
-/// The tables of the last micro-batch, which all layers share: made and sent to the device once.
+/// The tables of the last micro-batch, which all layers of a kind share: made and sent to the device once.
 #[derive(Debug, Default)]
 pub(crate) struct GroupTableCache {
-    /// Of each group.
-    tiles: LastTables<[GroupTables]>,
+    /// Of each kind of layer, and of each group.
+    tiles: [LastTables<[GroupTables]>; LayerKind::ALL.len()],
     #[cfg(feature = "cuda")]
-    fused: LastTables<fused_attention::Tables>,
+    fused: [LastTables<fused_attention::Tables>; LayerKind::ALL.len()],
 }
 
 /// Some groups, and what was made of them.
@@ -268,9 +283,7 @@ impl<T: ?Sized> LastTables<T> {
 
 #[derive(Debug)]
 struct GroupTables {
-    /// [rows, dim / 2].
-    cos: Tensor,
-    sin: Tensor,
+    rotations: Rotations,
     tiles: Arc<[Tile]>,
 }
 
@@ -291,14 +304,21 @@ impl Ops for CandleOps {
         x.broadcast_add(bias)
     }
 
-    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[AttentionGroup]>) -> Result<Tensor> {
+    fn attention(
+        &self,
+        qkv: &Tensor,
+        gains: Option<&[Tensor; 2]>,
+        kind: LayerKind,
+        groups: &Arc<[AttentionGroup]>,
+    ) -> Result<Tensor> {
         #[cfg(feature = "cuda")]
-        if fused_attention::fits(qkv, &self.sizes)? {
-            let tables = || fused_attention::Tables::new(groups, &self.rope, qkv.device()).map(Arc::new);
-            let tables = self.tables.fused.of(groups, tables)?;
+        if fused_attention::fits(qkv, &self.sizes, self.ropes.of(kind))? {
+            let (rope, device) = (self.ropes.of(kind), qkv.device());
+            let tables = || fused_attention::Tables::new(groups, &self.sizes, rope, device).map(Arc::new);
+            let tables = self.tables.fused[kind as usize].of(groups, tables)?;
             return fused_attention::attend(&self.normed_heads(qkv, gains)?, &self.sizes, tables);
         }
-        self.attention_in_tiles(qkv, gains, groups)
+        self.attention_in_tiles(qkv, gains, kind, groups)
     }
 
     fn mlp(&self, x: &Tensor, gate_up: &Linear, down: &Linear, _: usize) -> Result<Tensor> {
@@ -318,9 +338,10 @@ impl CandleOps {
         &self,
         qkv: &Tensor,
         gains: Option<&[Tensor; 2]>,
+        kind: LayerKind,
         groups: &Arc<[AttentionGroup]>,
     ) -> Result<Tensor> {
-        let tables = self.tables(groups, qkv.device())?;
+        let tables = self.tables(kind, groups, qkv.device())?;
         let group = |(group, tables)| self.attend_in_group(qkv, gains, group, tables);
         let mixed = groups.iter().zip(&*tables).map(group).collect::<Result<Vec<_>>>()?;
         Tensor::cat(&mixed, 0)
@@ -356,16 +377,16 @@ impl CandleOps {
     ) -> Result<Tensor> {
         let x = take_heads(qkv, first, heads, self.sizes.dim)?;
         let x = gain.map_or_else(|| Ok(x.clone()), |gain| rms_norm(&x, gain, self.sizes.eps))?;
-        rope(&x.unsqueeze(0)?, &tables.cos, &tables.sin)?.squeeze(0)
+        rotate(&x.unsqueeze(0)?, &tables.rotations)?.squeeze(0)
     }
 
-    fn tables(&self, groups: &Arc<[AttentionGroup]>, device: &Device) -> Result<Arc<[GroupTables]>> {
+    fn tables(&self, kind: LayerKind, groups: &Arc<[AttentionGroup]>, device: &Device) -> Result<Arc<[GroupTables]>> {
         let table = |group: &AttentionGroup| {
             let positions = group.visible_rows().map(|row| row.position);
-            let [cos, sin] = rotations(&self.rope, positions, device)?;
-            Ok(GroupTables { cos, sin, tiles: Tile::split(group, self.tile_rows, device)? })
+            let rotations = rotations(self.ropes.of(kind), positions, device)?;
+            Ok(GroupTables { rotations, tiles: Tile::split(group, self.tile_rows, device)? })
         };
-        self.tables.tiles.of(groups, || groups.iter().map(table).collect())
+        self.tables.tiles[kind as usize].of(groups, || groups.iter().map(table).collect())
     }
 
     /// Projections whose queries and keys are normalised, where they have gains.
@@ -389,12 +410,15 @@ fn take_heads(qkv: &Tensor, first: usize, heads: usize, dim: usize) -> Result<Te
     qkv.narrow(1, first * dim, heads * dim)?.reshape((rows, heads, dim))?.transpose(0, 1)?.contiguous()
 }
 
-/// cos and sin of positions [positions, dim / 2] each, in f32 whatever the network computes in.
+/// cos and sin of positions [positions, pairs] each, in f32 whatever the network computes in; `None` of a table without pairs.
 pub(crate) fn rotations(
     rope: &RopeTable,
     positions: impl Iterator<Item = usize>,
     device: &Device,
-) -> Result<[Tensor; 2]> {
+) -> Result<Rotations> {
+    if rope.pairs() == 0 {
+        return Ok(None);
+    }
     let (mut cos, mut sin, mut rows) = (Vec::new(), Vec::new(), 0);
     for position in positions {
         let (c, s) = rope.at(position);
@@ -402,18 +426,17 @@ pub(crate) fn rotations(
         sin.extend_from_slice(s);
         rows += 1;
     }
-    let half = cos.len() / rows.max(1);
-    let table = |values| Tensor::from_vec(values, (rows, half), device);
-    Ok([table(cos)?, table(sin)?])
+    let table = |values| Tensor::from_vec(values, (rows, rope.pairs()), device);
+    Ok(Some([table(cos)?, table(sin)?]))
 }
 
 /// Heads of one decoding step: raw projections [rows, (heads + 2·kv_heads)·dim] → queries [rows, heads, 1, dim], and keys and values
-/// [rows, kv_heads, 1, dim] each. cos and sin are [rows, 1, dim / 2].
+/// [rows, kv_heads, 1, dim] each. cos and sin are [rows, 1, pairs].
 pub(crate) fn step_heads(
     sizes: &HeadSizes,
     qkv: &Tensor,
     gains: Option<&[Tensor; 2]>,
-    [cos, sin]: &[Tensor; 2],
+    rotations: &Rotations,
 ) -> Result<[Tensor; 3]> {
     let HeadSizes { heads, kv_heads, dim, .. } = *sizes;
     let rows = qkv.dim(0)?;
@@ -422,8 +445,8 @@ pub(crate) fn step_heads(
     };
     let norm = |x: Tensor, gain: Option<&Tensor>| gain.map_or(Ok(x.clone()), |gain| rms_norm(&x, gain, sizes.eps));
     let [q_gain, k_gain] = gains.map_or([None; 2], |[q, k]| [Some(q), Some(k)]);
-    let q = rope(&norm(part(0, heads)?, q_gain)?, cos, sin)?;
-    let k = rope(&norm(part(heads, kv_heads)?, k_gain)?, cos, sin)?;
+    let q = rotate(&norm(part(0, heads)?, q_gain)?, rotations)?;
+    let k = rotate(&norm(part(heads, kv_heads)?, k_gain)?, rotations)?;
     Ok([q, k, part(heads + kv_heads, kv_heads)?])
 }
 

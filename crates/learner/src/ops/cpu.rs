@@ -12,12 +12,13 @@ use veriplay_kernels::logprob::{Prediction, selected_logprobs, selected_logprobs
 use super::products::{AddBias, LinearOp, Mlp, PackedModel, SharedWorkspace};
 use super::slices::{TensorSlice, floats, gradient, output};
 use super::{LinearSite, Ops};
+use crate::config::{LayerKind, RopeTables};
 use crate::linear::Linear;
 
 #[derive(Debug)]
 pub(crate) struct CpuOps {
     pub(crate) sizes: HeadSizes,
-    pub(crate) rope: Arc<RopeTable>,
+    pub(crate) ropes: Arc<RopeTables>,
     /// Made from the weights that the operations are called with.
     pub(crate) packed: Arc<PackedModel>,
     pub(crate) workspace: SharedWorkspace,
@@ -41,10 +42,16 @@ impl Ops for CpuOps {
         x.apply_op2(bias, AddBias)
     }
 
-    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[AttentionGroup]>) -> Result<Tensor> {
+    fn attention(
+        &self,
+        qkv: &Tensor,
+        gains: Option<&[Tensor; 2]>,
+        kind: LayerKind,
+        groups: &Arc<[AttentionGroup]>,
+    ) -> Result<Tensor> {
         let op = Attention {
             sizes: self.sizes,
-            rope: Arc::clone(&self.rope),
+            rope: Arc::clone(self.ropes.of(kind)),
             groups: Arc::clone(groups),
             workspace: self.workspace.clone(),
             lse: OnceLock::new(),

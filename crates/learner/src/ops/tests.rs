@@ -10,7 +10,7 @@ use veriplay_kernels::thread_pool::ThreadPool;
 
 use super::{CandleOps, LinearSite, Ops as _, SharedWorkspace, TILE_ROWS, rows_of_tile};
 use crate::backend::Backend;
-use crate::config::ModelConfig;
+use crate::config::{LayerKind, ModelConfig, RopeTables};
 use crate::device::{DeviceSpec, OpenDevice, Precision};
 use crate::linear::{Linear, LowRank};
 use crate::network::{GradientMode, Network, WeightReader, Weights, initial_values, values};
@@ -29,12 +29,12 @@ fn config() -> ModelConfig {
 fn backends() -> Result<(Weights, [Backend; 2])> {
     let config = Arc::new(config());
     let weights = Weights::new(&config, initial_values(&config, 3), DType::F32, &Device::Cpu)?;
-    let rope = Arc::new(RopeTable::new(16, &config.rope_frequencies()));
+    let ropes = Arc::new(RopeTables::new(&config));
     let backend = |device| {
         let device = OpenDevice::open(device, Precision::F32).expect("the CPU is there");
         let mode = GradientMode::Tracked;
         let reader = WeightReader { weights: &weights, mode, dtype: DType::F32, merges_adapters: true };
-        let network = Network::new(&config, &rope, &reader)?;
+        let network = Network::new(&config, &ropes, &reader)?;
         Backend::new(network, &device, true, &ThreadPool::single())
     };
     let backends = [backend(DeviceSpec::Cpu)?, backend(DeviceSpec::Portable)?];
@@ -110,14 +110,26 @@ fn candles_kernels_have_the_gradients_of_its_differentiable_operations() {
     let heads = x.reshape((1, 2, 3, 10)).expect("heads");
     let (cos, sin) = (wave(3, 5, 1.0).expect("cos"), wave(3, 5, 0.6).expect("sin"));
     let rope = |args: &[Var]| super::candle::rope(&args[0], &cos, &sin);
-    agree(&[heads], rope, |args| candle_nn::rotary_emb::rope_slow(&args[0], &cos, &sin));
+    agree(std::slice::from_ref(&heads), rope, |args| candle_nn::rotary_emb::rope_slow(&args[0], &cos, &sin));
+    // Narrower tables rotate the first numbers of a head.
+    let [cos, sin] =
+        [&cos, &sin].map(|table| table.narrow(1, 0, 2).and_then(|part| part.contiguous()).expect("two pairs"));
+    agree(
+        &[heads],
+        |args| super::candle::rope(&args[0], &cos, &sin),
+        |args| {
+            let turned = candle_nn::rotary_emb::rope_slow(&args[0].narrow(3, 0, 4)?.contiguous()?, &cos, &sin)?;
+            Tensor::cat(&[turned, args[0].narrow(3, 4, 6)?], 3)
+        },
+    );
 }
 
 /// Of numbers in bf16: rotated, rotated as f32 numbers, and that with cos and sin in bf16. All are rounded to bf16 at the end.
 fn rotated_in_bf16() -> Result<[Vec<f32>; 3]> {
     let narrow = |x: &Tensor| x.to_dtype(DType::BF16);
     let wide = |x: &Tensor| x.to_dtype(DType::F32);
-    let [cos, sin] = super::rotations(&RopeTable::new(600, &[1.0, 0.1, 0.01]), 590..593, &Device::Cpu)?;
+    let [cos, sin] =
+        super::rotations(&RopeTable::new(600, &[1.0, 0.1, 0.01], 1.0), 590..593, &Device::Cpu)?.expect("three pairs");
     let (rough_cos, rough_sin) = (wide(&narrow(&cos)?)?, wide(&narrow(&sin)?)?);
     let x = narrow(&wave(6, 6, 2.0)?.reshape((1, 2, 3, 6))?)?;
     let found = super::candle::rope(&x, &cos, &sin)?;
@@ -188,7 +200,8 @@ fn a_kernel_on_detached_arguments_leaves_no_graph() {
 #[test]
 fn attention_in_tiles_is_that_of_whole_groups_and_so_are_its_gradients() {
     let sizes = HeadSizes { heads: 4, kv_heads: 2, dim: 6, eps: 1e-5 };
-    let rope = Arc::new(RopeTable::new(16, &[1.0, 0.1, 0.01]));
+    let config = ModelConfig { head_dim: 6, max_position_embeddings: 16, ..config() };
+    let ropes = Arc::new(RopeTables::new(&config));
     let groups: Arc<[AttentionGroup]> = Arc::new([
         AttentionGroup { prompt: 0..5, responses: vec![5..9, 9..16] },
         AttentionGroup { prompt: 16..17, responses: vec![17..18, 18..21] },
@@ -196,11 +209,11 @@ fn attention_in_tiles_is_that_of_whole_groups_and_so_are_its_gradients() {
     ]);
     let arguments = [wave(25, sizes.width(), 1.0), wave(1, 6, 1.0), wave(1, 6, 0.5)].map(|x| x.expect("numbers"));
     let run = |tile_rows: usize| {
-        let ops = CandleOps { sizes, rope: Arc::clone(&rope), tables: Arc::default(), tile_rows };
+        let ops = CandleOps { sizes, ropes: Arc::clone(&ropes), tables: Arc::default(), tile_rows };
         let vars = arguments.each_ref().map(|x| Var::from_tensor(x).expect("a variable"));
         let attend = |vars: &[Var]| {
             let gains = [vars[1].squeeze(0)?, vars[2].squeeze(0)?];
-            ops.attention(&vars[0], Some(&gains), &groups)
+            ops.attention(&vars[0], Some(&gains), LayerKind::Rotated, &groups)
         };
         differentiated(attend, &vars).expect("runs")
     };

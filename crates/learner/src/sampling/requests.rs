@@ -110,7 +110,7 @@ impl<'a> SamplingContext<'a> {
             tokenizer: &model.tokenizer,
             end_tokens: &model.end_tokens,
             vocabulary: model.config.vocab_size,
-            limit: LengthLimit::of_context(model.config.max_position_embeddings),
+            limit: LengthLimit::of_context(model.config.context()),
         }
     }
 

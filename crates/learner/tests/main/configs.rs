@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use veriplay_learner::{
-    AdamW, Architecture, Cispo, ConfigError, Copg, Correction, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, Learner,
-    LearnerOptions, Llama3Scaling, Lora, ModelConfig, Optimizer, PpoClip, Prdp, Preference, Scpo, Segments,
-    SequenceMask, SequenceRatio, Spin, Sppo,
+    AdamW, Architecture, Cispo, ConfigError, Copg, Correction, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, LayerKind,
+    Learner, LearnerOptions, Llama3Scaling, LongRope, Lora, ModelConfig, Optimizer, PpoClip, Prdp, Preference,
+    RopeScaling, Scpo, Segments, SequenceMask, SequenceRatio, Spin, Sppo,
 };
 
 use crate::common::{tiny_config, tokenizer};
@@ -29,15 +29,32 @@ fn llama() -> ModelConfig {
     ModelConfig { model_type: Architecture::Llama, hidden_size: 40, eos_token_id: vec![1, 2], ..tiny_config() }
 }
 
-const SCALING: Llama3Scaling =
-    Llama3Scaling { factor: 8.0, low_freq_factor: 1.0, high_freq_factor: 4.0, original_max_position_embeddings: 8192 };
+const SCALING: RopeScaling = RopeScaling::Llama3(Llama3Scaling {
+    factor: 8.0,
+    low_freq_factor: 1.0,
+    high_freq_factor: 4.0,
+    original_max_position_embeddings: 8192,
+});
+
+/// Half of each head of 10 numbers is rotated, in two pairs; a context of 96 that was 24 at first.
+fn phi3() -> ModelConfig {
+    let scaling =
+        LongRope { short_factor: vec![1.0, 1.25], long_factor: vec![1.5, 16.0], original_max_position_embeddings: 24 };
+    ModelConfig {
+        model_type: Architecture::Phi3,
+        partial_rotary_factor: 0.4,
+        rope_scaling: Some(RopeScaling::LongRope(scaling)),
+        ..llama()
+    }
+}
 
 #[test]
 fn a_config_survives_a_round_trip_and_unknown_keys_of_newer_files_are_ignored() {
     let scaled = ModelConfig { rope_scaling: Some(SCALING), pad_token_id: Some(3), ..llama() };
     let qwen2 = ModelConfig { model_type: Architecture::Qwen2, eos_token_id: vec![], ..tiny_config() };
     let mistral = ModelConfig { model_type: Architecture::Mistral, ..llama() };
-    for config in [tiny_config(), llama(), scaled, qwen2, mistral] {
+    let smollm3 = ModelConfig { model_type: Architecture::SmolLm3, no_rope_layers: vec![1, 0], ..llama() };
+    for config in [tiny_config(), llama(), scaled, qwen2, mistral, smollm3, phi3()] {
         let more = [("use_cache", json!(true)), ("transformers_version", json!("5.1.0"))];
         assert_eq!(ModelConfig::parse(&of(&config, &more)), Ok(config.clone()));
         let written = serde_json::to_value(&config).expect("serialises");
@@ -256,11 +273,95 @@ fn a_mistral_has_the_defaults_of_its_class_and_no_window_shorter_than_its_contex
 }
 
 #[test]
+fn a_smollm3_rotates_nothing_in_every_fourth_layer_or_in_those_that_are_listed() {
+    let smollm3 = ModelConfig {
+        model_type: Architecture::SmolLm3,
+        num_hidden_layers: 5,
+        num_key_value_heads: 4,
+        no_rope_layers: vec![1, 1, 1, 0, 1],
+        rope_theta: 2e6,
+        ..llama()
+    };
+    let file = |changes: &[(&str, Value)]| ModelConfig::parse(&of(&smollm3, changes));
+    let absent =
+        ["no_rope_layers", "rope_theta", "num_key_value_heads", "tie_word_embeddings"].map(|key| (key, json!("-")));
+    assert_eq!(file(&absent), Ok(ModelConfig { tie_word_embeddings: true, ..smollm3.clone() }));
+    for (key, value, want) in [
+        ("no_rope_layers", json!([0, 1, 1, 1, 0, 1, 1]), [0_u8, 1, 1, 1, 0]),
+        ("no_rope_layer_interval", json!(2), [1, 0, 1, 0, 1]),
+    ] {
+        let config = file(&[("no_rope_layers", json!("-")), (key, value)]).expect("fine");
+        assert_eq!(config.no_rope_layers, want);
+        let unrotated = (0..5).filter(|&layer| config.layer_kind(layer) == LayerKind::Unrotated).collect::<Vec<_>>();
+        assert_eq!(unrotated, (0..5).filter(|&layer| want[layer] == 0).collect::<Vec<_>>());
+    }
+    for (key, value) in [
+        ("no_rope_layers", json!([1, 0])),
+        ("no_rope_layers", json!([1, 1, 1, 2, 1])),
+        ("no_rope_layer_interval", json!(0)),
+        ("layer_types", json!(["sliding_attention"])),
+    ] {
+        match file(&[(key, value)]) {
+            Err(ConfigError::Value { key: named, .. }) => assert_eq!(named, key),
+            other => panic!("{key}: {other:?}"),
+        }
+    }
+    let window = |size: u64| file(&[("use_sliding_window", json!(true)), ("sliding_window", json!(size))]);
+    assert_eq!(window(96), Ok(smollm3.clone()));
+    assert!(window(95).expect_err("refused").to_string().contains("`sliding_window` is `95`"));
+}
+
+/// The table of [`phi3`] after a change.
+fn longrope(key: &str, value: Value) -> [(&'static str, Value); 1] {
+    let mut table = json!({"type": "longrope", "short_factor": [1.0, 1.25], "long_factor": [1.5, 16.0]});
+    table[key] = value;
+    [("rope_scaling", table)]
+}
+
+#[test]
+fn a_phi3_stretches_its_first_context_by_short_factors_and_has_no_other() {
+    let config = phi3();
+    assert_eq!((config.context(), llama().context()), (24, 96));
+    let plain = ModelConfig { rope_scaling: None, ..phi3() };
+    assert_eq!((plain.context(), plain.rope_frequencies().len()), (96, 2));
+    for (frequency, (f, factor)) in config.rope_frequencies().into_iter().zip([(1.0, 1.0), (0.01, 1.25)]) {
+        assert!((frequency - f / factor).abs() < 1e-15, "{frequency}");
+    }
+    let file = |changes: &[(&str, Value)]| ModelConfig::parse(&of(&phi3(), changes));
+    // As version 5 has it: all in one table.
+    let table = json!({"rope_type": "longrope", "rope_theta": 1e4, "partial_rotary_factor": 0.4,
+        "short_factor": [1.0, 1.25], "long_factor": [1.5, 16.0], "original_max_position_embeddings": 24});
+    let gone = ["rope_scaling", "rope_theta", "partial_rotary_factor", "original_max_position_embeddings"];
+    let mut changes: Vec<(&str, Value)> = gone.map(|key| (key, json!("-"))).to_vec();
+    changes.push(("rope_parameters", table));
+    assert_eq!(file(&changes), Ok(phi3()));
+    assert_eq!(file(&[("rms_norm_eps", json!("-"))]).expect("fine").rms_norm_eps, 1e-5);
+    assert_eq!(file(&[("sliding_window", json!(24))]), Ok(phi3()));
+    for (changes, named) in [
+        (longrope("short_factor", json!([1.0])), "rope_scaling.short_factor"),
+        (longrope("long_factor", json!([1.0, 0.0])), "rope_scaling.long_factor"),
+        (longrope("factor", json!(4.0)), "rope_scaling.factor"),
+        (longrope("type", json!("yarn")), "rope_scaling.type"),
+        ([("sliding_window", json!(23))], "sliding_window"),
+        ([("partial_rotary_factor", json!(0.3))], "partial_rotary_factor"),
+        ([("partial_rotary_factor", json!(1.5))], "partial_rotary_factor"),
+        ([("resid_pdrop", json!(0.1))], "resid_pdrop"),
+    ] {
+        match file(&changes) {
+            Err(ConfigError::Value { key, want, .. }) => assert!(key == named && !want.is_empty(), "{key}: {want}"),
+            other => panic!("{named}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn another_architecture_and_broken_text_are_refused() {
-    for name in ["mixtral", "qwen3_moe", "qwen2_vl", "gpt2"] {
+    for (name, nearest) in
+        [("mixtral", "dense"), ("qwen3_moe", "dense"), ("qwen2_vl", "text alone"), ("gpt2", "openai:")]
+    {
         let error = ModelConfig::parse(&with(&[("model_type", json!(name))])).expect_err("unknown");
         assert_eq!(error, ConfigError::ModelType(name.to_owned()));
-        assert!(error.to_string().contains("llama"), "{error}");
+        assert!(error.to_string().contains("llama") && error.to_string().contains(nearest), "{error}");
     }
     for text in ["", "{", "[]", "7"] {
         assert!(matches!(ModelConfig::parse(text), Err(ConfigError::Parse(_))), "{text}");

@@ -48,12 +48,14 @@ fn devices() -> Vec<Held> {
     devices
 }
 
-fn families() -> [ModelConfig; 3] {
+fn families() -> [ModelConfig; 5] {
     let of = |model_type| ModelConfig { model_type, ..tiny_config() };
     [
         of(Architecture::Qwen2),
         of(Architecture::Qwen3),
         ModelConfig { tie_word_embeddings: false, ..of(Architecture::Llama) },
+        ModelConfig { no_rope_layers: vec![0, 1], ..of(Architecture::SmolLm3) },
+        ModelConfig { partial_rotary_factor: 0.6, ..of(Architecture::Phi3) },
     ]
 }
 

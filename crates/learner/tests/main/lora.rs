@@ -4,7 +4,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use veriplay_core::{Learn, TrainBatch};
-use veriplay_learner::{Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Lora, NamedTensor, Segments, find_adapters};
+use veriplay_learner::{
+    Architecture, ConfigError, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor,
+    Segments, find_adapters,
+};
 
 use crate::common::{sample, tiny_config, tokenizer};
 
@@ -25,6 +28,11 @@ fn learner(lora: Option<Lora>) -> Learner {
 fn batch(turn: u32) -> TrainBatch {
     let one = |i: u32| sample(&[1 + turn, 2, 3 + i / 3], &[4 + i, 5, 6 + turn + i, 0], 1.0 - 0.3 * i as f32);
     TrainBatch { samples: (0..6).map(one).collect(), normalizer: 12.0 }
+}
+
+/// A learner of some shape with adapters of these modules, where it has them.
+fn adapted(config: &ModelConfig, modules: &[&str]) -> Result<Learner, ConfigError> {
+    Learner::initialize(config.clone(), tokenizer(), 7, options(Some(lora(modules))))
 }
 
 /// Updates until every adapter has a gradient.
@@ -105,6 +113,21 @@ fn gradients_of_adapters_follow_from_those_of_the_matrices_they_are_added_to() {
             assert!((f64::from(g) - want(at)).abs() < 2e-5 * scale, "{}[{at}]: {g}, want {}", spec.name, want(at));
         }
     }
+}
+
+#[test]
+fn adapters_of_joined_projections_train_and_those_of_modules_that_a_model_lacks_are_refused() {
+    let phi3 = ModelConfig { model_type: Architecture::Phi3, ..tiny_config() };
+    let mut learner = adapted(&phi3, &["qkv_proj", "gate_up_proj"]).expect("valid");
+    assert_eq!(learner.trainable_count(), 2 * 3 * (80 + 36 + 100 + 36));
+    learner.update(&batch(0), 1e-2).expect("learns");
+    let dir = tempfile::tempdir().expect("a directory");
+    learner.save_adapters(dir.path()).expect("saves");
+    let other = adapted(&tiny_config(), &["q_proj"]).expect("valid").load_adapters(dir.path()).expect_err("refused");
+    assert!(other.to_string().contains("`target_modules` is `qkv_proj`"), "{other}");
+    let refused = adapted(&phi3, &["o_proj", "q_proj"]).map(|_| ()).expect_err("refused").to_string();
+    let want = "`learn.lora.target_modules` is `q_proj`: it must be some of o_proj, down_proj, qkv_proj, gate_up_proj,";
+    assert!(refused.contains(want), "{refused}");
 }
 
 #[test]

@@ -235,6 +235,9 @@ fn each_option_that_sets_the_families_apart_would_show_if_it_were_lost() {
         changed(&find("llama-scaled"), |config, _| config["rope_scaling"] = serde_json::Value::Null),
         changed(&find("llama-scaled-new"), |config, _| config["rope_scaling"]["factor"] = 8.into()),
         changed(&find("qwen3-tied"), |config, _| config["rope_theta"] = 10_000.into()),
+        changed(&find("phi3-tied"), |config, _| config["rope_scaling"]["short_factor"] = [1.0, 1.0, 1.0].into()),
+        changed(&find("phi3-tied"), |config, _| config["max_position_embeddings"] = 80.into()),
+        changed(&find("smollm3-tied"), |config, _| config["no_rope_layers"] = [1, 1].into()),
         changed(&find("qwen2-sharded"), |config, _| config["rms_norm_eps"] = 0.01.into()),
         changed(&find("qwen2-sharded"), |_, tensors| {
             let bias = tensors.get_mut("model.layers.0.self_attn.q_proj.bias").expect("there");

@@ -15,7 +15,8 @@ use candle_core::{Device, Result as CandleResult, Tensor};
 use candle_transformers::models::{quantized_llama, quantized_qwen2, quantized_qwen3};
 use serde_json::json;
 use veriplay_learner::{
-    Architecture, GgufPolicy, Learner, LearnerOptions, Llama3Scaling, SamplingRequest, TokenSampler, describe_gguf,
+    Architecture, GgufPolicy, Learner, LearnerOptions, Llama3Scaling, RopeScaling, SamplingRequest, TokenSampler,
+    describe_gguf,
 };
 
 use crate::parity::relative;
@@ -57,6 +58,7 @@ impl Oracle {
                 let mut model = quantized_llama::ModelWeights::from_gguf(content, &mut file, cpu).expect("reads");
                 Box::new(move |tokens: &Tensor, position| model.forward(tokens, position))
             }
+            other => panic!("no GGUF file names {other:?}"),
         };
         Self { forward, position: 0 }
     }
@@ -205,7 +207,7 @@ fn the_published_scaling_is_converted_and_another_one_is_refused() {
         high_freq_factor: 4.0,
         original_max_position_embeddings: PUBLISHED,
     };
-    assert_eq!(describe_gguf(&path).expect("reads").config.rope_scaling, Some(want));
+    assert_eq!(describe_gguf(&path).expect("reads").config.rope_scaling, Some(RopeScaling::Llama3(want)));
     let refused = scaled(64).0.convert().map(drop).expect_err("a config.json cannot say it");
     assert!(refused.contains("`rope_freqs.weight`: ") && refused.contains("false there"), "{refused}");
 }

@@ -24,6 +24,7 @@ use veriplay_kernels::layers::RopeTable;
 
 use super::spans::Spans;
 use super::{CandleOps, TILE_ROWS};
+use crate::config::{LayerKind, ModelConfig, RopeTables};
 
 const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/attention.ptx"));
 
@@ -32,8 +33,10 @@ const THREADS: u32 = 128;
 const TILE: usize = 64;
 
 /// Whether the kernels compute attention of such projections, and have agreed with candle's operations on this card.
-pub(super) fn fits(qkv: &Tensor, sizes: &HeadSizes) -> Result<bool> {
-    let is_for_them = qkv.dtype() == DType::BF16 && matches!(sizes.dim, 64 | 128);
+pub(super) fn fits(qkv: &Tensor, sizes: &HeadSizes, rope: &RopeTable) -> Result<bool> {
+    // They rotate whole heads, be it by an angle of 0.
+    let turns_whole = [0, sizes.dim].contains(&(2 * rope.pairs()));
+    let is_for_them = turns_whole && qkv.dtype() == DType::BF16 && matches!(sizes.dim, 64 | 128);
     Ok(is_for_them && agree_on(qkv.device(), sizes.dim)?)
 }
 
@@ -75,8 +78,8 @@ fn distances_from_candle(device: &Device, dim: usize) -> Result<[f32; 4]> {
         AttentionGroup { prompt: 174..239, responses: Vec::new() },
     ]);
     let sizes = HeadSizes { heads: 4, kv_heads: 2, dim, eps: 1e-6 };
-    let frequencies: Vec<f64> = (0..dim / 2).map(|i| 1e4_f64.powf(-2.0 * i as f64 / dim as f64)).collect();
-    let rope = Arc::new(RopeTable::new(239, &frequencies));
+    let config = ModelConfig { head_dim: dim, max_position_embeddings: 239, ..ModelConfig::default() };
+    let (ropes, kind) = (Arc::new(RopeTables::new(&config)), LayerKind::Rotated);
     // Numbers without a pattern: with one, scores have hardly a gradient.
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut noise = |width: usize, most: f32| {
@@ -94,9 +97,9 @@ fn distances_from_candle(device: &Device, dim: usize) -> Result<[f32; 4]> {
         let HeadSizes { heads, kv_heads, .. } = sizes;
         Ok::<_, Error>([mixed.detach(), part(0, heads)?, part(heads, kv_heads)?, part(heads + kv_heads, kv_heads)?])
     };
-    let operations = CandleOps { sizes, rope: Arc::clone(&rope), tables: Arc::default(), tile_rows: TILE_ROWS };
-    let wanted = run(qkv.to_dtype(DType::F32)?, &|qkv| operations.attention_in_tiles(qkv, None, &groups))?;
-    let tables = Arc::new(Tables::new(&groups, &rope, device)?);
+    let operations = CandleOps { sizes, ropes: Arc::clone(&ropes), tables: Arc::default(), tile_rows: TILE_ROWS };
+    let wanted = run(qkv.to_dtype(DType::F32)?, &|qkv| operations.attention_in_tiles(qkv, None, kind, &groups))?;
+    let tables = Arc::new(Tables::new(&groups, &sizes, ropes.of(kind), device)?);
     let found = run(qkv, &|qkv| attend(qkv, &sizes, Arc::clone(&tables)))?;
     let norm = |x: &Tensor| x.sqr()?.sum_all()?.sqrt()?.to_scalar::<f32>();
     let mut apart = [f32::NAN; 4];
@@ -121,7 +124,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(groups: &[AttentionGroup], rope: &RopeTable, device: &Device) -> Result<Self> {
+    pub(super) fn new(groups: &[AttentionGroup], sizes: &HeadSizes, rope: &RopeTable, device: &Device) -> Result<Self> {
         let device = device.as_cuda_device()?;
         let spans = Spans::new(groups);
         let (mut cos, mut sin) = (Vec::new(), Vec::new());
@@ -129,6 +132,9 @@ impl Tables {
             let (c, s) = rope.at(position);
             cos.extend_from_slice(c);
             sin.extend_from_slice(s);
+            // An angle of 0, where the table rotates nothing.
+            cos.resize(cos.len() + sizes.dim / 2 - rope.pairs(), 1.0);
+            sin.resize(cos.len(), 0.0);
         }
         Ok(Self {
             rows: spans.positions.len(),
