@@ -4,6 +4,7 @@ use candle_core::{Result, Tensor};
 use veriplay_kernels::thread_pool::run_on_threads;
 
 use crate::backend::Backend;
+use crate::device::host_threads;
 use crate::gradients::Gradients;
 use crate::network::{Decoder, MicroBatch, Weights, assign_to_workers, group_by_prompt, join_turns, values};
 use crate::objective::{BatchTotals, Objective};
@@ -41,17 +42,18 @@ pub(crate) fn compute_gradients(
     let (later, joined) = (turns.later, turns.joined);
     let shares = assign_to_workers(group_by_prompt(turns.sequences, micro_tokens), workspaces.len(), micro_tokens);
     let detached = segments.map(|segments| (backend.detached(), segments));
+    let none = || if weights.is_offloaded() { Gradients::on_host(host_threads()) } else { Gradients::default() };
     let work = |(workspace, share): (&SharedWorkspace, &Vec<MicroBatch>)| {
         let tracked = backend.decoder(workspace);
         let Some((detached, sizes)) = &detached else {
-            return run_share(share, |batch, sum| run_micro_batch(&tracked, weights, objective, batch, sum));
+            return run_share(share, none(), |batch, sum| run_micro_batch(&tracked, weights, objective, batch, sum));
         };
         let pass =
             SegmentedBackward { tracked: &tracked, detached: &detached.decoder(workspace), weights, sizes: *sizes };
-        run_share(share, |batch, sum| pass.run(objective, batch, sum))
+        run_share(share, none(), |batch, sum| pass.run(objective, batch, sum))
     };
     let parts = run_on_threads(workspaces.iter().zip(&shares), work);
-    let mut sum = (BatchTotals::default(), Gradients::default());
+    let mut sum = (BatchTotals::default(), none());
     for part in parts {
         let (totals, gradients) = part?;
         sum.0.add(totals);
@@ -63,12 +65,13 @@ pub(crate) fn compute_gradients(
     Ok(sum)
 }
 
-/// The micro-batches of one worker, one after the other.
+/// The micro-batches of one worker, one after the other, whose gradients are added to `gradients`.
 fn run_share(
     share: &[MicroBatch],
+    mut gradients: Gradients,
     pass: impl Fn(&MicroBatch, &mut Gradients) -> Result<BatchTotals>,
 ) -> Result<(BatchTotals, Gradients)> {
-    let (mut totals, mut gradients) = (BatchTotals::default(), Gradients::default());
+    let mut totals = BatchTotals::default();
     for batch in share {
         totals.add(pass(batch, &mut gradients)?);
     }

@@ -3,6 +3,7 @@
 //! Called when a learner is made. An unavailable device is an error with a hint; nothing falls back to the CPU.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use candle_core::DType;
@@ -64,8 +65,8 @@ impl TryFrom<String> for DeviceSpec {
     }
 }
 
-/// Precision of saved weights, or of activations. Weights that train are f32 in memory either way; on a device a frozen base under adapters is
-/// kept in the precision of activations.
+/// Precision of saved weights, or of activations. Weights that train are f32 in memory either way; on a device a frozen base under adapters, and
+/// weights whose f32 is on the host with the optimizer, are kept in the precision of activations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
@@ -151,10 +152,16 @@ impl DeviceSpec {
     }
 }
 
+/// Threads for what the host does for a device. Results do not depend on their number.
+pub(crate) fn host_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct OpenDevice {
     pub(crate) device: candle_core::Device,
-    /// Of activations, of weights as operations read them, and of a frozen base under adapters. Weights that train are kept in f32.
+    /// Of activations, of weights as operations read them, and of a frozen base under adapters. Weights that train are kept in f32, here or on the
+    /// host.
     pub(crate) dtype: DType,
     /// Whether our own kernels compute: only on the CPU.
     pub(crate) kernels: bool,

@@ -1,22 +1,35 @@
-//! Gradients by the name of their weight, summed in a fixed order, and the detector of silent cuts.
+//! Gradients by the name of their weight, summed in f32 in a fixed order, and the detector of silent cuts.
+//!
+//! Where the optimizer is on the host, so are the sums: each gradient is copied there as it comes, and the device has those of one segment.
 
 use std::collections::BTreeMap;
 
 use candle_core::backprop::GradStore;
-use candle_core::{CpuStorage, D, DType, InplaceOp2, Layout, Tensor, Var};
+use candle_core::{CpuStorage, D, DType, Device, InplaceOp2, Layout, Tensor, Var};
+use half::bf16;
 use veriplay_core::LearnError;
 use veriplay_kernels::math::accumulate as add_slices;
+use veriplay_kernels::thread_pool::{ThreadPool, run_on_threads};
 
 use crate::Result;
 use crate::config::TensorSpec;
 use crate::network::{Weights, values};
-use crate::ops::slices::{floats, floats_mut};
+use crate::ops::slices::{TensorSlice, floats, floats_mut, narrow_floats};
 
 /// A sum of gradients. A weight that no backward pass reached has no entry.
 #[derive(Debug, Default)]
-pub(crate) struct Gradients(BTreeMap<String, Tensor>);
+pub(crate) struct Gradients {
+    sums: BTreeMap<String, Tensor>,
+    /// Threads that sum on the host; `None` where sums stay on the device of their gradients.
+    host_threads: Option<usize>,
+}
 
 impl Gradients {
+    /// Of nothing yet, on the host.
+    pub(crate) fn on_host(threads: usize) -> Self {
+        Self { host_threads: Some(threads), ..Self::default() }
+    }
+
     /// Adds the weights' gradients of one backward pass. Those that candle's operations computed are detached: each would keep the whole
     /// graph of the pass, whose activations it is a product of.
     pub(crate) fn add(&mut self, weights: &Weights, mut store: GradStore) -> Result<()> {
@@ -27,15 +40,21 @@ impl Gradients {
     }
 
     pub(crate) fn merge(&mut self, other: Self) -> Result<()> {
-        other.0.into_iter().try_for_each(|(name, gradient)| self.accumulate(&name, gradient))
+        other.sums.into_iter().try_for_each(|(name, gradient)| self.accumulate(&name, gradient))
     }
 
     fn accumulate(&mut self, name: &str, gradient: Tensor) -> Result<()> {
-        let Some(sum) = self.0.get_mut(name) else {
-            self.0.insert(name.to_owned(), gradient);
+        let gradient = if self.host_threads.is_some() { gradient.to_device(&Device::Cpu)? } else { gradient };
+        let Some(sum) = self.sums.get_mut(name) else {
+            // A weight that is kept in bf16 has gradients in bf16.
+            self.sums.insert(name.to_owned(), gradient.to_dtype(DType::F32)?);
             return Ok(());
         };
-        if sum.device().is_cpu() && sum.dtype() == DType::F32 {
+        if let Some(threads) = self.host_threads {
+            return sum.inplace_op2(&gradient, &AccumulateOnThreads(threads));
+        }
+        let gradient = gradient.to_dtype(DType::F32)?;
+        if sum.device().is_cpu() {
             return sum.inplace_op2(&gradient, &Accumulate);
         }
         *sum = (&*sum + gradient)?;
@@ -44,13 +63,14 @@ impl Gradients {
 
     /// Adds the gradients of looked-up rows of a weight, row by row to the present sum, as candle does.
     pub(crate) fn add_rows(&mut self, name: &str, weight: &Var, rows: &Tensor, gradients: &Tensor) -> Result<()> {
-        let sum = self.0.remove(name).map_or_else(|| weight.zeros_like(), Ok)?;
-        self.0.insert(name.to_owned(), sum.index_add(rows, &gradients.to_dtype(sum.dtype())?, 0)?);
+        let zeros = || Tensor::zeros(weight.shape(), DType::F32, weight.device());
+        let sum = self.sums.remove(name).map_or_else(zeros, Ok)?;
+        self.sums.insert(name.to_owned(), sum.index_add(rows, &gradients.to_dtype(sum.dtype())?, 0)?);
         Ok(())
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Tensor> {
-        self.0.get(name)
+        self.sums.get(name)
     }
 
     /// Every gradient's values in the order of `specs`; zeros where there is no entry.
@@ -82,9 +102,11 @@ impl Gradients {
     fn squares(&self, specs: &[TensorSpec]) -> Result<Vec<Option<f64>>> {
         let found: Vec<Option<&Tensor>> = specs.iter().map(|spec| self.get(&spec.name)).collect();
         if found.iter().flatten().all(|gradient| gradient.device().is_cpu()) {
-            return found.into_iter().map(|gradient| gradient.map(square).transpose()).collect();
+            let pool = self.host_threads.map_or_else(|| Ok(ThreadPool::single()), ThreadPool::new);
+            let pool = pool.map_err(candle_core::Error::wrap)?;
+            return pool.map(&found, |gradient| gradient.map(square).transpose()).into_iter().collect();
         }
-        let sum = |gradient: &&Tensor| sum_of_squares(&gradient.to_dtype(DType::F32)?);
+        let sum = |gradient: &&Tensor| sum_of_squares(gradient);
         let sums = found.iter().flatten().map(sum).collect::<Result<Vec<_>>>()?;
         let mut sums = Tensor::stack(&sums, 0)?.to_vec1::<f32>()?.into_iter();
         Ok(found.iter().map(|gradient| gradient.and_then(|_| sums.next()).map(f64::from)).collect())
@@ -98,7 +120,8 @@ pub(crate) fn sum_of_squares(x: &Tensor) -> Result<Tensor> {
 
 /// Σ g², in f64.
 fn square(gradient: &Tensor) -> Result<f64> {
-    Ok(values(gradient)?.iter().map(|&g| f64::from(g) * f64::from(g)).sum())
+    let gradient = gradient.contiguous()?;
+    Ok(TensorSlice::new(&gradient)?.iter().map(|&g| f64::from(g) * f64::from(g)).sum())
 }
 
 /// `sum += gradient`, on the calling thread.
@@ -115,10 +138,37 @@ impl InplaceOp2 for Accumulate {
     }
 }
 
+/// The same on several threads, for large weights: each has at least as many numbers as are worth waking it for. The second may be in bf16.
+struct AccumulateOnThreads(usize);
+
+const LEAST_SHARE: usize = 1 << 20;
+
+impl InplaceOp2 for AccumulateOnThreads {
+    fn name(&self) -> &'static str {
+        "accumulate-on-threads"
+    }
+
+    fn cpu_fwd(&self, sum: &mut CpuStorage, sum_l: &Layout, gradient: &CpuStorage, gradient_l: &Layout) -> Result<()> {
+        let sum = floats_mut(sum, sum_l)?;
+        let share = sum.len().div_ceil(self.0).max(LEAST_SHARE);
+        let sums = sum.chunks_mut(share);
+        if let CpuStorage::BF16(_) = gradient {
+            let gradients = narrow_floats(gradient, gradient_l)?.chunks(share);
+            run_on_threads(sums.zip(gradients), |(sum, gradient)| add_narrow(sum, gradient));
+        } else {
+            let gradients = floats(gradient, gradient_l)?.chunks(share);
+            run_on_threads(sums.zip(gradients), |(sum, gradient)| add_slices(sum, gradient));
+        }
+        Ok(())
+    }
+}
+
+fn add_narrow(sum: &mut [f32], gradient: &[bf16]) {
+    sum.iter_mut().zip(gradient).for_each(|(sum, gradient)| *sum += gradient.to_f32());
+}
+
 #[cfg(test)]
 mod tests {
-    use candle_core::Device;
-
     use super::*;
     use crate::config::{ModelConfig, tensor_specs};
     use crate::network::initial_values;
@@ -126,8 +176,8 @@ mod tests {
     /// Gradients of a sum over the squares of every weight; `cut` is detached first.
     fn squares(cut: Option<&str>) -> (Vec<TensorSpec>, Gradients) {
         let config = ModelConfig { num_hidden_layers: 1, vocab_size: 5, hidden_size: 4, ..ModelConfig::default() };
-        let weights =
-            Weights::new(&config, initial_values(&config, 1), candle_core::DType::F32, &Device::Cpu).expect("weights");
+        let values = initial_values(&config, 1);
+        let weights = Weights::default().filled(&config, values, DType::F32, &Device::Cpu).expect("weights");
         let mut loss = Tensor::new(0.0_f32, &Device::Cpu).expect("zero");
         for (name, var) in weights.trainable() {
             let weight = if Some(name.as_str()) == cut { var.as_detached_tensor() } else { var.as_tensor().clone() };

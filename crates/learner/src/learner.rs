@@ -54,7 +54,7 @@ impl Learner {
             sampler: Sampler::new(&options),
             rollout_server: None,
             trainable: Vec::new(),
-            optimizer: OptimizerState::new(&[], model.device.kernels),
+            optimizer: OptimizerState::new(&[], model.steps_on_host()),
             version: PolicyVersion(0),
             checked: false,
             reference: None,
@@ -150,7 +150,7 @@ impl Learner {
         self.trainable.iter().map(TensorSpec::elements).sum()
     }
 
-    /// Every weight tensor as the model uses it, in the order of [`crate::tensor_specs`].
+    /// Every weight tensor as it is saved, in the order of [`crate::tensor_specs`].
     pub fn named_weights(&self) -> Vec<NamedTensor> {
         self.model.named_weights()
     }

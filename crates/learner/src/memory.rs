@@ -10,6 +10,7 @@ use self::device::DeviceSizes;
 use crate::config::{ModelConfig, TensorSpec, tensor_specs};
 use crate::device::DeviceSpec;
 use crate::ops::TILE_ROWS;
+use crate::optim::Optimizer;
 use crate::options::LearnerOptions;
 use crate::segments::Segments;
 
@@ -38,6 +39,9 @@ pub struct MemoryPlan {
     /// Of rollouts, which are over when an update begins: caches of keys and values, a step's intermediate results, logits. 0 on the CPU, and where
     /// a server samples.
     pub rollouts: u64,
+    /// On the host beside a device, where the optimizer is there: weights in f32, moments, sums of gradients, and the largest tensor on its way. No
+    /// part of the other numbers, nor of their total.
+    pub host: u64,
 }
 
 /// The least memory in bytes in which a model samples: that of one answer at a time.
@@ -171,10 +175,11 @@ impl MemoryPlan {
             activations: F32 * workers * rows * model.activations(options.segments),
             logits: F32 * workers * model.logits(options.segments, batch),
             rollouts: 0,
+            host: 0,
         }
     }
 
-    /// The worst moment: of an update, or of rollouts.
+    /// The worst moment where it computes: of an update, or of rollouts.
     pub fn total(&self) -> u64 {
         let update = self.gradients + self.activations + self.logits;
         self.weights + self.reference + self.moments + self.working + update.max(self.rollouts)
@@ -183,6 +188,10 @@ impl MemoryPlan {
     /// Options that would make it smaller, the most helpful first.
     pub fn advice(&self, options: &LearnerOptions) -> Vec<&'static str> {
         let state = self.moments + self.gradients;
+        let can_offload = matches!(options.device, DeviceSpec::Cuda(_))
+            && matches!(options.optimizer, Optimizer::AdamW(_))
+            && options.lora.is_none()
+            && !options.optimizer_offload;
         if self.rollouts > self.gradients + self.activations + self.logits {
             return vec!["set `learn.options.rollout_tokens`, or lower it", "lower `learn.options.rollout_rows`"];
         }
@@ -196,6 +205,11 @@ impl MemoryPlan {
                 (self.activations + self.logits) / 2,
                 options.micro_tokens > 1,
                 "halve `learn.options.micro_tokens`, and bound sequences that are longer by `learn.options.max_length`",
+            ),
+            (
+                self.moments + self.gradients / 2,
+                can_offload,
+                "keep the optimizer on the host: `learn.options.optimizer_offload = true`, with `[learn.options.segments]`",
             ),
             (state, options.lora.is_none(), "train adapters: `[learn.lora]`"),
             (self.gradients / 2, options.data_parallel > 1, "lower `learn.options.data_parallel`"),

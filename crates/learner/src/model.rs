@@ -66,7 +66,7 @@ impl Model {
         let device = OpenDevice::open(options.device, options.precision)?;
         Ok(Self {
             tokenizer,
-            weights: Weights::default(),
+            weights: Weights::empty(options.offloads()),
             base: BaseModel::default(),
             specs: tensor_specs(&config),
             ropes: Arc::new(RopeTables::new(&config)),
@@ -88,14 +88,16 @@ impl Model {
     ) -> Result<Self, ConfigError> {
         let mut model = Self::without_weights(config, tokenizer, options)?;
         let values = initial_values(&model.config, seed);
-        let weights = Weights::new(&model.config, values, model.weight_dtype(options), &model.device.device);
+        let (dtype, weights) = (model.weight_dtype(options), std::mem::take(&mut model.weights));
+        let weights = weights.filled(&model.config, values, dtype, &model.device.device);
         model.weights = weights.map_err(|e| out_of_memory(options.device, &e))?;
         Ok(model)
     }
 
-    /// How weights are kept: those that train in f32, and a base under adapters in the precision of activations from the first.
+    /// How weights are kept: those that train in f32, and in the precision of activations from the first a base under adapters and the copies of
+    /// weights that are on the host.
     const fn weight_dtype(&self, options: &LearnerOptions) -> DType {
-        if options.lora.is_some() { self.device.dtype } else { DType::F32 }
+        if options.lora.is_some() || self.weights.is_offloaded() { self.device.dtype } else { DType::F32 }
     }
 
     /// Puts a tensor of [`tensor_specs`] into its place.
@@ -157,9 +159,9 @@ impl Model {
         crate::checkpoint::write_weights(dir, &self.specs, weight, max_shard_bytes, precision)
     }
 
-    /// A weight as the model uses it, with its adapter merged, where it is.
+    /// A weight as it is saved, with its adapter merged, where it is.
     fn weight(&self, index: usize) -> candle_core::Result<Tensor> {
-        self.weights.tensor(&self.specs[index].name, GradientMode::Detached)
+        self.weights.precise(&self.specs[index].name)
     }
 
     /// The bytes of `model.safetensors`: equal weights give equal bytes.
@@ -167,11 +169,11 @@ impl Model {
         encode_weights(&self.specs, |index| self.weight(index))
     }
 
-    /// Every weight tensor as the model uses it, in the order of [`tensor_specs`].
+    /// Every weight tensor as it is saved, in the order of [`tensor_specs`].
     pub(crate) fn named_weights(&self) -> Vec<NamedTensor> {
         name_tensors(
             &self.specs,
-            self.weights.values(&self.specs).expect("the weights are f32 and where they were put"),
+            self.weights.values(&self.specs).expect("the weights are floats and where they were put"),
         )
     }
 
@@ -180,9 +182,14 @@ impl Model {
     }
 
     /// Replaces the weights by their sums with the adapters, which are dropped.
-    pub(crate) fn merge_adapters(&mut self) -> candle_core::Result<()> {
+    pub(crate) fn merge_adapters(&mut self, is_offloaded: bool) -> candle_core::Result<()> {
         self.base = BaseModel::default();
-        self.weights.merge_adapters()
+        self.weights.merge_adapters(is_offloaded.then_some(self.device.dtype))
+    }
+
+    /// Whether our kernels change the weights, on the host.
+    pub(crate) const fn steps_on_host(&self) -> bool {
+        self.device.kernels || self.weights.is_offloaded()
     }
 
     /// Writes everything of the model directory but the weights.

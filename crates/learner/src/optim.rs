@@ -1,4 +1,6 @@
 //! Optimizers: AdamW, and Muon for hidden matrices. State is f32, kept for every weight, saved and restored to the bit.
+//!
+//! It is where the weights are or, under `optimizer_offload`, on the host, with weights in f32 whose copies on the device follow.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
@@ -140,7 +142,7 @@ pub(crate) struct OptimizerState {
     moments: Vec<Moments>,
     /// The same where the weights are, from the first step in tensors on.
     on_device: Vec<[Tensor; 2]>,
-    /// Whether our kernels step, on the CPU, or tensor operations where the weights are.
+    /// Whether our kernels step, on the host, or tensor operations where the weights are.
     kernels: bool,
 }
 
@@ -190,12 +192,13 @@ impl OptimizerState {
         }
         let mut work = Vec::with_capacity(specs.len());
         for (spec, moments) in specs.iter().zip(&mut self.moments) {
-            work.push(WeightStep { spec, weight: weights.var(&spec.name)?, gradient: gradient(spec)?, moments });
+            work.push(WeightStep { spec, weight: weights.trained(&spec.name)?, gradient: gradient(spec)?, moments });
         }
         // The largest first, then each to the next free thread: order does not matter to the result.
         work.sort_by_key(|step| step.spec.elements());
         let queue = Mutex::new(work);
-        run_on_threads(0..settings.threads, |_| step_weights(&queue, optimizer, step, settings)).into_iter().collect()
+        let steps = |_| step_weights(&queue, weights, optimizer, step, settings);
+        run_on_threads(0..settings.threads, steps).into_iter().collect()
     }
 
     /// Moves the moments to where the weights are.
@@ -226,6 +229,7 @@ struct WeightStep<'a> {
 
 fn step_weights(
     queue: &Mutex<Vec<WeightStep<'_>>>,
+    weights: &Weights,
     optimizer: &Optimizer,
     step: u64,
     settings: StepSettings,
@@ -236,6 +240,7 @@ fn step_weights(
         let Some(WeightStep { spec, weight, gradient, moments }) = next else { return Ok(()) };
         let rule = UpdateRule::new(optimizer, spec, step, settings);
         weight.inplace_op2(gradient, &KernelStep { rule, state: Mutex::new((moments, &mut workspace)) })?;
+        weights.update_copy(&spec.name)?;
     }
 }
 
@@ -283,7 +288,8 @@ impl InplaceOp2 for KernelStep<'_> {
     }
 }
 
-/// One step on one weight in tensor operations: the formulas of the kernels, without the host in between.
+/// One step on one weight in tensor operations: the formulas of the kernels, without the host in between. Those of AdamW are in the kernel's order,
+/// so that on one processor both give the same bits.
 fn step_in_tensors(weight: &Var, gradient: &Tensor, moments: &mut [Tensor; 2], rule: &UpdateRule) -> Result<()> {
     let gradient = gradient.to_dtype(DType::F32)?;
     match rule {
@@ -296,9 +302,9 @@ fn adamw_in_tensors(weight: &Var, gradient: &Tensor, moments: &mut [Tensor; 2], 
     let [first, second] = moments;
     let gradient = (gradient * f64::from(c.scale))?;
     *first = ((&*first * f64::from(c.beta1))? + (&gradient * f64::from(1.0 - c.beta1))?)?;
-    *second = ((&*second * f64::from(c.beta2))? + (gradient.sqr()? * f64::from(1.0 - c.beta2))?)?;
+    *second = ((&*second * f64::from(c.beta2))? + ((&gradient * f64::from(1.0 - c.beta2))? * &gradient)?)?;
     let below = second.sqrt()?.affine(f64::from(c.root), f64::from(c.eps))?;
-    let change = ((&*first / below)? * f64::from(c.rate))?;
+    let change = ((&*first * f64::from(c.rate))? / below)?;
     weight.set(&((weight.as_detached_tensor() * f64::from(c.keep))? - change)?)
 }
 

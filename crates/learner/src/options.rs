@@ -47,6 +47,9 @@ pub struct LearnerOptions {
     pub chat_date: Option<String>,
     /// Backward by segments: less memory, one more forward pass. Absent keeps every layer's intermediate results.
     pub segments: Option<Segments>,
+    /// On a device that trains all weights, whether AdamW, its state and the sums of gradients are on the host, with weights in f32, which the device
+    /// has in the precision of activations. It wants `segments`. On the CPU it changes nothing.
+    pub optimizer_offload: bool,
     /// Low-rank adapters to train instead of the weights. This and the fields below are tables of their own in a config.
     #[serde(skip)]
     pub lora: Option<Lora>,
@@ -68,7 +71,8 @@ pub struct LearnerOptions {
     /// The device. Other devices than `cpu` have one worker, whatever `data_parallel` is.
     #[serde(skip)]
     pub device: DeviceSpec,
-    /// The numbers of activations, and of a frozen base under adapters. What trains, its gradients and its moments are f32.
+    /// The numbers of activations, of a frozen base under adapters, and of weights whose optimizer is on the host. What the optimizer changes, its
+    /// gradients and its moments are f32.
     #[serde(skip)]
     pub precision: Precision,
     /// Whether a server samples in the learner's place: no memory is planned for rollouts.
@@ -90,6 +94,7 @@ impl Default for LearnerOptions {
             chat_template: true,
             chat_date: None,
             segments: None,
+            optimizer_offload: false,
             lora: None,
             loss: Loss::default(),
             kl: None,
@@ -129,12 +134,28 @@ impl LearnerOptions {
         if let Some((key, value, want)) = self.optimizer.invalid_option() {
             return Err(refusal(&format!("options.optimizer.{key}"), &value, want));
         }
+        self.validate_offload()?;
         if let Some((key, value, want)) = self.lora.as_ref().and_then(Lora::invalid_option) {
             return Err(refusal(&format!("lora.{key}"), &value, &want));
         }
         self.device.check(self.precision)?;
         bad_unless(self.clip_norm > 0.0, "options.clip_norm", &self.clip_norm, "a positive number")?;
         self.validate_losses()
+    }
+
+    fn validate_offload(&self) -> Result<(), ConfigError> {
+        let refused = [
+            (self.lora.is_some(), "false where adapters train: their optimizer is small"),
+            (matches!(self.optimizer, Optimizer::Muon { .. }), "false with `muon`, whose products a host is slow at"),
+            (self.segments.is_none(), "false without `[learn.options.segments]`: gradients reach the host by segments"),
+        ];
+        let first = refused.into_iter().find(|(is_refused, _)| self.optimizer_offload && *is_refused);
+        first.map_or(Ok(()), |(_, want)| Err(refusal("options.optimizer_offload", &true, want)))
+    }
+
+    /// Whether the optimizer is elsewhere than the weights.
+    pub fn offloads(&self) -> bool {
+        self.optimizer_offload && self.lora.is_none() && self.device != DeviceSpec::Cpu
     }
 
     /// The options of losses, each under the name of its table.

@@ -4,8 +4,8 @@
 use veriplay_console::exit::{ExitCode, Failure};
 use veriplay_console::free_memory::{free_memory, gib, mib};
 use veriplay_learner::{
-    DeviceSpec, Learner, LearnerOptions, Lora, MemoryPlan, MicroBatchSize, ModelConfig, SamplingPlan, Segments,
-    tensor_specs,
+    DeviceSpec, Learner, LearnerOptions, Lora, MemoryPlan, MicroBatchSize, ModelConfig, Optimizer, SamplingPlan,
+    Segments, tensor_specs,
 };
 
 use crate::game_setup::StepTokens;
@@ -22,6 +22,7 @@ pub fn check_before_load(
     let Some(config) = model::shape_before_load(name, options)? else { return Ok(()) };
     check_host(name, &config, options, free_memory())?;
     let (options, step_tokens) = (effective_options(options), step_tokens(&config));
+    check_offload(name, &config, &options, &predict(&config, &options, &step_tokens), free_memory())?;
     let fits = |free| check_training(name, &config, &options, &step_tokens, free);
     free_on_device(&options).map_or(Ok(()), fits)?;
     beside.map_or(Ok(()), |free| check_beside_server(name, &predict(&config, &options, &step_tokens), free))
@@ -81,6 +82,31 @@ fn check_host(name: &str, config: &ModelConfig, options: &LearnerOptions, free: 
         .hint("end other processes, or choose a model with a smaller vocabulary"))
 }
 
+/// Refuses an optimizer, with its weights and gradients, that does not fit on the host of a card.
+fn check_offload(
+    name: &str,
+    config: &ModelConfig,
+    options: &LearnerOptions,
+    plan: &MemoryPlan,
+    free: Option<u64>,
+) -> Result<(), Failure> {
+    let (takes, free) = (with_margin(plan.host), free.unwrap_or(u64::MAX));
+    if takes <= free || !matches!(options.device, DeviceSpec::Cuda(_)) {
+        return Ok(());
+    }
+    let what = format!(
+        "model `{name}` does not fit: with `learn.options.optimizer_offload` its weights in f32, the optimizer and the gradients are predicted to \
+         take {} of the machine's memory, and {} is free",
+        gib(takes),
+        gib(free)
+    );
+    let hint = format!(
+        "train adapters (`[learn.lora]`) without `learn.options.optimizer_offload`; or at most {} parameters fit on this machine",
+        most_parameters(free, takes, config)
+    );
+    Err(Failure::message(ExitCode::Input, what).hint(hint))
+}
+
 fn check_training(
     name: &str,
     config: &ModelConfig,
@@ -89,14 +115,15 @@ fn check_training(
     free: u64,
 ) -> Result<(), Failure> {
     let plan = predict(config, options, step_tokens);
-    if with_margin(plan.total()) <= free {
+    let takes = with_margin(taken_of_device(&plan, options));
+    if takes <= free {
         return Ok(());
     }
     let what = format!(
         "model `{name}` does not fit: training it is predicted to take {} of memory, and {} is free: {} for weights, {} for the \
          optimizer, {} for a reference, {} for copies of matrices; in an update {} for activations, {} for gradients, {} for logits, or up \
          to {} in rollouts",
-        gib(with_margin(plan.total())),
+        gib(takes),
         gib(free),
         gib(plan.weights),
         gib(plan.moments),
@@ -128,6 +155,11 @@ fn check_sampling_plan(name: &str, config: &ModelConfig, plan: &SamplingPlan, fr
     Err(Failure::message(ExitCode::Input, what).hint(hint))
 }
 
+/// What a plan takes of the memory of its device; `cpu-portable` shares the host's.
+fn taken_of_device(plan: &MemoryPlan, options: &LearnerOptions) -> u64 {
+    plan.total() + if options.device == DeviceSpec::Portable { plan.host } else { 0 }
+}
+
 /// A prediction with room for what it leaves out: predictions were up to 9 % lower than measurements.
 const fn with_margin(bytes: u64) -> u64 {
     bytes + bytes / 10
@@ -142,18 +174,30 @@ const RECOMPUTE: Remedy =
             options.segments = Some(Segments { layers: 1, logit_rows: 1024 });
         }
     });
+const OFFLOAD: Remedy = (
+    "keep the optimizer on the host (`learn.options.optimizer_offload = true`) and recompute layers (`[learn.options.segments]` with `layers = 1` \
+     and `logit_rows = 1024`)",
+    |options| {
+        let on_card = matches!(options.device, DeviceSpec::Cuda(_));
+        if on_card && options.lora.is_none() && matches!(options.optimizer, Optimizer::AdamW(_)) {
+            RECOMPUTE.1(options);
+            options.optimizer_offload = true;
+        }
+    },
+);
 const ADAPT: Remedy = ("train adapters (`[learn.lora]`, here with `rank = 16` on every projection)", |options| {
     // Those of any model: each has some.
     let modules =
         ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "qkv_proj", "gate_up_proj"];
     let target_modules = modules.map(str::to_owned).to_vec();
+    options.optimizer_offload = false;
     options.lora.get_or_insert(Lora { rank: 16, alpha: 32.0, target_modules, seed: 0 });
 });
 
 /// The first of some changes of the options under which the model is predicted to fit, or how large a model may be.
 fn what_would_fit(config: &ModelConfig, options: &LearnerOptions, step_tokens: &StepTokens, free: u64) -> String {
     let mut lightest = predict(config, options, step_tokens);
-    for remedies in [&[][..], &[RECOMPUTE], &[ADAPT], &[RECOMPUTE, ADAPT]] {
+    for remedies in [&[][..], &[RECOMPUTE], &[OFFLOAD], &[ADAPT], &[RECOMPUTE, ADAPT]] {
         let mut changed = options.clone();
         remedies.iter().for_each(|(_, apply)| apply(&mut changed));
         if !remedies.is_empty() && changed == *options {
@@ -173,10 +217,11 @@ fn what_would_fit(config: &ModelConfig, options: &LearnerOptions, step_tokens: &
                 tried.rollout_tokens = Some(context);
             }
             let plan = predict(config, &tried, &StepTokens { longest, ..*step_tokens });
+            let takes = with_margin(taken_of_device(&plan, &tried));
             if plan.total() < lightest.total() {
                 lightest = plan;
             }
-            if with_margin(plan.total()) > free {
+            if takes > free || with_margin(plan.host) > free_memory().unwrap_or(u64::MAX) {
                 continue;
             }
             let mut changes: Vec<String> = remedies.iter().map(|(text, _)| (*text).to_owned()).collect();
@@ -189,8 +234,7 @@ fn what_would_fit(config: &ModelConfig, options: &LearnerOptions, step_tokens: &
             if bounds_rollouts {
                 changes.push(format!("set `learn.options.rollout_tokens = {context}`"));
             }
-            let (changes, takes) = (changes.join(" and "), gib(with_margin(plan.total())));
-            return format!("{changes}: then it is predicted to take {takes}");
+            return format!("{}: then it is predicted to take {}", changes.join(" and "), gib(takes));
         }
     }
     let state = lightest.weights + lightest.reference + lightest.moments + lightest.working + lightest.gradients;
@@ -277,7 +321,11 @@ pub fn describe_shape(config: &ModelConfig, options: &LearnerOptions, step_token
         0 => String::new(),
         bytes => format!(", before which rollouts take up to {}", amount(bytes)),
     };
-    format!("memory: about {weights} for weights and {training} for training{rollouts}")
+    let host = match plan.host {
+        0 => String::new(),
+        bytes => format!("; on the host {} for the optimizer", amount(bytes)),
+    };
+    format!("memory: about {weights} for weights and {training} for training{rollouts}{host}")
 }
 
 /// The prediction for the steps of a run, at their worst.
@@ -406,6 +454,37 @@ mod tests {
         assert!(both.starts_with("recompute layers") && both.contains("train adapters"), "{both}");
         let none = hint(takes(&[RECOMPUTE, ADAPT]) - 1);
         assert!(none.contains("million parameters would fit here"), "{none}");
+    }
+
+    /// Options with the smallest micro-batch, changed.
+    fn changed(options: &LearnerOptions, remedy: Remedy) -> LearnerOptions {
+        let mut changed = LearnerOptions { micro_tokens: 1, ..options.clone() };
+        remedy.1(&mut changed);
+        changed
+    }
+
+    #[test]
+    fn an_optimizer_on_the_host_is_proposed_for_a_card_and_refused_where_the_host_has_no_room() {
+        // Prompts have no room in half of it.
+        let step_tokens = StepTokens { total: 100_000, longest: 4096, longest_response: 4096 };
+        let options = LearnerOptions { data_parallel: 1, device: DeviceSpec::Cuda(0), ..on_a_device() };
+        let config = ModelConfig { num_hidden_layers: 40, max_position_embeddings: 8192, ..ModelConfig::default() };
+        let takes = |remedy| with_margin(predict(&config, &changed(&options, remedy), &step_tokens).total());
+        assert!(takes(OFFLOAD) < takes(RECOMPUTE));
+        let said = what_would_fit(&config, &options, &step_tokens, takes(OFFLOAD));
+        assert!(said.starts_with("keep the optimizer on the host"), "{said}");
+        let card = changed(&options, OFFLOAD);
+        let plan = predict(&config, &card, &step_tokens);
+        let check = |free| check_offload("some/model", &config, &card, &plan, Some(free));
+        assert!(check(with_margin(plan.host)).is_ok());
+        let said = check(with_margin(plan.host) - 1).expect_err("a byte too little").to_string();
+        let parts = ["`some/model`", "of the machine's memory", "0.1 GiB is free", "million parameters", "learn.lora"];
+        assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+        // There both have the same memory.
+        let portable = LearnerOptions { device: DeviceSpec::Portable, ..card.clone() };
+        let both = with_margin(plan.total() + plan.host);
+        let check = |free| check_training("some/model", &config, &portable, &step_tokens, free);
+        assert!(check(both).is_ok() && check(both - 1).is_err());
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::checkpoint::{
     CheckpointError, TrainerState, read_adapters, read_trainer_state, write_adapters, write_trainer_state,
 };
 use crate::config::TensorSpec;
-use crate::device::Precision;
+use crate::device::{DeviceSpec, Precision, host_threads};
 use crate::gradients::Gradients;
 use crate::lora::{AdapterCheckpoint, Adapters, BaseModel, Lora, is_a};
 use crate::model::{NamedTensor, name_tensors};
@@ -27,6 +27,7 @@ use crate::network::{GradientMode, PromptedResponse, Response, Weights, values};
 use crate::objective::{BatchTotals, Objective, PairObjective, SampleObjective};
 use crate::ops::{IdleBuffers, SharedWorkspace};
 use crate::optim::{Moments, OptimizerState, StepSettings};
+use crate::options::LearnerOptions;
 use crate::sampling::Sampler;
 use crate::score::{policy_error, score_with, whole_responses};
 
@@ -55,14 +56,14 @@ impl Learn for Learner {
     }
 
     fn snapshot(&self) -> Result<Snapshot, LearnError> {
-        let weights = self.model.weights.snapshot().map_err(learn_error)?;
+        let weights = self.model.weights.snapshot_of_trained().map_err(learn_error)?;
         Ok(Snapshot::new(TrainedState { weights, optimizer: self.optimizer.clone(), version: self.version }))
     }
 
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), LearnError> {
         self.forget_handed_over();
         let (weights, state) = (&self.model.weights, snapshot.state::<TrainedState>()?);
-        let restore = |spec: &TensorSpec| weights.var(&spec.name)?.set(state.weights.var(&spec.name)?);
+        let restore = |spec: &TensorSpec| weights.restore(&spec.name, &state.weights);
         self.trainable.iter().try_for_each(restore).map_err(learn_error)?;
         (self.optimizer, self.version) = (state.optimizer.clone(), state.version);
         Ok(())
@@ -150,7 +151,8 @@ impl Learner {
         if self.options.lora.is_none() {
             self.model.base = BaseModel::default();
         }
-        let settings = StepSettings { learning_rate, scale, threads: self.model.workers() };
+        let threads = if self.model.weights.is_offloaded() { host_threads() } else { self.model.workers() };
+        let settings = StepSettings { learning_rate, scale, threads };
         self.optimizer.step(&self.options.optimizer, &self.trainable, &self.model.weights, gradients, settings)
     }
 
@@ -158,8 +160,8 @@ impl Learner {
     pub(super) fn restart_with(&mut self, lora: Option<Lora>, adapters: Option<Adapters>) -> Result<()> {
         let Self { model, trainable, .. } = self;
         *trainable = lora.as_ref().map_or_else(|| model.specs.clone(), |lora| lora.specs(&model.specs));
-        self.optimizer = OptimizerState::new(trainable, model.device.kernels);
         model.weights.set_adapters(adapters, model.device.dtype)?;
+        self.optimizer = OptimizerState::new(trainable, model.steps_on_host());
         self.options.lora = lora;
         self.checked = false;
         Ok(())
@@ -182,7 +184,7 @@ impl Learner {
     pub fn reset_optimizer(&mut self) {
         self.sampler = Sampler::new(&self.options);
         self.model.buffers = IdleBuffers::default();
-        self.optimizer = OptimizerState::new(&self.trainable, self.model.device.kernels);
+        self.optimizer = OptimizerState::new(&self.trainable, self.model.steps_on_host());
         self.workspaces.clear();
     }
 
@@ -379,7 +381,9 @@ impl Learner {
     /// Merges the adapters into the weights; from then on the weights themselves are trained, with a fresh optimizer.
     pub fn merge_adapters(&mut self) -> Result<(), CheckpointError> {
         self.forget_handed_over();
-        let merged = self.model.merge_adapters().and_then(|()| self.restart_with(None, None));
+        let LearnerOptions { optimizer_offload, device, .. } = self.options;
+        let is_offloaded = optimizer_offload && device != DeviceSpec::Cpu;
+        let merged = self.model.merge_adapters(is_offloaded).and_then(|()| self.restart_with(None, None));
         merged.map_err(|e| CheckpointError::unreadable("(weights)", e))
     }
 }

@@ -27,17 +27,30 @@ impl DeviceSizes<'_> {
     pub(super) fn plan(&self) -> MemoryPlan {
         let (rows, all, trained) = (self.rows(), self.model.sum(|_| true), self.trained());
         let activations = rows * self.kept_per_row() + self.masks() + self.transient();
-        let (base, adapters) = if self.has_adapters() { (self.width() * all, F32 * trained) } else { (F32 * all, 0) };
+        let adapters = if self.has_adapters() { F32 * trained } else { 0 };
+        let base = if self.has_adapters() { self.width() } else { self.trained_width() };
         MemoryPlan {
-            weights: base + adapters,
-            reference: if self.options.kl.is_none() { 0 } else { F32 * trained },
-            moments: F32 * 2 * trained,
+            weights: base * all + adapters,
+            reference: if self.options.kl.is_none() { 0 } else { self.trained_width() * trained },
+            moments: if self.options.offloads() { 0 } else { F32 * 2 * trained },
             working: self.working_copies(),
             gradients: self.gradients(),
             activations,
             logits: self.head().saturating_sub(self.later_than_head()),
             rollouts: if self.options.server_samples { 0 } else { self.rollouts() },
+            host: if self.options.offloads() { self.host() } else { 0 },
         }
+    }
+
+    /// Bytes of a number that trains: its f32 may be on the host.
+    fn trained_width(&self) -> u64 {
+        if self.options.offloads() { self.width() } else { F32 }
+    }
+
+    /// A weight's f32, its moments and its sum of gradients; and the largest tensor once more.
+    fn host(&self) -> u64 {
+        let largest = self.model.specs.iter().map(|spec| spec.elements() as u64).max().unwrap_or(0);
+        F32 * (4 * self.model.sum(|_| true) + largest)
     }
 
     /// The caches of all rows; while others come the results of a layer of their prompts, and masks, or then one layer's keys or values in their
@@ -79,9 +92,10 @@ impl DeviceSizes<'_> {
         self.model.trained(self.options).unwrap_or_else(|| self.model.sum(|_| true))
     }
 
-    /// Projections joined by layer, and weights converted to the activations' width; a base under adapters is kept in it.
+    /// Projections joined by layer, and weights converted to the activations' width; a base under adapters is kept in it, and so are copies of weights
+    /// that are on the host.
     fn working_copies(&self) -> u64 {
-        let converted = if self.width() == F32 || self.has_adapters() {
+        let converted = if self.width() == self.trained_width() || self.has_adapters() {
             0
         } else {
             self.model.sum(TensorSpec::is_hidden_matrix) + self.model.vocab * self.model.hidden
@@ -89,9 +103,16 @@ impl DeviceSizes<'_> {
         self.width() * (self.model.joined_projections() + converted)
     }
 
-    /// Of the weights: the sum over micro-batches, and those of one backward pass.
+    /// Of the weights: the sum over micro-batches, which may be on the host, and those of one backward pass.
     fn gradients(&self) -> u64 {
-        F32 * (self.trained() + self.gradients_of_pass())
+        let sum = if self.options.offloads() { 0 } else { F32 * self.trained() };
+        sum + self.bytes_of_pass()
+    }
+
+    /// With sums on the host, those of the head stay to the end of a micro-batch: they meet those of the embedding.
+    fn bytes_of_pass(&self) -> u64 {
+        let head = if self.options.offloads() { F32 * self.model.vocab * self.model.hidden } else { 0 };
+        self.trained_width() * self.gradients_of_pass() + head
     }
 
     /// Numbers of the gradients that exist before they are added to the sum: of all weights, or of those of a segment.
@@ -190,7 +211,7 @@ impl DeviceSizes<'_> {
     fn later_than_head(&self) -> u64 {
         let results = self.rows() * self.layers_at_once() * self.kept_per_row_and_layer();
         let layers = self.options.segments.map_or(0, |_| results);
-        layers + self.transient() + F32 * self.gradients_of_pass()
+        layers + self.transient() + self.bytes_of_pass()
     }
 
     /// Of one chunk of rows, or of all: as they are, and three of their forms, in f32.

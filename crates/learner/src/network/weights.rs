@@ -1,7 +1,8 @@
 //! The one set of weights: candle variables by their Hugging Face name.
 //!
 //! Training tracks them, rollouts read detached views of the same storage, the optimizer changes them in place; nothing is
-//! copied between the two. With adapters the base is never tracked; a weight that has one is the sum of the two, or stays beside it.
+//! copied between the two. Where the optimizer is on the host, each weight has a master there in f32, which it changes, and the variable is its
+//! rounded copy. With adapters the base is never tracked; a weight that has one is the sum of the two, or stays beside it.
 
 use std::collections::BTreeMap;
 
@@ -27,21 +28,36 @@ pub(crate) enum GradientMode {
 pub(crate) struct Weights {
     vars: BTreeMap<String, Var>,
     adapters: Option<Adapters>,
+    /// On the host, in f32, what the variables are rounded copies of; `None` where the optimizer is with the weights.
+    masters: Option<BTreeMap<String, Var>>,
 }
 
 impl Weights {
-    /// From the values of every tensor, in the order of [`tensor_specs`], kept as `dtype`.
-    pub(crate) fn new(config: &ModelConfig, values: Vec<Vec<f32>>, dtype: DType, device: &Device) -> Result<Self> {
-        let mut weights = Self::default();
-        for (spec, values) in tensor_specs(config).iter().zip(values) {
-            weights.put(spec, values, dtype, device)?;
-        }
-        Ok(weights)
+    /// None yet. Where the optimizer is on the host, so are the masters of those that are added.
+    pub(crate) fn empty(is_offloaded: bool) -> Self {
+        Self { masters: is_offloaded.then(BTreeMap::new), ..Self::default() }
     }
 
-    /// Adds a tensor, kept as `dtype`: f32 where it trains.
+    /// With the values of every tensor, in the order of [`tensor_specs`], kept as `dtype`.
+    pub(crate) fn filled(
+        mut self,
+        config: &ModelConfig,
+        values: Vec<Vec<f32>>,
+        dtype: DType,
+        device: &Device,
+    ) -> Result<Self> {
+        for (spec, values) in tensor_specs(config).iter().zip(values) {
+            self.put(spec, values, dtype, device)?;
+        }
+        Ok(self)
+    }
+
+    /// Adds a tensor, kept as `dtype`: f32 where it trains without a master.
     pub(crate) fn put(&mut self, spec: &TensorSpec, values: Vec<f32>, dtype: DType, device: &Device) -> Result<()> {
         let shape = spec.shape.clone();
+        if self.is_offloaded() {
+            return self.put_master(spec.name.clone(), Var::from_vec(values, shape, &Device::Cpu)?, dtype, device);
+        }
         let var = match dtype {
             DType::BF16 => Var::from_vec(values.into_iter().map(bf16::from_f32).collect::<Vec<_>>(), shape, device)?,
             _ => Var::from_vec(values, shape, device)?,
@@ -50,13 +66,33 @@ impl Weights {
         Ok(())
     }
 
-    /// Replaces the weights by their sums with the adapters, in f32, one at a time.
-    pub(crate) fn merge_adapters(&mut self) -> Result<()> {
+    /// Adds a weight that is on the host, and its copy as `dtype`.
+    fn put_master(&mut self, name: String, master: Var, dtype: DType, device: &Device) -> Result<()> {
+        let copy = Var::from_tensor(&master.as_detached_tensor().to_dtype(dtype)?.to_device(device)?)?;
+        self.vars.insert(name.clone(), copy);
+        self.masters.get_or_insert_default().insert(name, master);
+        Ok(())
+    }
+
+    /// Whether the optimizer is on the host, and these are on a device.
+    pub(crate) const fn is_offloaded(&self) -> bool {
+        self.masters.is_some()
+    }
+
+    /// Replaces the weights by their sums with the adapters, in f32, one at a time. With `offloaded` the sums are masters, and their copies of that
+    /// type.
+    pub(crate) fn merge_adapters(&mut self, offloaded: Option<DType>) -> Result<()> {
         let names: Vec<String> = self.vars.keys().cloned().collect();
         for name in names {
             let merged = self.tensor(&name, GradientMode::Detached)?.to_dtype(DType::F32)?;
             // A copy: a reference may share the base.
-            self.vars.insert(name, Var::from_tensor(&merged)?);
+            match offloaded {
+                None => drop(self.vars.insert(name, Var::from_tensor(&merged)?)),
+                Some(dtype) => {
+                    let master = Var::from_tensor(&merged.to_device(&Device::Cpu)?)?;
+                    self.put_master(name, master, dtype, merged.device())?;
+                }
+            }
         }
         self.adapters = None;
         Ok(())
@@ -65,6 +101,7 @@ impl Weights {
     /// With adapters, from now on, or without. A base under adapters is kept as `dtype`: nothing updates it.
     pub(crate) fn set_adapters(&mut self, adapters: Option<Adapters>, dtype: DType) -> Result<()> {
         if adapters.is_some() {
+            self.masters = None;
             for var in self.vars.values_mut().filter(|var| var.dtype() != dtype) {
                 *var = Var::from_tensor(&var.as_detached_tensor().to_dtype(dtype)?)?;
             }
@@ -81,9 +118,39 @@ impl Weights {
     /// A copy that later updates do not reach. A base under adapters is shared: nothing updates it.
     pub(crate) fn snapshot(&self) -> Result<Self> {
         match &self.adapters {
-            None => Ok(Self { vars: copy_variables(&self.vars)?, adapters: None }),
-            Some(adapters) => Ok(Self { vars: self.vars.clone(), adapters: Some(adapters.copy()?) }),
+            None => Ok(Self { vars: copy_variables(&self.vars)?, ..Self::default() }),
+            Some(adapters) => Ok(Self { vars: self.vars.clone(), adapters: Some(adapters.copy()?), masters: None }),
         }
+    }
+
+    /// A copy of what the optimizer changes.
+    pub(crate) fn snapshot_of_trained(&self) -> Result<Self> {
+        match &self.masters {
+            None => self.snapshot(),
+            Some(masters) => Ok(Self { vars: copy_variables(masters)?, ..Self::default() }),
+        }
+    }
+
+    /// Goes back to one of [`Weights::snapshot_of_trained`].
+    pub(crate) fn restore(&self, name: &str, snapshot: &Self) -> Result<()> {
+        self.trained(name)?.set(snapshot.var(name)?)?;
+        self.update_copy(name)
+    }
+
+    fn master(&self, name: &str) -> Option<&Var> {
+        self.masters.as_ref().and_then(|masters| masters.get(name))
+    }
+
+    /// What the optimizer changes of this name.
+    pub(crate) fn trained(&self, name: &str) -> Result<&Var> {
+        self.master(name).map_or_else(|| self.var(name), Ok)
+    }
+
+    /// Brings the copy of a weight that is on the host up to date.
+    pub(crate) fn update_copy(&self, name: &str) -> Result<()> {
+        let Some(master) = self.master(name) else { return Ok(()) };
+        let copy = self.var(name)?;
+        copy.set(&master.as_detached_tensor().to_dtype(copy.dtype())?.to_device(copy.device())?)
     }
 
     /// The variable of this name: a weight's, or an adapter's.
@@ -115,9 +182,15 @@ impl Weights {
         Ok((self.var(name)?.as_detached_tensor(), adapters.low_rank(name, tracked).transpose()?))
     }
 
-    /// Every tensor as the model uses it, in the order of `specs`.
+    /// A weight with its adapter where it has one, detached, as it is saved: the model uses it so, or rounded.
+    pub(crate) fn precise(&self, name: &str) -> Result<Tensor> {
+        let used = || self.tensor(name, GradientMode::Detached);
+        self.master(name).map_or_else(used, |master| Ok(master.as_detached_tensor()))
+    }
+
+    /// Every tensor as it is saved, in the order of `specs`.
     pub(crate) fn values(&self, specs: &[TensorSpec]) -> Result<Vec<Vec<f32>>> {
-        specs.iter().map(|spec| values(&self.tensor(&spec.name, GradientMode::Detached)?)).collect()
+        specs.iter().map(|spec| values(&self.precise(&spec.name)?)).collect()
     }
 }
 

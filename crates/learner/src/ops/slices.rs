@@ -3,6 +3,7 @@
 use std::ops::{Deref, Range};
 
 use candle_core::{CpuStorage, Device, Error, Layout, Result, Shape, Storage, StorageRef, Tensor};
+use half::bf16;
 
 /// The numbers of a contiguous f32 tensor on the CPU, locked for reading. Nothing is copied.
 pub(crate) struct TensorSlice<'a> {
@@ -49,6 +50,11 @@ fn contiguous(layout: &Layout) -> Result<Range<usize>> {
 /// An argument of an operation, to read.
 pub(crate) fn floats<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
     Ok(&storage.as_slice::<f32>()?[contiguous(layout)?])
+}
+
+/// As [`floats`], in bf16.
+pub(crate) fn narrow_floats<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [bf16]> {
+    Ok(&storage.as_slice::<bf16>()?[contiguous(layout)?])
 }
 
 /// As [`floats`], to write.

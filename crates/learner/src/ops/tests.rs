@@ -28,7 +28,7 @@ fn config() -> ModelConfig {
 /// The backends of the CPU and of candle's operations, on the same weights.
 fn backends() -> Result<(Weights, [Backend; 2])> {
     let config = Arc::new(config());
-    let weights = Weights::new(&config, initial_values(&config, 3), DType::F32, &Device::Cpu)?;
+    let weights = Weights::default().filled(&config, initial_values(&config, 3), DType::F32, &Device::Cpu)?;
     let ropes = Arc::new(RopeTables::new(&config));
     let backend = |device| {
         let device = OpenDevice::open(device, Precision::F32).expect("the CPU is there");

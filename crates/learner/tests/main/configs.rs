@@ -446,7 +446,7 @@ fn another_architecture_and_broken_text_are_refused() {
 /// A change that makes options invalid, and the key that is named.
 type Invalid = (fn(&mut LearnerOptions), &'static str);
 
-const INVALID: [Invalid; 44] = [
+const INVALID: [Invalid; 47] = [
     (|o| o.data_parallel = 0, "options.data_parallel"),
     (|o| o.micro_tokens = 0, "options.micro_tokens"),
     (|o| o.max_length = Some(0), "options.max_length"),
@@ -491,7 +491,18 @@ const INVALID: [Invalid; 44] = [
     (|o| o.lora = lora(3, 6.0, &["q_proj", "lm_head"]), "lora.target_modules"),
     (|o| o.chat_date = Some("2023-02-29".to_owned()), "options.chat_date"),
     (|o| o.turn_cache_mib = usize::MAX, "options.turn_cache_mib"),
+    (|o| *o = offload(|o| o.segments = None), "options.optimizer_offload"),
+    (|o| *o = offload(|o| o.lora = lora(3, 6.0, &["q_proj"])), "options.optimizer_offload"),
+    (|o| *o = offload(|o| o.optimizer = muon(0.9, 5.0, 0.95)), "options.optimizer_offload"),
 ];
+
+/// Options for an optimizer on the host, but for a change.
+fn offload(change: fn(&mut LearnerOptions)) -> LearnerOptions {
+    let segments = Some(Segments { layers: 1, logit_rows: 1 });
+    let mut options = LearnerOptions { segments, optimizer_offload: true, ..LearnerOptions::default() };
+    change(&mut options);
+    options
+}
 
 const fn correction(cap: f64, low: f64, high: f64) -> Option<Correction> {
     Some(Correction { cap: Some(cap), mask: Some(SequenceMask { ratio: SequenceRatio::Geometric, low, high }) })

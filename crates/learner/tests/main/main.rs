@@ -14,6 +14,7 @@ mod learning;
 mod lora;
 mod losses;
 mod memory;
+mod offload;
 mod optimizers;
 mod oracle;
 mod parity;

@@ -42,6 +42,7 @@ fn options(rows: usize, kind: &str) -> LearnerOptions {
         micro_tokens: rows,
         segments: (kind != "plain").then_some(SEGMENTS),
         lora: (kind == "lora").then_some(lora),
+        optimizer_offload: kind == "offload",
         device,
         precision,
         ..LearnerOptions::default()
@@ -195,7 +196,8 @@ fn predicted(layers: usize, (prompt, response): (usize, usize), kind: &str) -> u
     let rows = prompt + response;
     let batch = MicroBatchSize { rows, group: rows, outputs: response };
     let plan = MemoryPlan::predict(&shape(layers), &options(rows, kind), batch);
-    MemoryPlan { rollouts: 0, ..plan }.total()
+    // What is on the host is in the same memory here.
+    MemoryPlan { rollouts: 0, ..plan }.total() + plan.host
 }
 
 /// Fails where a prediction of one of these (kind, layers, tokens of prompt and response) is off by more than 10 %.
@@ -241,6 +243,9 @@ fn the_prediction_for_a_device_is_what_its_operations_take_on_the_cpu() {
         ("bf16 segments", 3, (2, 256)),
         ("bf16 lora", 3, (2, 256)),
         ("bf16 lora", 9, (2, 1024)),
+        ("device offload", 9, (2, 256)),
+        ("bf16 offload", 9, (2, 256)),
+        ("bf16 offload", 9, (2, 1024)),
     ]);
 }
 
@@ -292,6 +297,32 @@ fn a_card_of_80_gb_has_room_to_train_1_5b_whole_and_adapters_of_7b_on_episodes_o
     assert!(rows > 80.0, "{rows:.1} GB");
     let plain = gigabytes(&qwen(1536, 28, [12, 2], 8960, 151_936), &options(None, None));
     assert!(plain > 80.0, "{plain:.1} GB");
+}
+
+#[test]
+fn a_card_of_80_gb_has_room_to_train_7b_whole_where_the_host_has_the_optimizer() {
+    let config = qwen(3584, 28, [28, 4], 18_944, 152_064);
+    let episode = MicroBatchSize { rows: 32_768, group: 32_768, outputs: 32_768 };
+    let [whole, card] = [false, true].map(|optimizer_offload| {
+        let options = LearnerOptions {
+            data_parallel: 1,
+            device: DeviceSpec::Cuda(0),
+            precision: Precision::Bf16,
+            segments: Some(Segments { layers: 1, logit_rows: 1024 }),
+            optimizer_offload,
+            rollout_rows: 64,
+            rollout_tokens: Some(1 << 18),
+            ..LearnerOptions::default()
+        };
+        MemoryPlan::predict(&config, &options, episode)
+    });
+    let parameters: u64 = tensor_specs(&config).iter().map(|spec| spec.elements() as u64).sum();
+    assert_eq!(parameters, 7_615_616_512);
+    assert_eq!((card.weights, card.moments, whole.host), (2 * parameters, 0, 0));
+    let gigabytes = |bytes: u64| bytes as f64 * 1.1 / 1e9;
+    assert!(gigabytes(card.total()) < 80.0 && gigabytes(whole.total()) > 160.0, "{card:?} {whole:?}");
+    // Weights, two moments and a sum in f32, and the largest tensor: with a tenth to spare a host of 137 GB.
+    assert_eq!(card.host, 16 * parameters + 4 * 152_064 * 3584);
 }
 
 #[test]
