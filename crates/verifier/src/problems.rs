@@ -35,7 +35,7 @@ pub(crate) use test_results::VACUOUS;
 
 /// Names what [`judge_program`] does with its jobs. A verdict that is kept for an equal request is of one number: it grows where one could
 /// differ, in its evidence too, and the image is the same.
-pub(crate) const JUDGE_VERSION: u32 = 9;
+pub(crate) const JUDGE_VERSION: u32 = 10;
 
 /// One attempt to judge.
 #[derive(Debug, Clone, Copy)]
