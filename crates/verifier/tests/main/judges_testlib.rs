@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use veriplay_core::{
-    Checks, Comparison, Execute, ExecuteError, Exit, GuestError, Interaction, InteractionEnd, Job, LimitKind, Outcome,
-    Problem, ProblemRow, Status, Verdict,
+    Checks, Comparison, Digest, Execute, ExecuteError, Exit, GuestError, Interaction, InteractionEnd, Job, LimitKind,
+    Outcome, Problem, ProblemRow, Status, Verdict,
 };
 use veriplay_verifier::{
-    ProblemRequest, check_checker_images, check_image, check_problem, checker_images, judge_program,
+    OpenImage, ProblemRequest, check_checker_images, check_image, check_memory, check_problem, checker_images,
+    digest_with_checkers, judge_program,
 };
 
 use crate::problems::{request, stdio_problem};
@@ -154,6 +155,50 @@ fn the_image_of_a_checker_must_be_open() {
             assert!(told.contains("`set/1`") && told.contains(&format!("`{needed}`")), "{told}");
         }
     }
+}
+
+/// An open image of this name that needs so many bytes itself.
+fn open(name: &str, memory_bytes: u64) -> OpenImage {
+    OpenImage { name: name.to_owned(), digest: Digest::of(name.as_bytes()), memory_bytes }
+}
+
+#[test]
+fn jobs_may_have_the_memory_that_each_image_needs_which_they_run_in() {
+    let images = [open("python", 64), open("cpp", 80), open("javascript", 90)];
+    for (row, image, memory_bytes, short) in [
+        (row(in_language("cpp"), None), "python", 80, None),
+        (row(in_language("cpp"), None), "python", 79, Some("`cpp`, which they run in, needs 80")),
+        (row(in_language("cpp"), None), "python", 63, Some("`python`, which they run in, needs 64")),
+        (row(Comparison::by("lines"), None), "python", 64, None),
+        (ProblemRow::Ready(interactive(Some("javascript"))), "cpp", 90, None),
+        (ProblemRow::Ready(interactive(Some("javascript"))), "cpp", 89, Some("`javascript`")),
+    ] {
+        let told = check_memory(&row, image, memory_bytes, &images).map_err(|error| error.to_string());
+        match (told, short) {
+            (Ok(()), None) => {}
+            (Err(told), Some(short)) => assert!(
+                [short, "`set/1`", &format!("{memory_bytes} bytes"), "`memory_bytes`"]
+                    .iter()
+                    .all(|part| told.contains(part)),
+                "{told}"
+            ),
+            (told, short) => panic!("{told:?} instead of {short:?}"),
+        }
+    }
+}
+
+#[test]
+fn conditions_hold_the_images_of_a_checker_and_no_others_in_any_order() {
+    let [python, cpp, javascript] = ["python", "cpp", "javascript"].map(|name| open(name, 1));
+    let (plain, checked) = (row(Comparison::by("lines"), None), row(in_language("cpp"), None));
+    let conditions = Digest::of(b"conditions");
+    let digest = |row: &ProblemRow, open: &[OpenImage]| digest_with_checkers(&conditions, row, "python", open);
+    let all = [python, cpp.clone(), javascript];
+    assert_eq!(digest(&plain, &all), conditions);
+    assert_eq!(digest(&checked, &all), digest(&checked, &[cpp]));
+    assert_ne!(digest(&checked, &all), conditions);
+    let of_other_content = OpenImage { digest: Digest::of(b"other"), ..open("cpp", 1) };
+    assert_ne!(digest(&checked, &all), digest(&checked, &[of_other_content]));
 }
 
 #[test]
