@@ -2,6 +2,8 @@
 
 use veriplay_core::{Exit, Outcome};
 
+use crate::judges::words;
+
 /// The files that are their arguments: input, output and answer. An interactor writes the second.
 pub(crate) const FILES: [&str; 3] = ["input.txt", "output.txt", "answer.txt"];
 
@@ -24,5 +26,26 @@ pub(crate) fn read_status(outcome: &Outcome) -> Option<TestlibStatus> {
         (Exit::Raised, 3) => Some(TestlibStatus::Failed),
         (Exit::Raised, 7) => Some(TestlibStatus::Points),
         _ => None,
+    }
+}
+
+/// The points that standard error begins with, behind the word for them; `None` where it does not.
+pub(crate) fn read_points(stderr: &str) -> Option<f64> {
+    let points = words(stderr).nth(1).filter(|_| words(stderr).next() == Some("points"));
+    points.and_then(|word| word.parse::<f64>().ok()).filter(|points| points.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_stand_behind_their_word() {
+        for (told, points) in [("points 0.5\n", 0.5), ("points 40 of 100\n", 40.0), ("points -1 no", -1.0)] {
+            assert_eq!(read_points(told), Some(points), "{told}");
+        }
+        for told in ["", "points", "points inf", "points many", "ok 1", "1"] {
+            assert_eq!(read_points(told), None, "{told}");
+        }
     }
 }

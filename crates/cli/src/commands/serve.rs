@@ -45,7 +45,7 @@ pub(super) struct Arguments {
     workers: Option<NonZeroU16>,
     #[command(flatten)]
     image: ImageArguments,
-    /// Languages that `/run_code` and `/submit` take beside Python, such as `javascript,cpp`
+    /// Languages beside Python, such as `javascript,cpp`: those that `/run_code` and `/submit` take, and that checkers and interactors may be in
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_language)]
     languages: Vec<&'static dyn Language>,
     /// Where guests run

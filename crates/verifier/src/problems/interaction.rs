@@ -4,7 +4,7 @@
 //! `interactor.py input.txt correct_output.txt`. Status 0 accepts. Any other status, and an exception, refuses, and the last line of stderr says why.
 //! Its language need not be that of the program. One in JavaScript or TypeScript is run likewise. One in C++ or C is written with testlib: it runs as
 //! `interactor input.txt output.txt answer.txt`, where it may write the second file. It refuses by the statuses 1, 2, 4 and 8. The attempt is
-//! unjudgeable by 7, as nothing says how many points are all. By others it has not decided.
+//! unjudgeable by 7, as nothing says how many points are all, and wrong where it gives none. By others it has not decided.
 //!
 //! The status is the interactor's own: the program reaches neither its files nor its process, and nothing is read from what either of them prints.
 //! An interactor that has not decided (it meets a limit, crashes, does not compile or, by testlib's status 3, says that it fails) is given a program
@@ -21,7 +21,7 @@ use crate::judges::JudgeContext;
 use crate::languages::{image_beside, is_python, language_in_image};
 use crate::prelude::with_arguments;
 use crate::runner::{job_failure, seed_from};
-use crate::testlib::{self, TestlibStatus, read_status};
+use crate::testlib::{self, TestlibStatus, read_points, read_status};
 
 /// The files that an interactor is given: the input and the expected output.
 const FILES: [&str; 2] = ["input.txt", "correct_output.txt"];
@@ -118,7 +118,13 @@ fn last_line(output: &[u8]) -> String {
 fn has_decided(job: &Job, interaction: &Interaction) -> bool {
     let interactor = &interaction.interactor;
     if is_of_testlib(job) {
-        return matches!(status_of(job, interactor), Some(TestlibStatus::Accepted | TestlibStatus::Refused));
+        return match status_of(job, interactor) {
+            Some(TestlibStatus::Accepted | TestlibStatus::Refused) => true,
+            Some(TestlibStatus::Points) => {
+                read_points(&String::from_utf8_lossy(&interactor.stderr)).is_some_and(|points| points <= 0.0)
+            }
+            Some(TestlibStatus::Failed) | None => false,
+        };
     }
     match interactor.exit {
         Exit::Returned | Exit::Raised => true,

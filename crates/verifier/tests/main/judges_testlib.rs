@@ -282,6 +282,7 @@ fn an_interactor_of_testlibs_decides_by_its_status() {
             "does not decide: it says that it fails",
         ),
         (failed, status(7, "points 1"), status(8, ""), Status::Unjudgeable, "points 1"),
+        (failed, status(7, "points 0"), status(8, ""), Status::WrongAnswer, "refuses it: points 0"),
         (failed, status(134, "terminate called"), status(8, ""), Status::WrongAnswer, "does not decide because of it"),
         (failed, status(134, "terminate called"), status(134, ""), Status::Unjudgeable, "does not decide"),
         (deadlock, status(0, ""), status(8, ""), Status::WrongAnswer, "`? 2`"),
