@@ -2,8 +2,6 @@
 
 use veriplay_core::{Exit, Outcome};
 
-use crate::judges::words;
-
 /// The files that are their arguments: input, output and answer. An interactor writes the second.
 pub(crate) const FILES: [&str; 3] = ["input.txt", "output.txt", "answer.txt"];
 
@@ -31,8 +29,9 @@ pub(crate) fn read_status(outcome: &Outcome) -> Option<TestlibStatus> {
 
 /// The points that standard error begins with, behind the word for them; `None` where it does not.
 pub(crate) fn read_points(stderr: &str) -> Option<f64> {
-    let points = words(stderr).nth(1).filter(|_| words(stderr).next() == Some("points"));
-    points.and_then(|word| word.parse::<f64>().ok()).filter(|points| points.is_finite())
+    let mut words = stderr.split_whitespace();
+    let number = words.next().filter(|word| *word == "points").and_then(|_| words.next());
+    number.and_then(|word| word.parse::<f64>().ok()).filter(|points| points.is_finite())
 }
 
 #[cfg(test)]
