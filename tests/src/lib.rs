@@ -6,7 +6,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use veriplay_sandbox::{BuildPhase, Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, default_cache_dir};
+use veriplay_sandbox::{
+    BuildPhase, CompiledSandbox, Image, ImageError, ImageSpec, ImageStore, Sandbox, SandboxOptions, Toolchain,
+    default_cache_dir,
+};
 
 pub mod external;
 
@@ -33,6 +36,45 @@ pub fn python_image() -> Arc<Image> {
 pub fn python_sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     SANDBOX.get_or_init(|| Sandbox::new(python_image(), SandboxOptions::fastest()))
+}
+
+/// A sandbox on the JavaScript image of this user's cache, built on first use. Without npm there is none, which is reported.
+///
+/// # Panics
+/// There is none and none can be built, though npm is there.
+#[must_use]
+pub fn javascript_sandbox() -> Option<Sandbox> {
+    match open_javascript() {
+        Ok(image) => Some(Sandbox::new(image, SandboxOptions::fastest())),
+        Err(error @ (ImageError::NpmMissing { .. } | ImageError::NpmFailed { .. })) => {
+            external::report_without_npm(&error.to_string());
+            None
+        }
+        Err(error) => panic!("no JavaScript image: {error}; hint: {}", error.hint().unwrap_or_default()),
+    }
+}
+
+fn open_javascript() -> Result<Arc<Image>, ImageError> {
+    ImageStore::open(&default_cache_dir()?)?.load_or_build(&ImageSpec::builtin("javascript")?, &|_| {})
+}
+
+/// A sandbox on the toolchain of C++ of this user's cache, built on first use. Where `VERIPLAY_TEST_CPP` does not ask for it, there is none, which is
+/// reported.
+///
+/// # Panics
+/// There is none and none can be built.
+#[must_use]
+pub fn cpp_sandbox() -> Option<CompiledSandbox> {
+    if std::env::var_os("VERIPLAY_TEST_CPP").is_none() {
+        external::report_skipped("VERIPLAY_TEST_CPP is not set");
+        return None;
+    }
+    let opened = open_toolchain().and_then(|toolchain| CompiledSandbox::new(toolchain, SandboxOptions::fastest()));
+    Some(opened.unwrap_or_else(|error| panic!("no toolchain: {error}; hint: {}", error.hint().unwrap_or_default())))
+}
+
+fn open_toolchain() -> Result<Arc<Toolchain>, ImageError> {
+    ImageStore::open(&default_cache_dir()?)?.load_or_build_toolchain(&|_| {})
 }
 
 /// Reports a build past libtest's capture: it takes about a minute, and all tests wait for it.

@@ -27,7 +27,9 @@ use std::fmt::Display;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
+use veriplay_console::programs::ProgramImage;
 use veriplay_console::progress;
+use veriplay_verifier::OpenImage;
 
 /// Self-play for code with verifiable rewards
 #[derive(Debug, Parser)]
@@ -90,6 +92,16 @@ fn with_negative_values(command: clap::Command) -> clap::Command {
 fn print(found: &impl Serialize, json: bool, text: impl FnOnce() -> String) -> Result<(), Failure> {
     progress::data(if json { serde_json::to_string(found).or_fail(ExitCode::Bug)? } else { text() });
     Ok(())
+}
+
+/// The images of these names, as verdicts depend on them.
+fn describe_images(names: &[String], images: &[ProgramImage]) -> Vec<OpenImage> {
+    let described = names.iter().zip(images).map(|(name, image)| OpenImage {
+        name: name.clone(),
+        digest: image.digest().clone(),
+        memory_bytes: image.memory_bytes(),
+    });
+    described.collect()
 }
 
 /// Refuses the first option that is given and would be ignored, which the second of each pair says.

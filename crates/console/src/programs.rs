@@ -1,8 +1,8 @@
 //! What programs of all languages run in: an image of their language, or the toolchain, whose jobs have the images `cpp` and `c`.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use veriplay_core::{Digest, Execute, ExecuteError, Job, Limits, Outcome};
+use veriplay_core::{CancellationToken, Digest, Execute, ExecuteError, Job, Limits, Outcome};
 use veriplay_sandbox::{CompiledSandbox, Image, ModuleSandbox, Sandbox, SandboxOptions, SandboxSet, Toolchain};
 
 use crate::exit::Failure;
@@ -77,7 +77,27 @@ pub struct ProgramSandbox {
     /// Of jobs whose program or interactor is compiled.
     compiled: Option<CompiledSandbox>,
     /// Of those whose program and interactor are in two of several images.
-    mixed: Option<ModuleSandbox>,
+    mixed: Option<MixedSandbox>,
+}
+
+/// A sandbox for programs and interactors in two of these images. The first job that needs it opens it.
+#[derive(Debug)]
+struct MixedSandbox {
+    images: Vec<Arc<Image>>,
+    options: SandboxOptions,
+    isolation: Isolation,
+    opened: OnceLock<ModuleSandbox>,
+}
+
+impl MixedSandbox {
+    fn open(&self) -> Result<&ModuleSandbox, ExecuteError> {
+        if let Some(opened) = self.opened.get() {
+            return Ok(opened);
+        }
+        let modules = isolation::open_modules(self.options, self.isolation)
+            .map_err(|failure| ExecuteError::Host(failure.to_string()))?;
+        Ok(self.opened.get_or_init(|| modules.with_images(self.images.clone())))
+    }
 }
 
 impl ProgramSandbox {
@@ -97,9 +117,30 @@ impl ProgramSandbox {
         let compiled = toolchain.map(open_compiled).transpose()?.map(|of| of.with_images(interpreted.clone()));
         let mixed = match interpreted.len() {
             0 | 1 => None,
-            _ => Some(isolation::open_modules(options, isolation)?.with_images(interpreted)),
+            _ => Some(MixedSandbox { images: interpreted, options, isolation, opened: OnceLock::new() }),
         };
         Ok(Self { interpreted: SandboxSet::new(sandboxes), compiled, mixed })
+    }
+
+    /// Starts the worker processes of the first image whose programs are not compiled. Those of others start when a job needs them.
+    pub fn start_workers(&self) {
+        if let Some(first) = self.interpreted.first() {
+            first.start_workers();
+        }
+    }
+
+    /// Runs `job`, unless it is cancelled.
+    ///
+    /// # Errors
+    /// Those of [`Sandbox::run_cancellable`].
+    pub fn run_cancellable(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
+        let of_other = job.interactor.as_ref().map_or(job.image.as_str(), |interactor| interactor.image_in(job));
+        let compiles = image::is_compiled(&job.image) || image::is_compiled(of_other);
+        match (&self.compiled, &self.mixed) {
+            (Some(compiled), _) if compiles => compiled.run_cancellable(job, cancellation),
+            (_, Some(mixed)) if of_other != job.image => mixed.open()?.run_cancellable(job, cancellation),
+            _ => self.interpreted.run_cancellable(job, cancellation),
+        }
     }
 }
 
@@ -112,12 +153,6 @@ impl From<Vec<Sandbox>> for ProgramSandbox {
 
 impl Execute for ProgramSandbox {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        let of_other = job.interactor.as_ref().map_or(job.image.as_str(), |interactor| interactor.image_in(job));
-        let compiles = image::is_compiled(&job.image) || image::is_compiled(of_other);
-        match (&self.compiled, &self.mixed) {
-            (Some(compiled), _) if compiles => compiled.execute(job),
-            (_, Some(mixed)) if of_other != job.image => mixed.execute(job),
-            _ => self.interpreted.execute(job),
-        }
+        self.run_cancellable(job, &CancellationToken::new())
     }
 }

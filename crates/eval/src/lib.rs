@@ -143,7 +143,7 @@ impl AttemptJudge<'_> {
 mod tests {
     use veriplay_core::{Digest, Execute, ExecuteError, Exit, Job, Limits, Outcome, RowStatus, Status};
     use veriplay_corpus::{ReadOptions, problem_format};
-    use veriplay_verifier::{JudgeConditions, TaskOverrides};
+    use veriplay_verifier::{JudgeConditions, OpenImage, TaskOverrides};
 
     use super::*;
 
@@ -190,6 +190,48 @@ mod tests {
         }
     }
 
+    fn open_image(name: &str, mib: u64) -> OpenImage {
+        OpenImage { name: name.to_owned(), digest: Digest::of(name.as_bytes()), memory_bytes: mib << 20 }
+    }
+
+    #[test]
+    fn a_task_with_less_memory_than_an_image_needs_is_refused_once_with_its_name_and_both_numbers() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let [path, attempts] = ["tasks.jsonl", "attempts.jsonl"].map(|name| folder.path().join(name));
+        let row = |name: &str, comparison: &str| {
+            let stdio = format!(r#"{{"cases": [{{"stdin": "1", "stdout": "python"}}], "comparison": {comparison}}}"#);
+            let limits = r#"{"memory_bytes": 73400320}"#;
+            format!(
+                r#"{{"schema_version": 1, "problem": {{"task_id": "{name}", "limits": {limits}, "checks": {{"stdio": {stdio}}}}}}}"#
+            )
+        };
+        let plain = row("one", r#"{"judge": "lines"}"#);
+        let checked =
+            row("two", r#"{"judge": "checker", "checker_script": "int main() {}", "checker_language": "cpp"}"#);
+        std::fs::write(&attempts, ATTEMPTS).expect("it is written");
+        let (format, options) = (problem_format("veriplay").expect("a format"), ReadOptions::default());
+        let (python, open) = (conditions("python"), [open_image("python", 64), open_image("cpp", 80)]);
+        let contexts = [TaskContext::new(&ImageNames, "python", &python)];
+        let read = |rows: &str| {
+            std::fs::write(&path, rows).expect("it is written");
+            TaskSet::read(&path, format, &options, &TaskOverrides::default(), None).expect("tasks")
+        };
+        let mut tasks = read(&format!("{checked}\n{plain}\n"));
+        tasks.refuse_small_memory(&contexts, &open).expect("there is another task");
+        assert_eq!((tasks.count(), tasks.bad, tasks.index("one"), tasks.index("two")), (1, 1, Some(0), None));
+        let source = AttemptSource::open(&attempts, 1 << 20, &tasks, &python, &[]).expect("attempts");
+        let rows: Vec<ReadAttempt> = source.map(|row| row.expect("it is read")).collect();
+        assert!(rows[0].is_ok());
+        let Err(refused) = &rows[1] else { panic!("it is judged") };
+        for told in ["`two` is refused", "73400320", "`cpp`", "83886080", "`memory_bytes`"] {
+            assert!(refused.evidence.detail.contains(told), "{told}: {}", refused.evidence.detail);
+        }
+        let told = read(&checked).refuse_small_memory(&contexts, &open).expect_err("it is the only task").to_string();
+        assert!(told.contains("no task that can be judged") && told.contains("tasks.jsonl:1"), "{told}");
+        let enough = [open_image("python", 64), open_image("cpp", 70)];
+        read(&checked).refuse_small_memory(&contexts, &enough).expect("it may have as much as the image needs");
+    }
+
     #[test]
     fn a_checker_in_another_image_than_programs_is_found_and_a_verdict_depends_on_it() {
         let folder = tempfile::tempdir().expect("a temporary directory");
@@ -206,7 +248,7 @@ mod tests {
         );
         let refused = tasks.check_checkers(&["python"]).expect_err("the checker has no image").to_string();
         assert!(refused.contains("`two`") && refused.contains("`cpp`"), "{refused}");
-        let (python, open) = (conditions("python"), [("cpp".to_owned(), Digest::of(b"cpp"))]);
+        let (python, open) = (conditions("python"), [open_image("cpp", 80)]);
         let source = || AttemptSource::open(&attempts, 1 << 20, &tasks, &python, &[]).expect("attempts");
         let (without, _) = source().read_all().expect("attempts");
         let (with, _) = source().with_checkers(&["python"], &open).read_all().expect("attempts");

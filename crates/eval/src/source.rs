@@ -11,10 +11,10 @@ use veriplay_core::{
 };
 use veriplay_corpus::{AttemptRow, AttemptRows, CorpusError, InvalidAttempt, InvalidRow, RowFault, read_attempts};
 use veriplay_verifier::extraction::{Answer, NoAnswer};
-use veriplay_verifier::{JudgeConditions, LoadedTask, TaskContext};
+use veriplay_verifier::{JudgeConditions, LoadedTask, OpenImage, TaskContext, digest_with_checkers};
 
 use super::faults::RowFaults;
-use super::tasks::{TaskSet, checker_images_of, context_of};
+use super::tasks::{TaskSet, context_of, image_of};
 
 /// Attempts at unknown tasks, with no other before them, after which the tasks are said to be those of other attempts.
 const PREFLIGHT: u64 = 64;
@@ -91,7 +91,7 @@ pub(super) fn invalid_row(row: InvalidAttempt) -> Box<VerdictRow> {
 /// The row of an attempt at a task that is not there, or whose row has a fault.
 pub(super) fn row_at_unknown_task(row: AttemptRow, fault: Option<&str>) -> Box<VerdictRow> {
     let why = match fault {
-        Some(fault) => format!("the row of task `{}` cannot be read: {fault}", row.task_id),
+        Some(fault) => format!("the row of task `{}` is refused: {fault}", row.task_id),
         None => format!("there is no task `{}`", row.task_id),
     };
     unjudgeable(UNKNOWN_TASK_RULE, row.line, Some(row.task_id), row.attempt_id, &why)
@@ -167,11 +167,11 @@ impl<'a> AttemptSource<'a> {
     /// The same, where all these images are open, of which programs run in those of the names `programs`. Verdicts by a checker
     /// or an interactor in another image depend on that image, too.
     #[must_use]
-    pub fn with_checkers(mut self, programs: &[&str], open: &[(String, Digest)]) -> Self {
+    pub fn with_checkers(mut self, programs: &[&str], open: &[OpenImage]) -> Self {
         for (task, conditions) in self.conditions.iter_mut().enumerate() {
-            let needed = checker_images_of(self.tasks.task(task).row(), programs);
-            for (_, image) in open.iter().filter(|(name, _)| needed.contains(&name.as_str())) {
-                *conditions = content_hash(&(&*conditions, image));
+            let row = self.tasks.task(task).row();
+            if let Some(image) = image_of(row, programs) {
+                *conditions = digest_with_checkers(conditions, row, image, open);
             }
         }
         self

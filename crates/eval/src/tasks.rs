@@ -1,6 +1,7 @@
 //! The tasks: the rows of their file, with the overrides of the command line.
 
 use std::collections::{BTreeSet, HashMap};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use veriplay_console::progress::counted;
 use veriplay_core::ProblemRow;
 use veriplay_corpus::{InvalidRow, ProblemFormat, ReadOptions, RowFault, matching_formats, read_problems};
 use veriplay_verifier::{
-    LoadedTask, ProblemError, TaskContext, TaskOverrides, UselessOverride, check_checker_images, check_image,
-    checker_images,
+    LoadedTask, OpenImage, ProblemError, TaskContext, TaskOverrides, UselessOverride, check_checker_images,
+    check_image, check_memory, checker_images,
 };
 
 use super::faults::RowFaults;
@@ -19,6 +20,8 @@ use super::faults::RowFaults;
 pub struct TaskSet {
     file: TaskFile,
     tasks: Vec<Arc<LoadedTask>>,
+    /// The line in which the row of each begins.
+    lines: Vec<usize>,
     by_id: HashMap<String, usize>,
     /// What is wrong with rows that are no task, by their names.
     faults_by_id: HashMap<String, String>,
@@ -68,6 +71,7 @@ impl TaskSet {
         let mut set = Self {
             file: TaskFile { path: path.to_owned(), format: format.name, options: options.clone() },
             tasks: Vec::with_capacity(file.rows.len()),
+            lines: Vec::with_capacity(file.rows.len()),
             by_id: HashMap::new(),
             faults_by_id: HashMap::new(),
             bad: 0,
@@ -84,11 +88,9 @@ impl TaskSet {
             overrides.apply(&mut row).map_err(|useless| refuse_override(&useless))?;
             let row = Arc::new(row);
             match LoadedTask::new(Arc::clone(&row)) {
-                Ok(task) => set.push(task),
+                Ok(task) => set.push(Arc::new(task), line),
                 Err(error) => {
-                    let fault = RowFault { field: String::new(), reason: error.to_string() };
-                    let task_id = Some(row.task_id().to_owned());
-                    let bad = InvalidRow { task_id, ..InvalidRow::new(path, line, fault) };
+                    let bad = refused_row(path, line, &row, &error);
                     set.report_bad_row(&bad);
                     first_bad.get_or_insert_with(|| bad.to_string());
                 }
@@ -96,11 +98,8 @@ impl TaskSet {
         }
         set.faults.report_counts(path);
         if set.tasks.is_empty() {
-            let why =
-                first_bad.map_or_else(|| "it has no row".to_owned(), |bad| format!("the first row is bad: {bad}"));
-            let what = format!("`{}` holds no task that can be judged; {why}", path.display());
             let hint = layout_hint.map_or_else(|| set.file.format_hint(), str::to_owned);
-            return Err(Failure::message(ExitCode::Input, what).hint(hint));
+            return Err(set.without_task(first_bad).hint(hint));
         }
         tracing::info!(tasks = set.tasks.len(), bad_rows = set.bad, "tasks read");
         Ok(set)
@@ -128,8 +127,41 @@ impl TaskSet {
         wrong.map_or(Ok(()), |error| Err(Failure::message(ExitCode::Input, error).hint("leave the task out")))
     }
 
+    /// Refuses each task whose jobs may have less memory than one of the `open` images needs which it runs in. Its programs run in one of these contexts.
+    pub fn refuse_small_memory(&mut self, contexts: &[TaskContext<'_>], open: &[OpenImage]) -> Result<(), Failure> {
+        let (tasks, lines) = (mem::take(&mut self.tasks), mem::take(&mut self.lines));
+        let (mut faults, mut first_bad) = (RowFaults::default(), None);
+        self.by_id.clear();
+        for (task, line) in tasks.into_iter().zip(lines) {
+            let Err(error) = check_memory_of(task.row(), contexts, open) else {
+                self.push(task, line);
+                continue;
+            };
+            let bad = refused_row(&self.file.path, line, task.row(), &error);
+            faults.report("its jobs may have less memory than an image needs itself", &bad);
+            self.count_bad_row(&bad);
+            first_bad.get_or_insert_with(|| bad.to_string());
+        }
+        faults.report_counts(&self.file.path);
+        match self.tasks.is_empty() {
+            true => Err(self.without_task(first_bad).hint("set `memory_bytes` of their limits to more")),
+            false => Ok(()),
+        }
+    }
+
+    /// The failure of a file without a task, whose first row that is none is described.
+    fn without_task(&self, first_bad: Option<String>) -> Failure {
+        let why = first_bad.map_or_else(|| "it has no row".to_owned(), |bad| format!("the first row is bad: {bad}"));
+        let what = format!("`{}` holds no task that can be judged; {why}", self.file.path.display());
+        Failure::message(ExitCode::Input, what)
+    }
+
     fn report_bad_row(&mut self, bad: &InvalidRow) {
         self.faults.report(&bad.fault(), bad);
+        self.count_bad_row(bad);
+    }
+
+    fn count_bad_row(&mut self, bad: &InvalidRow) {
         self.bad += 1;
         if let Some(task_id) = &bad.task_id {
             self.faults_by_id.entry(task_id.clone()).or_insert_with(|| bad.fault());
@@ -141,9 +173,10 @@ impl TaskSet {
         self.faults_by_id.get(task_id).map(String::as_str)
     }
 
-    fn push(&mut self, task: LoadedTask) {
+    fn push(&mut self, task: Arc<LoadedTask>, line: usize) {
         self.by_id.insert(task.row().task_id().to_owned(), self.tasks.len());
-        self.tasks.push(Arc::new(task));
+        self.tasks.push(task);
+        self.lines.push(line);
     }
 
     /// What is said where the first `count` attempts, and the attempt at `wanted` among them, are at none of the tasks.
@@ -174,6 +207,19 @@ impl TaskSet {
     }
 }
 
+/// The row that begins in this line of a file, and why attempts at it cannot be judged.
+fn refused_row(path: &Path, line: usize, row: &ProblemRow, error: &ProblemError) -> InvalidRow {
+    let fault = RowFault { field: String::new(), reason: error.to_string() };
+    InvalidRow { task_id: Some(row.task_id().to_owned()), ..InvalidRow::new(path, line, fault) }
+}
+
+/// Checks that jobs of the row may have the memory that its images need. Its programs run in one of these contexts.
+fn check_memory_of(row: &ProblemRow, contexts: &[TaskContext<'_>], open: &[OpenImage]) -> Result<(), ProblemError> {
+    let Some(context) = context_of(contexts, row) else { return Ok(()) };
+    let limits = row.limits().apply(context.conditions.limits);
+    check_memory(row, context.image, limits.memory_bytes, open)
+}
+
 /// Why programs of the row do not run in the first of these images, where they run in none.
 fn misfit(row: &ProblemRow, images: &[&str]) -> Option<ProblemError> {
     let mut checks = images.iter().map(|image| check_image(row, image));
@@ -182,12 +228,12 @@ fn misfit(row: &ProblemRow, images: &[&str]) -> Option<ProblemError> {
 }
 
 /// That of the images in which programs of the row run.
-fn image_of<'i>(row: &ProblemRow, images: &[&'i str]) -> Option<&'i str> {
+pub(super) fn image_of<'i>(row: &ProblemRow, images: &[&'i str]) -> Option<&'i str> {
     images.iter().copied().find(|image| check_image(row, image).is_ok())
 }
 
 /// The images of the row's checker and interactor, where those are others than that of its programs, which is one of these.
-pub(super) fn checker_images_of(row: &ProblemRow, images: &[&str]) -> Vec<&'static str> {
+fn checker_images_of(row: &ProblemRow, images: &[&str]) -> Vec<&'static str> {
     image_of(row, images).map(|image| checker_images(row, image)).unwrap_or_default()
 }
 

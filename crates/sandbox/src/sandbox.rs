@@ -255,13 +255,27 @@ impl SandboxSet {
     pub const fn new(sandboxes: Vec<Sandbox>) -> Self {
         Self { sandboxes }
     }
+
+    /// The first of them.
+    #[must_use]
+    pub fn first(&self) -> Option<&Sandbox> {
+        self.sandboxes.first()
+    }
+
+    /// Runs `job`, unless it is cancelled.
+    ///
+    /// # Errors
+    /// Those of [`Sandbox::run_cancellable`].
+    pub fn run_cancellable(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
+        match self.sandboxes.iter().find(|sandbox| sandbox.image().name() == job.image) {
+            Some(sandbox) => sandbox.run_cancellable(job, cancellation),
+            None => Err(ExecuteError::UnknownImage(job.image.clone())),
+        }
+    }
 }
 
 impl Execute for SandboxSet {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        match self.sandboxes.iter().find(|sandbox| sandbox.image().name() == job.image) {
-            Some(sandbox) => sandbox.execute(job),
-            None => Err(ExecuteError::UnknownImage(job.image.clone())),
-        }
+        self.run_cancellable(job, &CancellationToken::new())
     }
 }

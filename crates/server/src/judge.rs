@@ -7,6 +7,7 @@ use veriplay_core::{
     Predicted,
 };
 use veriplay_eval::JudgedAttempt;
+use veriplay_verifier::OpenImage;
 use veriplay_verifier::languages::is_python;
 
 use crate::answer::shortened;
@@ -54,15 +55,15 @@ pub(crate) struct JudgeFacts {
     pub(crate) most: Limits,
     /// Names of the formats of task rows.
     pub(crate) formats: Vec<&'static str>,
-    /// The images of other languages, and the bytes of memory that each itself needs.
-    pub(crate) other_images: Vec<(&'static str, u64)>,
+    /// The images of other languages.
+    pub(crate) other_images: Vec<OpenImage>,
 }
 
 impl JudgeFacts {
     /// The image in which programs of the language run, and the bytes of memory that it itself needs.
     pub(crate) fn image_of(&self, language: &dyn Language) -> (&str, u64) {
-        let other = self.other_images.iter().find(|(image, _)| !is_python(language) && *image == language.image());
-        other.copied().unwrap_or((self.image.as_str(), self.image_memory_bytes))
+        let other = self.other_images.iter().find(|other| !is_python(language) && other.name == language.image());
+        other.map_or((self.image.as_str(), self.image_memory_bytes), |other| (other.name.as_str(), other.memory_bytes))
     }
 
     /// Refuses limits that are more than a client may ask for, and fuel with which no program begins.

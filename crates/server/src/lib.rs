@@ -42,5 +42,5 @@ pub use machine::{MemoryPlan, raise_descriptor_limit};
 pub use pages::{PageAnswer, PageRequest, Pages, serve_pages};
 pub use queue::FirstSlices;
 pub use serve::{ServeError, serve};
-pub use served_judge::{LanguageSandbox, RunJob, ServedJudge, ServiceSandbox};
+pub use served_judge::{ServedJudge, ServiceSandbox};
 pub use service::Settings;

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use veriplay_console::programs::ProgramSandbox;
 use veriplay_core::{
     AttemptText, CancellationToken, Digest, Execute, ExecuteError, Job, Limits, Outcome, ProblemRow, content_hash,
     most_text_weight, record_weight,
@@ -10,10 +11,10 @@ use veriplay_core::{
 use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, parse_problem, problem_format};
 use veriplay_eval::verdict_cache::VerdictCache;
 use veriplay_eval::{AttemptJudge, JudgedAttempt, PendingAttempt};
-use veriplay_sandbox::{Image, Sandbox};
+use veriplay_sandbox::Image;
 use veriplay_verifier::{
-    ChosenJudge, JudgeConditions, LoadedTask, ProblemError, TaskContext, TaskOverrides, check_checker_images,
-    check_image, check_row,
+    ChosenJudge, JudgeConditions, LoadedTask, OpenImage, ProblemError, TaskContext, TaskOverrides,
+    check_checker_images, check_image, check_memory, check_row, digest_with_checkers,
 };
 
 use crate::judge::{Judge, JudgeFacts, JudgeOptions, OpenTask, TaskError, TaskSource};
@@ -36,27 +37,14 @@ const HEAVY_BYTES: u64 = 24 << 20;
 /// The most bytes of files that a client may ask for.
 const MOST_FILE_BYTES: u64 = 256 << 20;
 
-/// Runs a job unless it is cancelled.
-pub type RunJob = Box<dyn Fn(&Job, &CancellationToken) -> Result<Outcome, ExecuteError> + Send + Sync>;
-
-/// What runs the jobs of a language other than Python.
-pub struct LanguageSandbox {
-    /// The image that jobs name.
-    pub image: &'static str,
-    /// Bytes of memory that the image itself needs.
-    pub memory_bytes: u64,
-    /// Runs its jobs, each unless it is cancelled.
-    pub run: RunJob,
-}
-
 /// What runs the jobs of a service.
 pub struct ServiceSandbox {
-    /// The image that jobs start from.
+    /// The image that jobs of attempts start from.
     pub image: Arc<Image>,
-    /// The sandbox that the jobs run in.
-    pub sandbox: Sandbox,
-    /// The sandboxes of other languages.
-    pub others: Vec<LanguageSandbox>,
+    /// The images of other languages.
+    pub others: Vec<OpenImage>,
+    /// The sandbox that the jobs run in, on all these images.
+    pub sandbox: ProgramSandbox,
     /// Verdicts that were made before.
     pub cache: VerdictCache,
     /// The most memory that a job may have.
@@ -73,6 +61,8 @@ pub struct ServiceSandbox {
 pub struct ServedJudge {
     parts: ServiceSandbox,
     facts: JudgeFacts,
+    /// All images.
+    open: Vec<OpenImage>,
     rows: Mutex<TaskStore<KeptRow>>,
     tasks: Mutex<TaskStore<LoadedTask>>,
     /// Tasks whose references returned much.
@@ -106,12 +96,18 @@ impl ServedJudge {
             limits: default,
             most,
             formats: PROBLEM_FORMATS.iter().map(|format| format.name).collect(),
-            other_images: parts.others.iter().map(|other| (other.image, other.memory_bytes)).collect(),
+            other_images: parts.others.clone(),
         };
+        let own = OpenImage {
+            name: facts.image.clone(),
+            digest: facts.image_digest.clone(),
+            memory_bytes: facts.image_memory_bytes,
+        };
+        let open = std::iter::once(own).chain(parts.others.iter().cloned()).collect();
         let (rows, tasks) =
             (Mutex::new(TaskStore::new(parts.kept_bytes)), Mutex::new(TaskStore::new(parts.kept_bytes)));
         let heavy = Mutex::new(TaskStore::new(HEAVY_BYTES.min(parts.kept_bytes)));
-        Arc::new(Self { parts, facts, rows, tasks, heavy })
+        Arc::new(Self { parts, facts, open, rows, tasks, heavy })
     }
 
     fn kept_task(&self, key: &Digest) -> Option<Arc<LoadedTask>> {
@@ -155,19 +151,21 @@ impl ServedJudge {
         Ok((lock(&self.tasks).insert(&key, Arc::new(task), kept.bytes), key))
     }
 
-    /// Checks that the row's checker and interactor run in the image of programs, which is the only one that attempts are judged in.
+    /// Checks that the images of the row's checker and interactor are open.
     fn check_checker(&self, row: &ProblemRow) -> Result<(), ProblemError> {
-        check_checker_images(row, &self.facts.image, &[])
+        let open: Vec<&str> = self.open.iter().map(|open| open.name.as_str()).collect();
+        check_checker_images(row, &self.facts.image, &open)
     }
 
     fn check_options(&self, options: &JudgeOptions) -> Result<(), TaskError> {
         let Some(asked) = options.limits.memory_bytes else { return Ok(()) };
-        let (least, most) = (self.facts.image_memory_bytes, self.parts.most_memory_bytes);
-        let wrong = |reason| Err(TaskError::Options { field: "limits.memory_bytes", reason });
-        match asked {
-            _ if asked < least => wrong(format!("the image itself needs {least} bytes, and {asked} are allowed")),
-            _ if asked > most => wrong(format!("this service allows {most} bytes, and {asked} are asked for")),
-            _ => Ok(()),
+        let most = self.parts.most_memory_bytes;
+        match asked > most {
+            false => Ok(()),
+            true => Err(TaskError::Options {
+                field: "limits.memory_bytes",
+                reason: format!("this service allows {most} bytes, and {asked} are asked for"),
+            }),
         }
     }
 }
@@ -223,10 +221,18 @@ impl Judge for ServedJudge {
         let conditions = JudgeConditions { image, limits, scaled, seed, early_stop };
         let digest = conditions.digest();
         let (task, key) = self.load_task(&kept, &overrides, &digest)?;
+        let memory_bytes = task.row().limits().apply(limits).memory_bytes;
+        check_memory(task.row(), &self.facts.image, memory_bytes, &self.open).map_err(|error| {
+            let reason = error.to_string();
+            match options.limits.memory_bytes {
+                Some(_) => TaskError::Options { field: "limits.memory_bytes", reason },
+                None => TaskError::Invalid { field: String::new(), reason },
+            }
+        })?;
         let row = kept.digest.clone();
         let (task_id, bytes) = (kept.row.task_id().to_owned(), kept.bytes);
         let (fresh, current) = (task.without_problem(), Mutex::new(Arc::downgrade(&task)));
-        let conditions_digest = digest;
+        let conditions_digest = digest_with_checkers(&digest, task.row(), &self.facts.image, &self.open);
         Ok(Arc::new(ServedTask {
             judge: self,
             task_id,
@@ -241,10 +247,7 @@ impl Judge for ServedJudge {
     }
 
     fn run(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
-        match self.parts.others.iter().find(|other| other.image == job.image) {
-            Some(other) => (other.run)(job, cancellation),
-            None => self.parts.sandbox.run_cancellable(job, cancellation),
-        }
+        self.parts.sandbox.run_cancellable(job, cancellation)
     }
 
     fn flush(&self) {
@@ -253,7 +256,7 @@ impl Judge for ServedJudge {
 }
 
 struct CancellableSandbox<'a> {
-    sandbox: &'a Sandbox,
+    sandbox: &'a ProgramSandbox,
     cancellation: &'a CancellationToken,
 }
 

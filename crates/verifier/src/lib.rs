@@ -35,8 +35,8 @@ pub use formats::{FORMATS, Format, ProposalShape, format_by_name, format_in};
 pub use judges::{JUDGES, Judge, judge_by_name};
 pub use probes::probes;
 pub use problems::{
-    ProblemError, ProblemRequest, check_checker_images, check_image, check_prediction, check_problem, checker_images,
-    judge_program, judge_programs,
+    OpenImage, ProblemError, ProblemRequest, check_checker_images, check_image, check_memory, check_prediction,
+    check_problem, checker_images, digest_with_checkers, judge_program, judge_programs,
 };
 pub use runner::{on_all_cores, run_distinct, truncate_output};
 pub use signature::{SignatureRequest, signatures};

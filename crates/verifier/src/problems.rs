@@ -16,9 +16,11 @@ mod sql_queries;
 mod test_code;
 mod test_results;
 
+use std::collections::BTreeSet;
+
 use veriplay_core::{
-    Checks, Comparison, Dropped, Execute, Language, Limits, Problem, ProblemRow, SCANNED, StdioCase, StdioChecks,
-    TestCode, TestStyle, Verdict, is_plain_relative,
+    Checks, Comparison, Digest, Dropped, Execute, Language, Limits, Problem, ProblemRow, SCANNED, StdioCase,
+    StdioChecks, TestCode, TestStyle, Verdict, content_hash, is_plain_relative,
 };
 
 use assertions::asserts_something;
@@ -35,7 +37,7 @@ pub(crate) use test_results::VACUOUS;
 
 /// Names what [`judge_program`] does with its jobs. A verdict that is kept for an equal request is of one number: it grows where one could
 /// differ, in its evidence too, and the image is the same.
-pub(crate) const JUDGE_VERSION: u32 = 9;
+pub(crate) const JUDGE_VERSION: u32 = 10;
 
 /// One attempt to judge.
 #[derive(Debug, Clone, Copy)]
@@ -163,7 +165,8 @@ pub fn check_checker_images(row: &ProblemRow, image: &str, open: &[&str]) -> Res
     match checker_images(row, image).into_iter().find(|needed| !open.contains(needed)) {
         None => Ok(()),
         Some(needed) => Err(ProblemError(format!(
-            "the checker or the interactor of `{}` runs in the image `{needed}`, which is not open; `veriplay verify` opens it",
+            "the checker or the interactor of `{}` runs in the image `{needed}`, which is not open; `veriplay verify` opens it, and `veriplay serve` \
+             does by `--languages`",
             row.task_id()
         ))),
     }
@@ -175,6 +178,43 @@ pub fn checker_images(row: &ProblemRow, image: &str) -> Vec<&'static str> {
     let ProblemRow::Ready(problem) = row else { return Vec::new() };
     let Checks::Stdio(checks) = &problem.checks else { return Vec::new() };
     image_beside(&checks.comparison, image).into_iter().chain(interactor_image(checks, image)).collect()
+}
+
+/// An image that is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenImage {
+    /// The name by which jobs ask for it.
+    pub name: String,
+    /// The digest of its content, on which verdicts depend.
+    pub digest: Digest,
+    /// Bytes of memory that it needs itself: a job that may have less does not run.
+    pub memory_bytes: u64,
+}
+
+/// Checks that jobs which may have `memory_bytes` bytes of memory run in each of the `open` images that the row needs: that of its programs, which has
+/// this name, and those of its checker and interactor.
+///
+/// # Errors
+/// The image that needs more, and how much.
+pub fn check_memory(row: &ProblemRow, image: &str, memory_bytes: u64, open: &[OpenImage]) -> Result<(), ProblemError> {
+    let beside = checker_images(row, image);
+    let mut needed = open.iter().filter(|open| open.name == image || beside.contains(&open.name.as_str()));
+    match needed.find(|open| open.memory_bytes > memory_bytes) {
+        None => Ok(()),
+        Some(OpenImage { name, memory_bytes: least, .. }) => Err(ProblemError(format!(
+            "jobs of `{}` may have {memory_bytes} bytes of memory, and the image `{name}`, which they run in, needs {least} itself; set \
+             `memory_bytes` of its limits to more",
+            row.task_id()
+        ))),
+    }
+}
+
+/// The digest of conditions with the content of those `open` images that the row's checker and interactor run in beside this, in which its programs do.
+#[must_use]
+pub fn digest_with_checkers(conditions: &Digest, row: &ProblemRow, image: &str, open: &[OpenImage]) -> Digest {
+    let needed: BTreeSet<&str> = checker_images(row, image).into_iter().collect();
+    let needed = needed.into_iter().filter_map(|name| open.iter().find(|open| open.name == name));
+    needed.fold(conditions.clone(), |digest, open| content_hash(&(&digest, &open.digest)))
 }
 
 fn check_image_of(task_id: &str, language: Option<&str>, image: &str) -> Result<(), ProblemError> {

@@ -26,3 +26,25 @@ pub(crate) fn read_status(outcome: &Outcome) -> Option<TestlibStatus> {
         _ => None,
     }
 }
+
+/// The points that standard error begins with, behind the word for them; `None` where it does not.
+pub(crate) fn read_points(stderr: &str) -> Option<f64> {
+    let mut words = stderr.split_whitespace();
+    let number = words.next().filter(|word| *word == "points").and_then(|_| words.next());
+    number.and_then(|word| word.parse::<f64>().ok()).filter(|points| points.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_stand_behind_their_word() {
+        for (told, points) in [("points 0.5\n", 0.5), ("points 40 of 100\n", 40.0), ("points -1 no", -1.0)] {
+            assert_eq!(read_points(told), Some(points), "{told}");
+        }
+        for told in ["", "points", "points inf", "points many", "ok 1", "1"] {
+            assert_eq!(read_points(told), None, "{told}");
+        }
+    }
+}

@@ -10,7 +10,7 @@ use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use veriplay_tests::external::published_file;
+use veriplay_tests::external::{published_file, report_without_npm};
 
 use super::commands::{fails, holds, parse, send_signal};
 use super::verify::{Bench, FUEL, mixed, rows};
@@ -169,6 +169,34 @@ fn served_rows_are_those_of_verify_to_the_byte() {
     // The whole answer has the same rows.
     let whole = service.ask("/v1/verify", &request(&tasks, &attempts));
     assert_eq!(whole["verdicts"], json!(served.iter().map(|(.., value)| value).collect::<Vec<_>>()));
+}
+
+/// Tasks in Python with an interactor in JavaScript: where its image is open, they are judged as `verify` does.
+#[test]
+fn an_interactor_in_another_image_is_run_where_that_is_open() {
+    let interactor = "console.log('12');\nprocess.exit(require('fs').readFileSync(0, 'utf8').trim() === '21' ? 0 : 1);";
+    let cases = json!([{"stdin": "", "stdout": ""}]);
+    let stdio = json!({"cases": cases, "interactor": interactor, "interactor_language": "javascript"});
+    let task = json!({"schema_version": 1, "problem": {"task_id": "one", "checks": {"stdio": stdio}}});
+    let tasks = [task];
+    let attempts = ["print(input()[::-1])", "print(input())"];
+    let attempts = attempts.map(|program| json!({"task_id": "one", "program": program}));
+    let bench = Bench::new(&tasks, &attempts, &FUEL);
+    let output = bench.run(&["--out", "out.jsonl"]);
+    if output.status.code() == Some(4) && stderr(&output).contains("npm pack") {
+        return report_without_npm(&stderr(&output));
+    }
+    let service = Service::start(&["--languages", "javascript"]).ready();
+    let answer = service.ask("/v1/verify", &request(&tasks, &attempts));
+    let rows = bench.rows();
+    let served = answer["verdicts"].as_array().expect("rows");
+    assert_eq!(served.len(), rows.len());
+    for ((served, row), status) in served.iter().zip(&rows).zip(["accepted", "wrong_answer"]) {
+        assert_eq!((&served["status"], &row["status"]), (&json!(status), &json!(status)), "{served} {row}");
+        for (field, value) in row.as_object().expect("a row") {
+            assert_eq!(&served[field], value, "{field}");
+        }
+    }
 }
 
 #[test]
@@ -434,12 +462,15 @@ fn rows_that_are_invalid_name_their_field() {
         problem["limits"] = limits;
         changed("/problem", problem)
     };
+    let mut short = good.clone();
+    short["row"]["problem"]["limits"] = json!({"memory_bytes": 1 << 20});
     for (task, said) in [
         (json!({"format": "humaneval", "row": {"task_id": "x"}}), "\"field\":\"prompt\""),
         (changed("/problem/checks/calls/comparison/judge", json!("nobody")), "nobody"),
         (limits(1, 1 << 40), ": limits.output_bytes: "),
         (limits(0, 1), "0 units of fuel"),
         (interactive, "`cpp`, which is not open"),
+        (short, "`memory_bytes`"),
     ] {
         let answer = service.ask("/v1/verify", &with(task, json!({})));
         for row in answer["verdicts"].as_array().expect("rows") {

@@ -180,7 +180,8 @@ fn an_attempt_at_a_row_that_cannot_be_read_is_told_why() {
     let bad = json!({"schema_version": 9, "task_id": "half", "problem": {}});
     let bench = Bench::new(&[task("one", 1), bad], &[completion("half", "x")], &[]);
     bench.summary(3);
-    let why = "line 1 of the attempts: the row of task `half` cannot be read: field `schema_version`: is `9`; this build reads 1";
+    let why =
+        "line 1 of the attempts: the row of task `half` is refused: field `schema_version`: is `9`; this build reads 1";
     assert_eq!(bench.rows()[0]["evidence"]["detail"], why);
 }
 

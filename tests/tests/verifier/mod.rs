@@ -8,6 +8,7 @@ mod embedding;
 mod forgeries;
 mod literal_tests;
 mod objects;
+mod other_languages;
 mod parity;
 mod proposals;
 mod public_sets;

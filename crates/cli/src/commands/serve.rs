@@ -9,20 +9,22 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use veriplay_console::exit::{ExitCode, Failure};
-use veriplay_console::image::{self, ImageArguments, find_spec};
-use veriplay_console::isolation::{self, Isolation};
+use veriplay_console::image::{ImageArguments, find_spec};
+use veriplay_console::isolation::Isolation;
 use veriplay_console::json_file::read_text;
 use veriplay_console::limits::{at_least_one, check_memory, mib_to_bytes, parse_fuel, parse_mib};
+use veriplay_console::programs::{ProgramImage, ProgramSandbox};
 use veriplay_console::progress;
 use veriplay_core::{Language, Limits};
-use veriplay_sandbox::{Image, SandboxOptions, Toolchain};
+use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_server::{
-    Address, FirstSlices, LanguageSandbox, ListenError, MemoryPlan, RunJob, ServeError, ServedJudge, ServiceSandbox,
-    Settings, Tokens, raise_descriptor_limit,
+    Address, FirstSlices, ListenError, MemoryPlan, ServeError, ServedJudge, ServiceSandbox, Settings, Tokens,
+    raise_descriptor_limit,
 };
 use veriplay_verifier::languages::{is_python, languages};
 
 use super::cache_arguments::CacheArguments;
+use super::describe_images;
 
 /// Judge attempts over HTTP, for trainers that live elsewhere
 ///
@@ -43,7 +45,7 @@ pub(super) struct Arguments {
     workers: Option<NonZeroU16>,
     #[command(flatten)]
     image: ImageArguments,
-    /// Languages that `/run_code` and `/submit` take beside Python, such as `javascript,cpp`
+    /// Languages beside Python, such as `javascript,cpp`: those that `/run_code` and `/submit` take, and that checkers and interactors may be in
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_language)]
     languages: Vec<&'static dyn Language>,
     /// Where guests run
@@ -188,33 +190,6 @@ fn served_languages(args: &Arguments) -> Result<Vec<&'static dyn Language>, Fail
     Ok(served)
 }
 
-/// Opens sandboxes of languages, whose workers start when they are needed. Those that are compiled share one.
-fn open_languages(
-    languages: &[&'static dyn Language],
-    options: SandboxOptions,
-    isolation: Isolation,
-) -> Result<Vec<LanguageSandbox>, Failure> {
-    let mut compiled = None;
-    let mut opened = Vec::new();
-    for language in languages.iter().filter(|language| !is_python(**language)) {
-        let (memory_bytes, run): (u64, RunJob) = if language.is_compiled() {
-            let shared = match &compiled {
-                Some(shared) => Arc::clone(shared),
-                None => Arc::new(isolation::open_compiled(image::open_toolchain()?, options, isolation)?),
-            };
-            compiled = Some(Arc::clone(&shared));
-            (Toolchain::PROGRAM_BYTES, Box::new(move |job, cancellation| shared.run_cancellable(job, cancellation)))
-        } else {
-            let image = image::open(language.image())?;
-            let memory_bytes = image.memory_bytes();
-            let sandbox = isolation::open_sandbox(image, options, isolation)?;
-            (memory_bytes, Box::new(move |job, cancellation| sandbox.run_cancellable(job, cancellation)))
-        };
-        opened.push(LanguageSandbox { image: language.image(), memory_bytes, run });
-    }
-    Ok(opened)
-}
-
 fn read_tokens(path: &Path) -> Result<Tokens, Failure> {
     let text = read_text(path)?;
     Tokens::parse(&text).with_context(|| format!("`{}` cannot be used", path.display())).map_err(|error| {
@@ -228,9 +203,13 @@ fn open_judge(args: &Arguments, settings: &Settings, kept_bytes: u64) -> Result<
     args.check_max_memory(&image)?;
     let places = settings.workers + settings.slices.spares;
     let options = SandboxOptions { max_parallel: places, ..SandboxOptions::fastest() };
-    let sandbox = isolation::open_sandbox(Arc::clone(&image), options, args.isolation)?;
+    let of_languages = settings.languages.iter().filter(|language| !is_python(**language));
+    let names: Vec<String> = of_languages.map(|language| language.image().to_owned()).collect();
+    let mut images = ProgramImage::open_all(&names)?;
+    let others = describe_images(&names, &images);
+    images.insert(0, ProgramImage::Interpreted(Arc::clone(&image)));
+    let sandbox = ProgramSandbox::open(images, options, args.isolation)?;
     sandbox.start_workers();
-    let others = open_languages(&settings.languages, options, args.isolation)?;
     let cache = args.cache.open()?;
     let Settings { most_memory_bytes, most_output_bytes, most_seconds, .. } = *settings;
     let most_fuel = ((most_seconds * Limits::FUEL_PER_SECOND as f64) as u64).min(*Limits::FUEL.end());

@@ -26,7 +26,7 @@ use veriplay_verifier::judges::{judge_names, parse_judge};
 use veriplay_verifier::{ChosenJudge, JudgeConditions, TaskContext, TaskOverrides};
 
 use super::cache_arguments::CacheArguments;
-use super::refuse_ignored;
+use super::{describe_images, refuse_ignored};
 
 const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 rows are invalid or name an unknown task; 7 attempts were dropped through a \
 fault of the host; 9 attempts are unjudgeable: their task is the cause, such as a reference that raises, or their program, such as a value that tests cannot be given";
@@ -139,7 +139,7 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let judge = args.judge.clone().map(ChosenJudge::Every);
     let overrides = TaskOverrides { judge, trust: args.trust, limits: args.limits.overrides() };
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
-    let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, None)?;
+    let mut tasks = TaskSet::read(&args.tasks, format, &options, &overrides, None)?;
     let names: Vec<&str> = args.images.iter().map(String::as_str).collect();
     tasks.check_images(&names)?;
     let of_checkers = tasks.checker_images(&names).into_iter().map(str::to_owned);
@@ -147,12 +147,13 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let images = ProgramImage::open_all(&all)?;
     let conditions: Vec<_> =
         images.iter().map(|image| conditions_in(image, &args, &overrides)).collect::<Result<_, _>>()?;
-    let open: Vec<_> = all.into_iter().zip(images.iter().map(|image| image.digest().clone())).collect();
+    let open = describe_images(&all, &images);
     let jobs = attempts_at_once(args.jobs);
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = ProgramSandbox::open(images, sandbox_options, args.workers)?;
     let contexts: Vec<_> =
         args.images.iter().zip(&conditions).map(|(name, of)| TaskContext::new(&sandbox, name, of)).collect();
+    tasks.refuse_small_memory(&contexts, &open)?;
     let (context, others) = contexts.split_first().expect("the option has a default");
     let source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, context.conditions, others)?;
     let mut source = source.with_checkers(&names, &open);

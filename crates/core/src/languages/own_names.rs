@@ -1,15 +1,32 @@
 //! The own names of a program in JavaScript, by its tokens: those that it binds itself, and could call otherwise.
 //!
-//! There are no scopes: a name that is bound anywhere is one name everywhere. Where a name may also be one of a property, or stand in a text that is
-//! read as code, it stays as it is, so that programs with one fingerprint differ at most in names of their own.
+//! There are no scopes: a name that is bound anywhere is one name everywhere. Where a name may also be one of a property, of a global that is there
+//! without the program, or of the function that is called, or stand in a text that is read as code, it stays as it is, so that programs with one
+//! fingerprint differ at most in names of their own. A function's own text, which it gives as a string, is not looked for.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::tokens::is_of_word;
 
-/// A program with one of them keeps all its names: fields, names that are read from texts, and escapes in names.
-const KEEPS_ALL: [&str; 4] = ["\\", "class", "eval", "with"];
+/// A program with one of them keeps all its names: fields, names that are read from texts, escapes in names, and globals that are properties.
+const KEEPS_ALL: [&str; 8] = ["\\", "class", "eval", "Function", "global", "globalThis", "this", "with"];
+
+/// Properties of functions, by which a program reads its own names or makes code of texts. They keep all names, too.
+const TELLS_NAMES: [&str; 2] = ["constructor", "name"];
+
+/// The function that jobs call, where it is bound outside of all brackets.
+const ENTRY: &str = "f";
+
+/// Globals of the language and of Node.js. A program that binds one in one place may mean the global in another.
+const GLOBALS: &str = "AbortController AbortSignal AggregateError Array ArrayBuffer AsyncDisposableStack Atomics BigInt BigInt64Array BigUint64Array \
+    Boolean Buffer DOMException DataView Date DisposableStack Error EvalError Event EventTarget FinalizationRegistry Float16Array Float32Array \
+    Float64Array Infinity Int16Array Int32Array Int8Array InternalError Intl Iterator JSON Map Math NaN Number Object Promise Proxy RangeError \
+    ReferenceError Reflect RegExp Set SharedArrayBuffer String SuppressedError Symbol SyntaxError TextDecoder TextEncoder TypeError URIError URL \
+    URLSearchParams Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet WebAssembly __dirname __filename atob btoa \
+    clearImmediate clearInterval clearTimeout console crypto decodeURI decodeURIComponent encodeURI encodeURIComponent escape exports fetch gc \
+    isFinite isNaN module navigator parseFloat parseInt performance print process queueMicrotask require setImmediate setInterval setTimeout \
+    structuredClone unescape";
 
 /// A brace behind one of them opens an object or a pattern. Behind a colon it may open a block, whose names then stay.
 const BEFORE_OBJECT: [&str; 27] = [
@@ -23,22 +40,23 @@ const BEHIND_DECLARATION: [&str; 15] = [
     "while",
 ];
 
-const RESERVED: [&str; 34] = [
-    "await", "break", "case", "catch", "const", "continue", "default", "delete", "do", "else", "false", "finally",
-    "for", "function", "if", "in", "instanceof", "let", "new", "null", "of", "return", "switch", "this", "throw",
-    "true", "try", "typeof", "undefined", "var", "void", "while", "yield", "arguments",
+const RESERVED: [&str; 35] = [
+    "async", "await", "break", "case", "catch", "const", "continue", "default", "delete", "do", "else", "false",
+    "finally", "for", "function", "if", "in", "instanceof", "let", "new", "null", "of", "return", "switch", "this",
+    "throw", "true", "try", "typeof", "undefined", "var", "void", "while", "yield", "arguments",
 ];
 
 /// The tokens of a program, with its own names replaced by their numbers in the order of their first use.
 pub(super) fn number_names<'p>(tokens: &[&'p str]) -> Vec<Cow<'p, str>> {
-    if tokens.iter().any(|token| KEEPS_ALL.contains(token)) {
+    let program = Program::new(tokens);
+    if program.keeps_all() {
         return tokens.iter().map(|token| Cow::Borrowed(*token)).collect();
     }
-    let program = Program::new(tokens);
-    let (bound, kept) = (program.bound(), program.kept());
+    let (mut bound, kept) = (program.bound(), program.kept());
+    bound.retain(|name| !kept.contains(name) && GLOBALS.split_ascii_whitespace().all(|global| global != *name));
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     let number = |(at, token): (usize, &&'p str)| {
-        if !bound.contains(token) || kept.contains(token) || program.is_property(at) {
+        if !bound.contains(token) || program.is_property(at) || program.is_accessor(at) {
             return Cow::Borrowed(*token);
         }
         let next = numbers.len();
@@ -87,10 +105,27 @@ impl<'p, 't> Program<'p, 't> {
         self.around.get(at).copied().flatten()
     }
 
-    /// Whether a token is the name of a property: behind a dot that spreads nothing, or before the colon of an object.
+    /// Whether the names of the program are kept as they are.
+    fn keeps_all(&self) -> bool {
+        let mut tokens = self.tokens.iter().enumerate();
+        tokens.any(|(at, token)| KEEPS_ALL.contains(token) || (TELLS_NAMES.contains(token) && self.is_member(at)))
+    }
+
+    /// Whether a token is behind the dot of a member. Three dots spread, and of two the first ends a number.
+    fn is_member(&self, at: usize) -> bool {
+        let dots = self.tokens[..at].iter().rev().take_while(|token| **token == ".").count();
+        dots > 0 && dots != 3
+    }
+
+    /// Whether a token is the name of a property: of a member, or before the colon of an object.
     fn is_property(&self, at: usize) -> bool {
-        let is_member = self.before(at) == "." && at.checked_sub(1).is_some_and(|dot| self.before(dot) != ".");
-        is_member || (self.begins_entry(at) && self.token(at + 1) == ":")
+        self.is_member(at) || (self.begins_entry(at) && self.token(at + 1) == ":")
+    }
+
+    /// Whether a token makes what follows a getter or a setter, and is no name there.
+    fn is_accessor(&self, at: usize) -> bool {
+        let has_name = !matches!(self.token(at + 1), "," | "}" | ":" | "(" | "=");
+        matches!(self.token(at), "get" | "set") && self.begins_entry(at) && has_name
     }
 
     /// Whether a token is the first of an entry of an object.
@@ -201,7 +236,8 @@ impl<'p, 't> Program<'p, 't> {
             let is_method = self.is_in_object(at)
                 && self.token(at + 1) == "("
                 && matches!(self.before(at), "{" | "," | "get" | "set" | "async" | "*");
-            if is_short || is_method {
+            let is_entry = token == ENTRY && self.bracket_around(at).is_none();
+            if is_short || is_method || is_entry {
                 kept.insert(token);
             }
         }
@@ -228,7 +264,19 @@ mod tests {
     #[test]
     fn what_a_program_binds_is_numbered_and_all_else_stays() {
         for (program, want) in [
-            ("function f(x) { return x.x + y }", "function $0 ( $1 ) { return $1 . x + y }"),
+            ("function f(x) { return x.x + y }", "function f ( $0 ) { return $0 . x + y }"),
+            ("function g(x) { return x.x + y }", "function $0 ( $1 ) { return $1 . x + y }"),
+            ("const f = (x) => x(f)", "const f = ( $0 ) = > $0 ( f )"),
+            ("g = (f) => { f(1) }", "g = ( $0 ) = > { $0 ( 1 ) }"),
+            ("(Math, x) => Math.max(x)", "( Math , $0 ) = > Math . max ( $0 )"),
+            (
+                "let get = 1; x = { get a() { return get }, get: get }",
+                "let $0 = 1 ; x = { get a ( ) { return $0 } , get : $0 }",
+            ),
+            ("let a; b = 1..a", "let $0 ; b = 1 . . a"),
+            ("let a; b = a.name", "let a ; b = a . name"),
+            ("let name; b = name", "let $0 ; b = $0"),
+            ("let a; b = this.a", "let a ; b = this . a"),
             (
                 "let a = 1, [b, , ...c] = d, { e: g = 2 } = h",
                 "let $0 = 1 , [ $1 , , . . . $2 ] = d , { e : $3 = 2 } = h",
@@ -273,6 +321,20 @@ mod tests {
             ("function f(a) { return { a: 1 } }", "function f(b) { return { b: 1 } }"),
             ("function f(a) { return `${a}` }", "function f(b) { return `${a}` }"),
             ("function f(x) { return Math.max(x) }", "function f(x) { return JSON.max(x) }"),
+            ("function f(x) { return Math.max(x) }", "function f(x) { return Math.min(x) }"),
+            ("function f(x) { return x }", "function g(x) { return x }"),
+            // A global that is bound elsewhere.
+            (
+                "function f(x) { return Math.max(g(x)) }\nfunction g(Math) { return Math }",
+                "function f(x) { return JSON.max(g(x)) }\nfunction g(JSON) { return JSON }",
+            ),
+            ("let isNaN = 1; f = isNaN(2)", "let isFinite = 1; f = isFinite(2)"),
+            ("let max = 1; f = Math.max(2)", "let min = 1; f = Math.min(2)"),
+            ("let { max } = Math; f = max", "let { min } = Math; f = min"),
+            ("let a; f = 1..a", "let b; f = 1..b"),
+            ("function g() {} f = g.name", "function h() {} f = h.name"),
+            ("var g = 1; f = globalThis.g", "var h = 1; f = globalThis.g"),
+            ("function g() {} f = Function('return g')", "function h() {} f = Function('return g')"),
         ] {
             assert!(!same(one, other), "{one}\n{other}");
         }

@@ -6,6 +6,7 @@ mod equality;
 mod literals;
 mod objects;
 mod outcomes;
+mod own_names;
 mod patch;
 mod program;
 mod python;

@@ -8,6 +8,7 @@ use veriplay_core::{
     Extraction, GuestError, Job, LimitKind, Limits, Outcome, REFERENCE_RULE, Status, Value, Verdict, VerdictRow,
 };
 use veriplay_eval::JudgedAttempt;
+use veriplay_verifier::OpenImage;
 use veriplay_verifier::extraction::{self, Continues, Wanted, extract_program};
 
 use crate::judge::{AUTO_FORMAT, Judge, JudgeFacts, JudgeOptions, OpenTask, TaskError, TaskSource};
@@ -95,6 +96,10 @@ fn outcome(exit: Exit, stdout: &[u8]) -> Outcome {
     }
 }
 
+fn other_image(name: &str, mib: u64) -> OpenImage {
+    OpenImage { name: name.to_owned(), digest: Digest::of(name.as_bytes()), memory_bytes: mib << 20 }
+}
+
 impl Judge for ScriptedJudge {
     fn facts(&self) -> &JudgeFacts {
         static FACTS: std::sync::LazyLock<JudgeFacts> = std::sync::LazyLock::new(|| JudgeFacts {
@@ -111,7 +116,7 @@ impl Judge for ScriptedJudge {
                 ..Limits::large()
             },
             formats: vec!["plain"],
-            other_images: vec![("cpp", 1 << 20), ("javascript", 32 << 20)],
+            other_images: vec![other_image("cpp", 1), other_image("javascript", 32)],
         });
         &FACTS
     }

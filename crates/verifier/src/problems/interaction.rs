@@ -4,12 +4,14 @@
 //! `interactor.py input.txt correct_output.txt`. Status 0 accepts. Any other status, and an exception, refuses, and the last line of stderr says why.
 //! Its language need not be that of the program. One in JavaScript or TypeScript is run likewise. One in C++ or C is written with testlib: it runs as
 //! `interactor input.txt output.txt answer.txt`, where it may write the second file. It refuses by the statuses 1, 2, 4 and 8. The attempt is
-//! unjudgeable by 3, which says that the task is broken, and by 7, as nothing says how many points are all. By others it has not decided.
+//! unjudgeable by 7, as nothing says how many points are all, and wrong where it gives none. By others it has not decided.
 //!
 //! The status is the interactor's own: the program reaches neither its files nor its process, and nothing is read from what either of them prints.
-//! An interactor that has not decided (it meets a limit, crashes or does not compile) is given a program that says nothing. Where it decides about
-//! that one, the attempt has broken it, and is wrong: else a program could be left out instead of refused, by writing more than an interactor has
-//! fuel to read. Where it does not, the task is broken, and the attempt is unjudgeable.
+//! An interactor that has not decided (it meets a limit, crashes, does not compile or, by testlib's status 3, says that it fails) is given a program
+//! that says nothing. Where it decides about that one, the attempt has broken it, and is wrong: else a program could be left out instead of refused,
+//! by writing more than an interactor has fuel to read, or what it fails at. Where it does not, the task is broken, and the attempt is unjudgeable.
+//! A failure is judged as that of a checker, but by a weaker control: a checker has the expected output, which is right, and no such program is at
+//! hand here. So an interactor that fails only behind a question that it has answered, whoever asks, counts against all programs that ask it.
 
 use veriplay_core::{
     Dropped, Exit, Interaction, InteractionEnd, Interactor, Job, Outcome, Status, StdioCase, StdioChecks, content_hash,
@@ -19,7 +21,7 @@ use crate::judges::JudgeContext;
 use crate::languages::{image_beside, is_python, language_in_image};
 use crate::prelude::with_arguments;
 use crate::runner::{job_failure, seed_from};
-use crate::testlib::{self, TestlibStatus, read_status};
+use crate::testlib::{self, TestlibStatus, read_points, read_status};
 
 /// The files that an interactor is given: the input and the expected output.
 const FILES: [&str; 2] = ["input.txt", "correct_output.txt"];
@@ -84,7 +86,7 @@ pub(super) fn failure_in(
         InteractionEnd::Completed => None,
         InteractionEnd::ProgramFailed => job_failure(outcome),
         InteractionEnd::InteractorFailed if has_decided(job, interaction) => Some(refusal(&interaction.interactor)),
-        InteractionEnd::InteractorFailed if has_failed(job, &interaction.interactor) => {
+        InteractionEnd::InteractorFailed if status_of(job, &interaction.interactor) == Some(TestlibStatus::Points) => {
             let why = last_words(&interaction.interactor);
             Some((Status::Unjudgeable, format!("the task's interactor neither accepts nor refuses: {why}")))
         }
@@ -100,9 +102,9 @@ pub(super) fn failure_in(
     })
 }
 
-/// Whether an interactor written with testlib says that the task is broken, or gives points.
-fn has_failed(job: &Job, interactor: &Outcome) -> bool {
-    is_of_testlib(job) && matches!(read_status(interactor), Some(TestlibStatus::Failed | TestlibStatus::Points))
+/// What the exit status of an interactor says, where it is written with testlib.
+fn status_of(job: &Job, interactor: &Outcome) -> Option<TestlibStatus> {
+    if is_of_testlib(job) { read_status(interactor) } else { None }
 }
 
 /// The last line that a side wrote, cut.
@@ -116,7 +118,13 @@ fn last_line(output: &[u8]) -> String {
 fn has_decided(job: &Job, interaction: &Interaction) -> bool {
     let interactor = &interaction.interactor;
     if is_of_testlib(job) {
-        return matches!(read_status(interactor), Some(TestlibStatus::Accepted | TestlibStatus::Refused));
+        return match status_of(job, interactor) {
+            Some(TestlibStatus::Accepted | TestlibStatus::Refused) => true,
+            Some(TestlibStatus::Points) => {
+                read_points(&String::from_utf8_lossy(&interactor.stderr)).is_some_and(|points| points <= 0.0)
+            }
+            Some(TestlibStatus::Failed) | None => false,
+        };
     }
     match interactor.exit {
         Exit::Returned | Exit::Raised => true,
@@ -127,7 +135,10 @@ fn has_decided(job: &Job, interaction: &Interaction) -> bool {
 
 /// The failure where an interactor has not decided: that of the program, where it decides about one that says nothing.
 fn undecided(context: &mut JudgeContext<'_>, job: &Job, interactor: &Outcome) -> Result<(Status, String), Dropped> {
-    let reason = job_failure(interactor).map(|(_, detail)| detail).unwrap_or_default();
+    let reason = match status_of(job, interactor) {
+        Some(TestlibStatus::Failed) => format!("it says that it fails: {}", last_words(interactor)),
+        _ => job_failure(interactor).map(|(_, detail)| detail).unwrap_or_default(),
+    };
     let program = if is_compiled(&job.image) { SILENT } else { "" };
     let job = Job { program: program.to_owned(), ..job.clone() };
     let silent = context.runner.run(&job)?;

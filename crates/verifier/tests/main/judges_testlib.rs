@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use veriplay_core::{
-    Checks, Comparison, Execute, ExecuteError, Exit, GuestError, Interaction, InteractionEnd, Job, LimitKind, Outcome,
-    Problem, ProblemRow, Status, Verdict,
+    Checks, Comparison, Digest, Execute, ExecuteError, Exit, GuestError, Interaction, InteractionEnd, Job, LimitKind,
+    Outcome, Problem, ProblemRow, Status, Verdict,
 };
 use veriplay_verifier::{
-    ProblemRequest, check_checker_images, check_image, check_problem, checker_images, judge_program,
+    OpenImage, ProblemRequest, check_checker_images, check_image, check_memory, check_problem, checker_images,
+    digest_with_checkers, judge_program,
 };
 
 use crate::problems::{request, stdio_problem};
@@ -156,6 +157,50 @@ fn the_image_of_a_checker_must_be_open() {
     }
 }
 
+/// An open image of this name that needs so many bytes itself.
+fn open(name: &str, memory_bytes: u64) -> OpenImage {
+    OpenImage { name: name.to_owned(), digest: Digest::of(name.as_bytes()), memory_bytes }
+}
+
+#[test]
+fn jobs_may_have_the_memory_that_each_image_needs_which_they_run_in() {
+    let images = [open("python", 64), open("cpp", 80), open("javascript", 90)];
+    for (row, image, memory_bytes, short) in [
+        (row(in_language("cpp"), None), "python", 80, None),
+        (row(in_language("cpp"), None), "python", 79, Some("`cpp`, which they run in, needs 80")),
+        (row(in_language("cpp"), None), "python", 63, Some("`python`, which they run in, needs 64")),
+        (row(Comparison::by("lines"), None), "python", 64, None),
+        (ProblemRow::Ready(interactive(Some("javascript"))), "cpp", 90, None),
+        (ProblemRow::Ready(interactive(Some("javascript"))), "cpp", 89, Some("`javascript`")),
+    ] {
+        let told = check_memory(&row, image, memory_bytes, &images).map_err(|error| error.to_string());
+        match (told, short) {
+            (Ok(()), None) => {}
+            (Err(told), Some(short)) => assert!(
+                [short, "`set/1`", &format!("{memory_bytes} bytes"), "`memory_bytes`"]
+                    .iter()
+                    .all(|part| told.contains(part)),
+                "{told}"
+            ),
+            (told, short) => panic!("{told:?} instead of {short:?}"),
+        }
+    }
+}
+
+#[test]
+fn conditions_hold_the_images_of_a_checker_and_no_others_in_any_order() {
+    let [python, cpp, javascript] = ["python", "cpp", "javascript"].map(|name| open(name, 1));
+    let (plain, checked) = (row(Comparison::by("lines"), None), row(in_language("cpp"), None));
+    let conditions = Digest::of(b"conditions");
+    let digest = |row: &ProblemRow, open: &[OpenImage]| digest_with_checkers(&conditions, row, "python", open);
+    let all = [python, cpp.clone(), javascript];
+    assert_eq!(digest(&plain, &all), conditions);
+    assert_eq!(digest(&checked, &all), digest(&checked, &[cpp]));
+    assert_ne!(digest(&checked, &all), conditions);
+    let of_other_content = OpenImage { digest: Digest::of(b"other"), ..open("cpp", 1) };
+    assert_ne!(digest(&checked, &all), digest(&checked, &[of_other_content]));
+}
+
 #[test]
 fn programs_of_other_languages_have_checkers_too() {
     let of_cpp = Problem { language: Some("cpp".to_owned()), ..problem() };
@@ -219,8 +264,25 @@ fn an_interactor_of_testlibs_decides_by_its_status() {
         (InteractionEnd::Completed, status(0, "ok"), status(8, ""), Status::Accepted, ""),
         (failed, status(1, "wrong answer 7"), status(8, ""), Status::WrongAnswer, "wrong answer 7"),
         (failed, status(8, "unexpected eof"), status(8, ""), Status::WrongAnswer, "unexpected eof"),
-        (failed, status(3, "FAIL no task"), status(8, ""), Status::Unjudgeable, "FAIL no task"),
+        // A failure is the attempt's where the interactor decides about a silent program, else the task's, as that of a checker is.
+        (
+            failed,
+            status(3, "FAIL no end"),
+            status(8, ""),
+            Status::WrongAnswer,
+            "because of it: it says that it fails: FAIL no end",
+        ),
+        (failed, status(3, "FAIL no end"), status(0, "ok"), Status::WrongAnswer, "FAIL no end"),
+        (failed, status(3, "FAIL no task"), status(3, "FAIL no task"), Status::Unjudgeable, "FAIL no task"),
+        (
+            failed,
+            status(3, "FAIL no task"),
+            status(134, ""),
+            Status::Unjudgeable,
+            "does not decide: it says that it fails",
+        ),
         (failed, status(7, "points 1"), status(8, ""), Status::Unjudgeable, "points 1"),
+        (failed, status(7, "points 0"), status(8, ""), Status::WrongAnswer, "refuses it: points 0"),
         (failed, status(134, "terminate called"), status(8, ""), Status::WrongAnswer, "does not decide because of it"),
         (failed, status(134, "terminate called"), status(134, ""), Status::Unjudgeable, "does not decide"),
         (deadlock, status(0, ""), status(8, ""), Status::WrongAnswer, "`? 2`"),

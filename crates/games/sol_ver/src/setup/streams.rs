@@ -39,8 +39,13 @@ pub(super) fn read_problems(file: &Path, hidden: usize) -> Result<Vec<ProblemTas
     let text = fs::read_to_string(file).with_context(named).or_fail(ExitCode::Input)?;
     let mut problems = Vec::new();
     for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
-        let row = serde_json::from_str::<Row>(line).with_context(|| format!("{}, line {number}", named()));
-        problems.push(row.or_fail(ExitCode::Input)?.into_task(hidden));
+        let place = || format!("{}, line {number}", named());
+        let row = serde_json::from_str::<Row>(line).with_context(place).or_fail(ExitCode::Input)?;
+        if row.cases.is_empty() {
+            let what = format!("{}: the problem has no `cases`, and every program would solve it", place());
+            return Err(Failure::message(ExitCode::Input, what).hint("give it a case of `stdin` and `stdout`"));
+        }
+        problems.push(row.into_task(hidden));
     }
     Ok(problems)
 }
@@ -59,7 +64,12 @@ mod tests {
         assert_eq!((problems.len(), hidden.as_slice()), (2, &[stream_case("1\n", "4")][..]));
         fs::write(&path, format!("{line}\n{{}}")).expect("a file");
         let told = read_problems(&path, 1).expect_err("it has no statement").to_string();
-        fs::remove_file(&path).expect("it was written");
         assert!(told.contains("line 2") && told.contains("statement"), "{told}");
+        let without_cases = r#"{"statement": "add 3", "program": "int main() {}", "cases": []}"#;
+        fs::write(&path, format!("{line}\n{line}\n{without_cases}")).expect("a file");
+        let told = read_problems(&path, 1).expect_err("its third problem has no cases").to_string();
+        fs::remove_file(&path).expect("it was written");
+        assert!(told.contains("line 3") && told.contains("no `cases`"), "{told}");
+        assert!(told.contains(&path.display().to_string()), "{told}");
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use veriplay_core::{Dropped, Job};
 
 use super::{files, run_checker};
-use crate::judges::{JudgeContext, ScriptRun, quoted, words};
+use crate::judges::{JudgeContext, ScriptRun, quoted};
 use crate::runner::job_failure;
-use crate::testlib::{FILES, TestlibStatus, read_status};
+use crate::testlib::{FILES, TestlibStatus, read_points, read_status};
 
 /// What a checker decides about an output.
 enum CheckerVerdict {
@@ -61,16 +61,11 @@ fn judge_output(
         Some(TestlibStatus::Failed) => {
             Ok(CheckerVerdict::Failed(format!("it says that it fails: {}", quoted(stderr.trim()))))
         }
-        Some(TestlibStatus::Points) => read_points(&stderr).map(CheckerVerdict::Points),
+        Some(TestlibStatus::Points) => read_points(&stderr)
+            .map(CheckerVerdict::Points)
+            .ok_or_else(|| format!("its exit status is that of points, and it prints none: {}", quoted(&stderr))),
         None => Err(job_failure(&outcome).map(|(_, detail)| detail).unwrap_or_default()),
     })
-}
-
-/// The points that standard error begins with, behind the word for them.
-fn read_points(stderr: &str) -> Result<f64, String> {
-    let points = words(stderr).nth(1).filter(|_| words(stderr).next() == Some("points"));
-    let number = points.and_then(|word| word.parse::<f64>().ok()).filter(|points| points.is_finite());
-    number.ok_or_else(|| format!("its exit status is that of points, and it prints none: {}", quoted(stderr)))
 }
 
 /// The program with these headers in the place of the first lines that include them, and without other such lines.
@@ -95,16 +90,6 @@ fn included(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn points_stand_behind_their_word() {
-        for (told, points) in [("points 0.5\n", 0.5), ("points 40 of 100\n", 40.0), ("points -1 no", -1.0)] {
-            assert_eq!(read_points(told), Ok(points), "{told}");
-        }
-        for told in ["", "points", "points inf", "points many", "ok 1", "1"] {
-            assert!(read_points(told).is_err(), "{told}");
-        }
-    }
 
     #[test]
     fn a_header_that_is_given_stands_where_it_is_included() {
