@@ -301,7 +301,7 @@ fn faults_that_pass_are_waited_out_and_others_are_named_with_what_was_asked() {
     };
     for status in [400, 500] {
         let rank = refusing(status, "LoRA rank 4 is greater than max_lora_rank 2, which has already been said");
-        assert!(rank.contains("`/v1/load_lora_adapter`: the server") && rank.contains("max_lora_rank"), "{rank}");
+        assert!(rank.contains("/v1/load_lora_adapter`: the server") && rank.contains("max_lora_rank"), "{rank}");
     }
     let quoted =
         refusing(400, r#"{"error": {"message": "no module \"base_layer\"", "type": "BadRequestError", "code": 400}}"#);
@@ -312,7 +312,11 @@ fn faults_that_pass_are_waited_out_and_others_are_named_with_what_was_asked() {
         "{absent}"
     );
     let loading = refusing(503, "loading");
-    assert!(loading.contains("`/v1/load_lora_adapter` after 3 attempts: the server answered 503"), "{loading}");
+    assert!(
+        loading.contains("`http://127.0.0.1:")
+            && loading.contains("/v1/load_lora_adapter` after 3 attempts: the server answered 503"),
+        "{loading}"
+    );
     let no = pair(ServerKind::Sglang, |asked, _| match asked["model_path"].is_string() {
         true => Act::Say(200, "", r#"{"success": false, "message": "no such file"}"#.to_owned()),
         false => Act::Answer,
@@ -339,7 +343,7 @@ fn weights_of(script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> 
     pair_of((ServerKind::Vllm, Given::Weights), options(), script)
 }
 
-/// Whether a request asks for the version of the weights: it has no body.
+/// Whether a request asks for the version of the weights, or whether the engine runs: it has no body.
 fn asks_for_version(body: &Value) -> bool {
     body.is_null()
 }
@@ -348,8 +352,9 @@ fn asks_for_version(body: &Value) -> bool {
 fn samples_between_which_the_weights_were_lost_are_sampled_again() {
     let (versions, lost) = (AtomicUsize::new(0), |answer: &mut Value| answer["weight_version"] = json!("default"));
     let pair = weights_of(move |body, _| {
-        let is_second = asks_for_version(body) && versions.fetch_add(1, Ordering::Relaxed) == 1;
-        if is_second { Act::Changed(lost) } else { Act::Answer }
+        // The first such request asks whether the engine runs, the next for the version before the samples.
+        let is_third = asks_for_version(body) && versions.fetch_add(1, Ordering::Relaxed) == 2;
+        if is_third { Act::Changed(lost) } else { Act::Answer }
     });
     let rollouts = pair.generate();
     assert!(pair.distance(&rollouts) < 1e-4 && rollouts.len() == 12);
@@ -380,6 +385,32 @@ fn a_server_that_starts_again_while_it_is_given_weights_is_given_them_from_the_s
     }
 }
 
+#[test]
+fn whole_weights_wait_for_an_engine_that_was_dead_and_are_refused_by_one_that_dies_of_them() {
+    // Whether it runs, the loading, and the same again.
+    let restarted = weights_of(|_, number| match number {
+        0 => Act::Say(503, "", String::new()),
+        1 => Act::Say(500, "", "EngineCore encountered an issue".to_owned()),
+        _ => Act::Answer,
+    });
+    assert!(restarted.distance(&restarted.generate()) < 1e-4);
+    assert_eq!((restarted.asked("/collective_rpc"), restarted.asked("/reset_prefix_cache")), (2, 1));
+    // It never starts again.
+    let gone = weights_of(|_, _| Act::Say(500, "", "EngineCore encountered an issue".to_owned()));
+    let failure = gone.failure();
+    for want in
+        ["`http://127.0.0.1:", "/collective_rpc` after 3 attempts: the server answered 500: EngineCore", "DEV_MODE"]
+    {
+        assert!(failure.contains(want), "want {want}: {failure}");
+    }
+    let dies = weights_of(|asked, _| match loads(asked) {
+        true => Act::Say(500, "", "no base_layer".to_owned()),
+        false => Act::Answer,
+    });
+    assert!(dies.failure().contains("without `--enable-lora`"), "{}", dies.failure());
+    assert_eq!(dies.asked("/collective_rpc"), 1, "it is not asked again");
+}
+
 /// The failure of a hand-over in which the requests that `is_asked` picks are answered so.
 fn refusal(is_asked: fn(&Value) -> bool, status: u16, answer: &'static str) -> String {
     weights_of(move |asked, _| if is_asked(asked) { Act::Say(status, "", answer.to_owned()) } else { Act::Answer })
@@ -397,14 +428,14 @@ fn is_told(asked: &Value) -> bool {
 #[test]
 fn a_server_that_cannot_take_whole_weights_is_refused_with_what_to_start() {
     let (missing, required) = (r#"{"detail": "Not Found"}"#, r#"{"detail": [{"msg": "Field required"}]}"#);
-    let started = "`/collective_rpc`: the server answered 404: Not Found; start vLLM 0.32";
-    let version = r#"`/weight_info` answers {"version":"step-6"}, without a `weight_version`"#;
+    let started = "/collective_rpc`: the server answered 404: Not Found; start vLLM 0.32";
+    let version = r#"/weight_info` answers {"version":"step-6"}, without a `weight_version`"#;
     for (failure, want) in [
         (refusal(loads, 404, missing), started),
-        (refusal(loads, 500, "no base_layer"), "without `--enable-lora`"),
+        (refusal(loads, 500, "no base_layer"), "/collective_rpc`: the server answered 500: no base_layer; start vLLM"),
         (refusal(is_told, 422, required), "may have changed its interface"),
         (refusal(asks_for_version, 200, r#"{"version": "step-6"}"#), version),
-        (refusal(|asked| *asked == json!({}), 200, r#"{"success": false}"#), "`/reset_prefix_cache` after 3 attempts"),
+        (refusal(|asked| *asked == json!({}), 200, r#"{"success": false}"#), "/reset_prefix_cache` after 3 attempts"),
     ] {
         assert!(failure.contains(want), "want {want}: {failure}");
     }
