@@ -43,19 +43,28 @@ pub(super) fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &
     Ok(learner)
 }
 
-/// Refuses a model whose training is predicted not to fit: where a server shares its memory, while that sleeps, and what stays of it beside one that
-/// is awake.
-fn check_memory<S: GameSetup>(config: &PlayConfig<S>, name: &str, options: &LearnerOptions) -> Result<(), Failure> {
+/// Applies `rule` where training the model is predicted not to fit: where a server shares its memory, while that sleeps, and what stays of it beside
+/// one that is awake.
+///
+/// # Errors
+/// What the rule refuses; and a server that cannot be asked for its memory, whatever the rule.
+fn check_memory<S: GameSetup>(
+    config: &PlayConfig<S>,
+    name: &str,
+    options: &LearnerOptions,
+    rule: MemoryRule,
+) -> Result<(), Failure> {
     let free = || memory::free_on_device(options);
     let beside = config.run.rollout_server.as_ref().map(|server| server.make_room(free)).transpose()?.flatten();
-    memory::check_before_load(name, options, beside, |shape| config.step_tokens(options.context(shape)))
+    let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
+    memory::check_before_load(name, options, beside, step_tokens).or_else(rule)
 }
 
 fn open_start_model<S: GameSetup>(config: &PlayConfig<S>, rule: MemoryRule) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let options = config.run.learner_options();
     let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
-    check_memory(config, &config.run.model, &options).or_else(rule)?;
+    check_memory(config, &config.run.model, &options, rule)?;
     let mut learner = model::open_trainable(&config.run.model, &options)?;
     memory::check(&learner, &step_tokens(learner.config())).or_else(rule)?;
     if learn.needs_reference() || config.setup.needs_reference() {
@@ -68,7 +77,7 @@ fn resume_weights<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
     let learn = &config.run.learn;
     let options = config.run.learner_options();
     device::check(&options)?;
-    check_memory(config, &checkpoint.display().to_string(), &options).or_else(warn)?;
+    check_memory(config, &checkpoint.display().to_string(), &options, warn)?;
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     if learn.needs_reference() || config.setup.needs_reference() {
