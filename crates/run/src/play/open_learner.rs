@@ -2,12 +2,14 @@
 //!
 //! Called by the session, and by the checks before a run.
 
+use std::fs;
 use std::path::Path;
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress;
 use veriplay_learner::{Learner, LearnerOptions, ModelConfig};
 
+use crate::config::{RunConfig, from_toml};
 use crate::game_setup::GameSetup;
 use crate::model::FoundModel;
 use crate::play_config::PlayConfig;
@@ -24,6 +26,27 @@ fn warn(failure: Failure) -> Result<(), Failure> {
 
 fn warning(failure: &Failure) -> String {
     format!("warning: the run goes on, and may run out of memory: {}", failure.reason())
+}
+
+/// A warning where adapters train on a checkpoint that its own run may remove: `checkpoints`, where those of this run will be, hold adapters alone
+/// and name that base.
+pub(super) fn removable_base(config: &RunConfig, checkpoints: &Path) -> Option<String> {
+    if !config.learn.trains_adapters() || !Path::new(&config.model).is_dir() {
+        return None;
+    }
+    let base = model::find_directory(&config.model).ok()?.canonicalize().ok()?;
+    let step: u64 = base.file_name()?.to_str()?.strip_prefix("step_")?.parse().ok()?;
+    let file = model::run_configuration(base.to_str()?)?;
+    let run: RunConfig = from_toml(&fs::read_to_string(&file).ok()?, &file).ok()?;
+    if run.kept_checkpoints(run.steps).contains(&step) {
+        return None;
+    }
+    Some(format!(
+        "warning: the checkpoints in `{}` hold adapters alone and need their base `{}`, which its run removes when it goes on \
+         (`checkpoints_kept`, `checkpoint_every`): copy the base to another folder, and name that as `model`",
+        checkpoints.display(),
+        base.display()
+    ))
 }
 
 /// The start model, ready to learn. Refused where its steps are predicted not to fit.
@@ -119,8 +142,41 @@ impl StartModel {
 
 #[cfg(test)]
 mod tests {
-    use super::{warn, warning};
+    use std::path::Path;
+
+    use super::{removable_base, warn, warning};
+    use crate::builtin_configs::QUICKSTART;
+    use crate::config::RunConfig;
     use veriplay_console::exit::{ExitCode, Failure};
+
+    const LORA: &str = "[learn.lora]\nrank = 4\nalpha = 8.0\ntarget_modules = [\"q_proj\"]";
+
+    /// What a run with these keys is warned of.
+    fn warning_of_base(keys: &str, base: &Path) -> Option<String> {
+        let own: RunConfig = toml::from_str(&format!("{QUICKSTART}\n{keys}")).expect("it is valid");
+        removable_base(&RunConfig { model: base.display().to_string(), ..own }, "own/checkpoints".as_ref())
+    }
+
+    #[test]
+    fn a_base_that_its_own_run_removes_is_warned_of_with_both_paths() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = dir.path().canonicalize().expect("it is there");
+        let run: RunConfig = toml::from_str(QUICKSTART).expect("it is valid");
+        let of_base = RunConfig { steps: 10, checkpoint_every: 3, checkpoints_kept: Some(2), ..run };
+        for step in [3, 10] {
+            std::fs::create_dir_all(root.join(format!("base/checkpoints/step_{step}"))).expect("they are made");
+        }
+        let text = toml::to_string(&of_base).expect("it is written");
+        std::fs::write(root.join("base/config.toml"), text).expect("it is written");
+        let removed = root.join("base/checkpoints/step_3");
+        let warned = warning_of_base(LORA, &removed).expect("only 9 and 10 are kept");
+        let quoted = format!("`{}`", removed.display());
+        assert!(warned.contains("`own/checkpoints`") && warned.contains(&quoted), "{warned}");
+        // The last that stays, all weights, and no checkpoint.
+        for (keys, base) in [(LORA, root.join("base")), ("", removed), (LORA, root)] {
+            assert_eq!(warning_of_base(keys, &base), None, "{}", base.display());
+        }
+    }
 
     #[test]
     fn a_run_that_does_not_fit_is_warned_when_it_is_resumed() {

@@ -27,7 +27,7 @@ use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
 use super::evaluation::Validation;
-use super::open_learner::{StartModel, resume_learner, start_learner};
+use super::open_learner::{StartModel, removable_base, resume_learner, start_learner};
 use super::plugins::{self, PluginContext};
 use super::signal::Signal;
 use super::summary::{BeforeAfter, BeforeAfterSuites, ProcessShare, Summary};
@@ -324,6 +324,7 @@ fn open_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> 
         }
         None => {
             progress::say(format!("loading the model `{}`", config.run.model));
+            removable_base(&config.run, &dir.path("checkpoints")).into_iter().for_each(progress::say);
             start_learner(config)?
         }
     };
