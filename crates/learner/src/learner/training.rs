@@ -359,19 +359,21 @@ impl Learner {
         self.restart_with(Some(lora), Some(adapters)).map_err(|e| CheckpointError::unreadable(&file, e))
     }
 
-    /// Refuses adapters that were trained on other weights than these. Those that do not say on which, as files of PEFT, pass.
+    /// Refuses adapters that were trained on other weights than these, or on weights that these may not be. Those that do not say on which, as files
+    /// of PEFT, pass.
     fn check_base(&self, file: &str, wanted: &BaseModel) -> Result<(), CheckpointError> {
         let BaseModel { name, digest } = &self.model.base;
-        let (Some(digest), Some(want)) = (digest, &wanted.digest) else { return Ok(()) };
-        if digest == want {
+        let Some(want) = &wanted.digest else { return Ok(()) };
+        if digest.as_ref() == Some(want) {
             return Ok(());
         }
         let named = |name: &Option<String>| name.clone().unwrap_or_else(|| "(unnamed)".to_owned());
         let problem = format!(
-            "these adapters belong to the base `{}`, whose weights have the digest {want}, and those of `{}` have {digest}; hint: use the base \
-             they were trained on",
+            "these adapters belong to the base `{}`, whose weights have the digest {want}, and those of `{}` have {}; hint: use the base they \
+             were trained on",
             named(&wanted.name),
-            named(name)
+            named(name),
+            digest.as_deref().unwrap_or("none: they have trained since they were read, or come from no file")
         );
         Err(CheckpointError::invalid(file, problem))
     }

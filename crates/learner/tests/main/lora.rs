@@ -226,9 +226,11 @@ fn a_checkpoint_of_adapters_has_no_weights_and_knows_its_base_in_whatever_files_
     ];
     assert!(words.iter().all(|word| refused.contains(word)), "{refused}");
     assert_eq!(other.weights_bytes().expect("bytes"), before);
-    // Weights that have trained are no base that a file can name.
+    // Weights that have trained are no base that a file can name, nor that of adapters that know theirs.
     let mut trained = Learner::load(&base, options(None)).expect("loads");
     trained.update(&batch(0), 1e-2).expect("learns");
+    let refused = trained.load_adapters(&saved).expect_err("the base has trained").to_string();
+    assert!(refused.contains(&digests) && refused.contains("have none: they have trained"), "{refused}");
     trained.restart_adapters(&lora(EVERYWHERE)).expect("restarts");
     trained.save_adapters(&folder("of no file")).expect("saves");
     assert_eq!(config(&folder("of no file"))["base_model_name_or_path"], Value::Null);
