@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use candle_core::DType;
 use veriplay_core::{
     Learn, LearnError, LengthLimit, PolicyError, PolicyVersion, PreferenceBatch, Role, Sample, Snapshot, TrainBatch,
     Update,
@@ -318,8 +319,7 @@ impl Learner {
     /// # Errors
     /// A file that cannot be written, or a learner without adapters.
     pub fn save_adapters(&self, dir: &Path) -> Result<(), CheckpointError> {
-        let file = dir.join("adapter_config.json").display().to_string();
-        let none = || CheckpointError::unreadable(&file, "the learner has no adapters to save");
+        let none = || CheckpointError::unreadable(&adapter_file(dir), "the learner has no adapters to save");
         let lora = self.options.lora.clone().ok_or_else(none)?;
         let adapters = AdapterCheckpoint { lora, base: self.model.base.clone() };
         let data = |spec: &TensorSpec| self.model.weights.var(&spec.name).and_then(|var| values(var));
@@ -351,12 +351,29 @@ impl Learner {
     /// other weights; the learner is then unchanged.
     pub fn load_adapters(&mut self, dir: &Path) -> Result<(), CheckpointError> {
         self.forget_handed_over();
+        let (lora, adapters) = self.open_adapters(dir)?;
+        self.restart_with(Some(lora), Some(adapters)).map_err(|e| unusable_adapters(dir, e))
+    }
+
+    /// Adds the adapters of a directory to the weights, in f32, whatever the precision of activations is; from then on the weights themselves are
+    /// trained, with a fresh optimizer.
+    ///
+    /// # Errors
+    /// As of [`Learner::load_adapters`].
+    pub fn merge_adapters_from(&mut self, dir: &Path) -> Result<(), CheckpointError> {
+        self.forget_handed_over();
+        let (_, adapters) = self.open_adapters(dir)?;
+        let added = self.model.weights.set_adapters(Some(adapters), DType::F32);
+        let merged = added.and_then(|()| self.model.merge_adapters()).and_then(|()| self.restart_with(None, None));
+        merged.map_err(|e| unusable_adapters(dir, e))
+    }
+
+    /// The adapters of a directory, which must be of this base.
+    fn open_adapters(&self, dir: &Path) -> Result<(Lora, Adapters), CheckpointError> {
         let (AdapterCheckpoint { lora, base }, values) = read_adapters(dir, &self.model.specs)?;
-        let file = dir.join("adapter_config.json").display().to_string();
-        self.check_base(&file, &base)?;
+        self.check_base(&adapter_file(dir), &base)?;
         let adapters = Adapters::new(&lora, &self.model.specs, values, &self.model.device.device);
-        let adapters = adapters.map_err(|e| CheckpointError::unreadable(&file, e))?;
-        self.restart_with(Some(lora), Some(adapters)).map_err(|e| CheckpointError::unreadable(&file, e))
+        Ok((lora, adapters.map_err(|e| unusable_adapters(dir, e))?))
     }
 
     /// Refuses adapters that were trained on other weights than these, or on weights that these may not be. Those that do not say on which, as files
@@ -384,6 +401,15 @@ impl Learner {
         let merged = self.model.merge_adapters().and_then(|()| self.restart_with(None, None));
         merged.map_err(|e| CheckpointError::unreadable("(weights)", e))
     }
+}
+
+/// How errors name the adapters of a directory.
+fn adapter_file(dir: &Path) -> String {
+    dir.join("adapter_config.json").display().to_string()
+}
+
+fn unusable_adapters(dir: &Path, error: candle_core::Error) -> CheckpointError {
+    CheckpointError::unreadable(&adapter_file(dir), error)
 }
 
 fn learn_error(error: candle_core::Error) -> LearnError {
