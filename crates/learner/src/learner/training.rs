@@ -56,6 +56,7 @@ impl Learn for Learner {
     }
 
     fn snapshot(&self) -> Result<Snapshot, LearnError> {
+        self.end_sampling();
         let weights = self.model.weights.snapshot().map_err(learn_error)?;
         Ok(Snapshot::new(TrainedState { weights, optimizer: self.optimizer.clone(), version: self.version }))
     }
@@ -179,8 +180,9 @@ impl Learner {
         self.restart_with(Some(lora.clone()), Some(adapters)).map_err(learn_error)
     }
 
-    /// Begins with a fresh optimizer, and frees the buffers of training and sampling.
+    /// Begins with a fresh optimizer, and frees the buffers of training and sampling. A server that shares the device gives its memory back.
     pub fn reset_optimizer(&mut self) {
+        self.end_sampling();
         self.sampler = Sampler::new(&self.options);
         self.model.buffers = IdleBuffers::default();
         self.optimizer = OptimizerState::new(&self.trainable, self.model.device.kernels);
@@ -212,6 +214,7 @@ impl Learner {
     /// Makes the present weights the reference: the start model's at the start of a run, the opponent's at the start of a SPIN
     /// iteration.
     pub fn hold_reference(&mut self) -> Result<(), PolicyError> {
+        self.end_sampling();
         self.reference = Some(self.model.weights.snapshot().map_err(policy_error)?);
         Ok(())
     }

@@ -33,6 +33,11 @@ fn options() -> ServerOptions {
     ServerOptions { backoff: Duration::ZERO, attempts: 3, ..ServerOptions::default() }
 }
 
+/// Of a server that gives its memory back.
+fn sleepy() -> ServerOptions {
+    ServerOptions { sleep: true, ..options() }
+}
+
 /// With adapters where the protocol takes them.
 fn pair(kind: ServerKind, script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> Pair {
     let given = if kind == ServerKind::Sglang { Given::Weights } else { Given::Adapters };
@@ -444,8 +449,7 @@ fn a_server_that_cannot_take_whole_weights_is_refused_with_what_to_start() {
 #[test]
 fn a_server_sleeps_while_the_learner_trains_and_is_woken_before_it_is_asked() {
     for given in [Given::Adapters, Given::Weights] {
-        let sleepy = ServerOptions { sleep: true, ..options() };
-        let mut pair = pair_of((ServerKind::Vllm, given), sleepy, |_, _| Act::Answer);
+        let mut pair = pair_of((ServerKind::Vllm, given), sleepy(), |_, _| Act::Answer);
         let rollouts = pair.generate();
         pair.generate();
         assert_eq!(pair.server.seen()[0].path, "/wake_up", "a killed process may have left it asleep");
@@ -453,6 +457,20 @@ fn a_server_sleeps_while_the_learner_trains_and_is_woken_before_it_is_asked() {
         assert_eq!(pair.server.seen().last().map(|seen| seen.path.clone()).as_deref(), Some("/sleep?level=1"));
         assert!(pair.distance(&pair.generate()) < 1e-4);
         assert_eq!((pair.asked("/wake_up"), pair.asked("/sleep?level=1")), (2, 1), "once for several updates");
+    }
+    // Whatever else takes memory of the device has it sleep, too.
+    let mut sharing = pair_of((ServerKind::Vllm, Given::Adapters), sleepy(), |_, _| Act::Answer);
+    let work: [fn(&mut Learner); 4] = [
+        |learner| drop(learner.score_responses(&prompts()[..1], &[[5, 6].as_slice()]).expect("scores")),
+        |learner| learner.hold_reference().expect("holds"),
+        |learner| drop(learner.snapshot().expect("copies")),
+        Learner::reset_optimizer,
+    ];
+    for (done, work) in work.into_iter().enumerate() {
+        sharing.generate();
+        work(&mut sharing.learner);
+        let last = sharing.server.seen().last().map(|seen| seen.path.clone());
+        assert_eq!((last.as_deref(), sharing.asked("/wake_up")), (Some("/sleep?level=1"), done + 1));
     }
     let awake = pair(ServerKind::Vllm, |_, _| Act::Answer);
     awake.generate();

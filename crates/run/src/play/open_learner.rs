@@ -7,7 +7,7 @@ use std::path::Path;
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress;
-use veriplay_learner::{Learner, LearnerOptions, ModelConfig};
+use veriplay_learner::{Learner, ModelConfig};
 
 use crate::config::{RunConfig, from_toml};
 use crate::game_setup::GameSetup;
@@ -51,43 +51,49 @@ pub(super) fn removable_base(config: &RunConfig, checkpoints: &Path) -> Option<S
 
 /// The start model, ready to learn. Refused where its steps are predicted not to fit.
 pub(super) fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
-    open_start_model(config, Err)
+    open_start_model(config, free_beside_server(config)?, Err)
 }
 
-/// The model of a checkpoint, ready to learn on as if nothing had happened.
+/// The model of a checkpoint at the start of a process, ready to learn on as if nothing had happened.
 pub(super) fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
+    open_checkpoint(config, checkpoint, free_beside_server(config)?)
+}
+
+/// The same in the middle of a run, whose learner sees to it that a server sleeps and wakes.
+pub(super) fn restore_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
+    open_checkpoint(config, checkpoint, None)
+}
+
+/// Puts a server that shares the learner's memory to sleep. Returns what it leaves free while it is awake; `None` where no such server samples.
+fn free_beside_server<S: GameSetup>(config: &PlayConfig<S>) -> Result<Option<u64>, Failure> {
+    let Some(server) = &config.run.rollout_server else { return Ok(None) };
+    server.make_room(|| memory::free_on_device(&config.run.learner_options()))
+}
+
+fn open_checkpoint<S: GameSetup>(
+    config: &PlayConfig<S>,
+    checkpoint: &Path,
+    beside: Option<u64>,
+) -> Result<Learner, Failure> {
     if !config.run.learn.trains_adapters() {
-        return resume_weights(config, checkpoint);
+        return resume_weights(config, checkpoint, beside);
     }
     // The base is the start model, and adapters that start are the reference.
-    let mut learner = open_start_model(config, warn)?;
+    let mut learner = open_start_model(config, beside, warn)?;
     learner.load_adapters(checkpoint).or_fail(ExitCode::Model)?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     Ok(learner)
 }
 
-/// Applies `rule` where training the model is predicted not to fit: where a server shares its memory, while that sleeps, and what stays of it beside
-/// one that is awake.
-///
-/// # Errors
-/// What the rule refuses; and a server that cannot be asked for its memory, whatever the rule.
-fn check_memory<S: GameSetup>(
+fn open_start_model<S: GameSetup>(
     config: &PlayConfig<S>,
-    name: &str,
-    options: &LearnerOptions,
+    beside: Option<u64>,
     rule: MemoryRule,
-) -> Result<(), Failure> {
-    let free = || memory::free_on_device(options);
-    let beside = config.run.rollout_server.as_ref().map(|server| server.make_room(free)).transpose()?.flatten();
-    let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
-    memory::check_before_load(name, options, beside, step_tokens).or_else(rule)
-}
-
-fn open_start_model<S: GameSetup>(config: &PlayConfig<S>, rule: MemoryRule) -> Result<Learner, Failure> {
+) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let options = config.run.learner_options();
     let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
-    check_memory(config, &config.run.model, &options, rule)?;
+    memory::check_before_load(&config.run.model, &options, beside, step_tokens).or_else(rule)?;
     let mut learner = model::open_trainable(&config.run.model, &options)?;
     memory::check(&learner, &step_tokens(learner.config())).or_else(rule)?;
     if learn.needs_reference() || config.setup.needs_reference() {
@@ -96,11 +102,16 @@ fn open_start_model<S: GameSetup>(config: &PlayConfig<S>, rule: MemoryRule) -> R
     Ok(learner)
 }
 
-fn resume_weights<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
+fn resume_weights<S: GameSetup>(
+    config: &PlayConfig<S>,
+    checkpoint: &Path,
+    beside: Option<u64>,
+) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let options = config.run.learner_options();
     device::check(&options)?;
-    check_memory(config, &checkpoint.display().to_string(), &options, warn)?;
+    let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
+    memory::check_before_load(&checkpoint.display().to_string(), &options, beside, step_tokens).or_else(warn)?;
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     if learn.needs_reference() || config.setup.needs_reference() {
