@@ -101,7 +101,8 @@ pub struct RolloutServer {
 }
 
 impl RolloutServer {
-    /// For the server at `url`, which reads `folder` by the same path as this process. Sends no request yet.
+    /// For the server at `url`, which reads `folder` by the same path as this process. Sends no request yet. No other process may be at the run that
+    /// `options` name.
     pub fn open(
         url: &str,
         protocol: ServerProtocol,
@@ -109,10 +110,14 @@ impl RolloutServer {
         options: ServerOptions,
     ) -> Result<Self, ServerError> {
         let at = ServerUrl::parse(url).map_err(|problem| ServerError::Url { url: quote_name(url), problem })?;
+        let prefix = options.run.as_ref().map_or_else(|| "veriplay-".to_owned(), |run| format!("veriplay-{run}-"));
         let make = || {
             std::fs::create_dir_all(folder)?;
             let folder = folder.canonicalize()?;
-            let folder = tempfile::Builder::new().prefix("veriplay-").tempdir_in(folder)?;
+            if options.run.is_some() {
+                remove_leftovers(&folder, &prefix);
+            }
+            let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(folder)?;
             open_to_others(folder.path())?;
             Ok(folder)
         };
@@ -430,6 +435,16 @@ fn start_hint(path: &str, fault: &ServerError) -> &'static str {
             "; the server may have changed its interface: docs/models.md names the versions that were run"
         }
         _ => "",
+    }
+}
+
+/// Removes the weights that a killed process has left in folders whose names begin so. What fails here costs memory and no sample.
+fn remove_leftovers(folder: &Path, prefix: &str) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_left = entry.file_name().to_string_lossy().starts_with(prefix);
+        if is_left && let Err(error) = std::fs::remove_dir_all(entry.path()) {
+            tracing::warn!(folder = %entry.path().display(), %error, "cannot remove weights that a killed process has left");
+        }
     }
 }
 

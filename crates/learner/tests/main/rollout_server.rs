@@ -343,6 +343,22 @@ fn an_address_or_a_folder_that_cannot_be_used_is_refused_before_anything_is_aske
     assert!(refused.contains("no folder can be made in"), "{refused}");
 }
 
+#[test]
+fn what_a_killed_process_of_a_run_has_left_is_removed_and_nothing_of_another_run() {
+    let folder = tempfile::tempdir().expect("a directory");
+    for left in ["veriplay-one-abc123/v3-0", "veriplay-other-abc123/v3-0", "veriplay-abc123/v3-0"] {
+        std::fs::create_dir_all(folder.path().join(left)).expect("they are made");
+    }
+    let options = ServerOptions { run: Some("one".to_owned()), ..ServerOptions::default() };
+    let opened = RolloutServer::open("http://127.0.0.1:9", ServerProtocol::Vllm, folder.path(), options);
+    let is_there = |name: &str| folder.path().join(name).is_dir();
+    assert!(!is_there("veriplay-one-abc123") && is_there("veriplay-other-abc123") && is_there("veriplay-abc123"));
+    let entries = || std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(entries(), 3, "it has made a folder of its own");
+    drop(opened.expect("a fine address"));
+    assert_eq!(entries(), 2);
+}
+
 /// A server of whole weights that answers as `script` says.
 fn weights_of(script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> Pair {
     pair_of((ServerKind::Vllm, Given::Weights), options(), script)

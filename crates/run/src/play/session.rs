@@ -317,6 +317,8 @@ fn open_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> 
         };
         return Ok(Actor::Trainer(Box::new(ExternalTrainer::start(start)?)));
     }
+    // Before memory is looked at: what a killed process has left may be memory.
+    let server = config.run.rollout_server.as_ref().map(|server| server.open(&dir.path(""))).transpose()?;
     let mut learner = match checkpoint {
         Some(checkpoint) => {
             progress::say(format!("loading the checkpoint of step {step}"));
@@ -328,8 +330,8 @@ fn open_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> 
             start_learner(config)?
         }
     };
-    if let Some(server) = &config.run.rollout_server {
-        server.attach(&mut learner)?;
+    if let Some(server) = server {
+        learner.sample_from(server);
     }
     Ok(Actor::Learner(Box::new(learner)))
 }
