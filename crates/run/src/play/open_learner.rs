@@ -95,7 +95,6 @@ fn open_start_model<S: GameSetup>(
     let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
     memory::check_before_load(&config.run.model, &options, beside, step_tokens).or_else(rule)?;
     let mut learner = model::open_trainable(&config.run.model, &options)?;
-    memory::check(&learner, &step_tokens(learner.config())).or_else(rule)?;
     if learn.needs_reference() || config.setup.needs_reference() {
         learner.hold_reference().or_fail(ExitCode::Model)?;
     }
