@@ -1,4 +1,5 @@
-//! Rejects a model that does not fit in the memory of the machine or the card, from its shape before its weights are read. Called by `play`, `eval` and `generate`.
+//! Rejects a model that does not fit in the memory of the machine or the card, from its shape before its weights are read.
+//! Called by `play`, `eval` and `generate`.
 
 use veriplay_console::exit::{ExitCode, Failure};
 use veriplay_console::free_memory::{free_memory, gib, mib};
