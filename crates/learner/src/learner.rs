@@ -276,6 +276,7 @@ impl Policy for Learner {
     }
 
     fn score_responses(&self, prompts: &[Prompt], responses: &[&[u32]]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        self.end_sampling();
         let (template, context) = (self.prompt_template(prompts)?, self.sampling_context());
         let mut encoded = Vec::with_capacity(prompts.len());
         for (index, (prompt, response)) in prompts.iter().zip(responses).enumerate() {

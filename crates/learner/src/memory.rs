@@ -184,39 +184,6 @@ impl MemoryPlan {
         let update = self.gradients + self.activations + self.logits;
         self.weights + self.reference + self.moments + self.working + update.max(self.rollouts)
     }
-
-    /// Options that would make it smaller, the most helpful first.
-    pub fn advice(&self, options: &LearnerOptions) -> Vec<&'static str> {
-        let state = self.moments + self.gradients;
-        let can_offload = matches!(options.device, DeviceSpec::Cuda(_))
-            && matches!(options.optimizer, Optimizer::AdamW(_))
-            && options.lora.is_none()
-            && !options.optimizer_offload;
-        if self.rollouts > self.gradients + self.activations + self.logits {
-            return vec!["set `learn.options.rollout_tokens`, or lower it", "lower `learn.options.rollout_rows`"];
-        }
-        let mut advice = vec![
-            (
-                self.activations * 3 / 4,
-                options.segments.is_none(),
-                "recompute layers: `[learn.options.segments]` with `layers = 1`",
-            ),
-            (
-                (self.activations + self.logits) / 2,
-                options.micro_tokens > 1,
-                "halve `learn.options.micro_tokens`, and bound sequences that are longer by `learn.options.max_length`",
-            ),
-            (
-                self.moments + self.gradients / 2,
-                can_offload,
-                "keep the optimizer on the host: `learn.options.optimizer_offload = true`, with `[learn.options.segments]`",
-            ),
-            (state, options.lora.is_none(), "train adapters: `[learn.lora]`"),
-            (self.gradients / 2, options.data_parallel > 1, "lower `learn.options.data_parallel`"),
-        ];
-        advice.sort_by_key(|(saved, ..)| std::cmp::Reverse(*saved));
-        advice.into_iter().filter(|(saved, able, _)| *able && *saved > 0).map(|(.., text)| text).collect()
-    }
 }
 
 impl ModelSizes {

@@ -53,6 +53,8 @@ pub struct ServerOptions {
     pub logprobs: bool,
     /// Whether vLLM gives its memory back while a learner trains (`/sleep`, `/wake_up`).
     pub sleep: bool,
+    /// Names the run whose weights are handed over, in a folder's name: what a killed process of that run has left is removed. Absent removes nothing.
+    pub run: Option<String>,
 }
 
 impl Default for ServerOptions {
@@ -68,6 +70,7 @@ impl Default for ServerOptions {
             response_bytes: 64 << 20,
             logprobs: true,
             sleep: false,
+            run: None,
         }
     }
 }

@@ -375,16 +375,33 @@ const RENAMED: &[(&str, &str, &str)] = &[
     ("learn.options", "shards", "learn.options.data_parallel"),
 ];
 
-/// Refuses keys by their old names; the error gives the new ones.
+/// Refuses keys by their old names, and a loss that is a table of its own now; the error gives the new ones.
 pub fn refuse_renamed_keys(text: &str, origin: &Path) -> Result<(), Failure> {
     let root = toml::Value::Table(from_toml(text, origin)?);
-    let has_key = |(table, old, _): &&(&str, &str, &str)| {
-        let table = table.split('.').try_fold(&root, |table, name| table.get(name));
-        table.is_some_and(|table| table.get(*old).is_some())
-    };
+    if find_key(&root, "learn.loss", "kind").and_then(toml::Value::as_str) == Some("tis") {
+        return Err(tis_is_a_table(find_key(&root, "learn.loss", "cap"), origin));
+    }
+    let has_key = |(table, old, _): &&(&str, &str, &str)| find_key(&root, table, old).is_some();
     let Some((table, old, new)) = RENAMED.iter().find(has_key) else { return Ok(()) };
     let what = format!("`{}`: configuration key `{table}.{old}` is called `{new}` now", origin.display());
     Err(Failure::message(ExitCode::Input, what).hint(format!("rename it; {PAGE} lists its values")))
+}
+
+/// The value of a key of a table, such as `learn.loss`.
+fn find_key<'a>(root: &'a toml::Value, table: &str, key: &str) -> Option<&'a toml::Value> {
+    table.split('.').try_fold(root, |table, name| table.get(name))?.get(key)
+}
+
+/// The loss of earlier commits that corrected for a sampler by itself, with its largest ratio where that is set.
+fn tis_is_a_table(cap: Option<&toml::Value>, origin: &Path) -> Failure {
+    let what =
+        format!("`{}`: the loss `learn.loss.kind = \"tis\"` is the table `[learn.correction]` now", origin.display());
+    let cap = cap.map_or_else(|| "2.0".to_owned(), toml::Value::to_string);
+    let hint = format!(
+        "take `kind` and `cap` out of `[learn.loss]`, which leaves `policy_gradient`, and write `[learn.correction]` with `cap = {cap}`; where \
+         `learn.epochs` or `learn.minibatches` is above 1, write `kind = \"ppo_clip\"`"
+    );
+    Failure::message(ExitCode::Input, what).hint(hint)
 }
 
 /// The name of the game that a configuration is for.
@@ -466,6 +483,20 @@ mod tests {
         for config in ["smollm2", "smollm2.toml", "configs/smollm2.toml"] {
             assert_eq!(default_out(Some(Path::new(config)), 7), Path::new("runs/smollm2-seed7"));
         }
+    }
+
+    #[test]
+    fn the_loss_that_is_a_table_now_is_refused_with_its_keys() {
+        for (cap, want) in [("cap = 3.5\n", "`cap = 3.5`"), ("", "`cap = 2.0`")] {
+            let refused = refuse_renamed_keys(&format!("[learn.loss]\nkind = \"tis\"\n{cap}"), Path::new("own.toml"));
+            let error = refused.expect_err("it is no loss any more").to_string();
+            assert!(
+                error.contains("`own.toml`") && error.contains("`[learn.correction]`") && error.contains(want),
+                "{error}"
+            );
+        }
+        let fine = "[learn.loss]\nkind = \"ppo_clip\"\n[learn.correction]\ncap = 2.0\n";
+        assert!(refuse_renamed_keys(fine, Path::new("own.toml")).is_ok());
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Rejects a model that does not fit in the memory of the machine or the card: from its shape before its weights are read, and a run once more
-//! when they are there. Called by `play`, `eval` and `generate`.
+//! Rejects a model that does not fit in the memory of the machine or the card, from its shape before its weights are read.
+//! Called by `play`, `eval` and `generate`.
 
 use veriplay_console::exit::{ExitCode, Failure};
 use veriplay_console::free_memory::{free_memory, gib, mib};
@@ -11,8 +11,8 @@ use veriplay_learner::{
 use crate::game_setup::StepTokens;
 use crate::model;
 
-/// Refuses a model that is predicted not to fit in training, before any of its weights is read. Built-in and frozen models pass, and so does
-/// everything where the free memory is unknown. `beside` is what is free beside a server that samples; it sleeps now.
+/// Refuses a model that is predicted not to fit in training, before any of its weights is read. Frozen models pass, and so does everything where the
+/// free memory is unknown. `beside` is what is free beside a server that samples; it sleeps now.
 pub fn check_before_load(
     name: &str,
     options: &LearnerOptions,
@@ -116,6 +116,7 @@ fn check_training(
 ) -> Result<(), Failure> {
     let plan = predict(config, options, step_tokens);
     let takes = with_margin(taken_of_device(&plan, options));
+    tracing::info!(predicted_bytes = takes, available_bytes = free, "memory of a step");
     if takes <= free {
         return Ok(());
     }
@@ -284,14 +285,6 @@ fn parameters(config: &ModelConfig) -> u64 {
     tensor_specs(config).iter().map(|spec| spec.elements() as u64).sum()
 }
 
-/// Compares the predicted memory of a step with what is free. The weights are in memory already. Where the free memory is unknown, every
-/// run passes.
-pub fn check(learner: &Learner, step_tokens: &StepTokens) -> Result<(), Failure> {
-    let options = effective_options(learner.options());
-    let plan = predict(learner.config(), &options, step_tokens);
-    available_for(learner).map_or(Ok(()), |available| check_fit(&plan, &options, available))
-}
-
 fn available_for(learner: &Learner) -> Option<u64> {
     match learner.options().device {
         DeviceSpec::Cuda(_) => learner.device_memory(),
@@ -357,26 +350,6 @@ const fn rows_of_worker(options: &LearnerOptions, step_tokens: &StepTokens) -> u
     step_tokens.total.div_ceil(options.data_parallel)
 }
 
-fn check_fit(plan: &MemoryPlan, options: &LearnerOptions, available: u64) -> Result<(), Failure> {
-    let wanted = with_margin(plan.total()).saturating_sub(plan.weights);
-    tracing::info!(predicted_bytes = plan.total(), available_bytes = available, "memory of a step");
-    if wanted <= available {
-        return Ok(());
-    }
-    let what = format!(
-        "playing this model takes about {} of memory besides its weights, and {} is free: in training {} for activations, {} for \
-         gradients, {} for logits, or up to {} in rollouts; and {} for the optimizer",
-        gib(wanted),
-        gib(available),
-        gib(plan.activations),
-        gib(plan.gradients),
-        gib(plan.logits),
-        gib(plan.rollouts),
-        gib(plan.moments),
-    );
-    Err(Failure::message(ExitCode::Input, what).hint(plan.advice(options).join("; or ")))
-}
-
 /// Bytes in a unit in which they are not 0.
 fn amount(bytes: u64) -> String {
     if mib(bytes) < 102.4 { format!("{:.1} MiB", mib(bytes)) } else { gib(bytes) }
@@ -399,18 +372,6 @@ mod tests {
     #[test]
     fn a_small_amount_is_in_mebibytes() {
         assert_eq!((&*amount(5 << 20), &*amount(1 << 30)), ("5.0 MiB", "1.0 GiB"));
-    }
-
-    #[test]
-    fn what_fits_passes_and_what_does_not_is_refused_with_advice() {
-        let (config, options) = (ModelConfig::default(), LearnerOptions::default());
-        let plan = |config: &ModelConfig| {
-            MemoryPlan::predict(config, &options, MicroBatchSize { rows: 1536, group: 512, outputs: 1536 })
-        };
-        assert!(check_fit(&plan(&config), &options, 8 << 30).is_ok());
-        let refusal = check_fit(&plan(&config), &options, 1 << 20).expect_err("a megabyte is too little").to_string();
-        assert!(refusal.contains("0.0 GiB is free") && refusal.contains("segments"), "{refusal}");
-        assert!(check_fit(&plan(&huge()), &options, 64 << 30).is_err());
     }
 
     #[test]

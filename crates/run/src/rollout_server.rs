@@ -1,11 +1,12 @@
 //! The table `[rollout_server]` of a configuration: a server that samples in the learner's place, from its newest weights. Called by `play`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value, check_range};
-use veriplay_learner::{Learner, RolloutServer, ServerOptions, ServerProtocol};
+use veriplay_learner::{RolloutServer, ServerOptions, ServerProtocol};
 
 use crate::model;
 
@@ -42,6 +43,13 @@ pub struct RolloutServerConfig {
     sleep: bool,
 }
 
+/// Stands for the directory of a run in the names of folders: 16 hexadecimal digits of its path's hash.
+fn run_label(run: &Path) -> String {
+    let path = run.canonicalize().unwrap_or_else(|_| run.to_owned());
+    let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
 const fn default_timeout() -> u64 {
     3600
 }
@@ -69,8 +77,14 @@ impl RolloutServerConfig {
         Ok(())
     }
 
-    fn open(&self) -> Result<RolloutServer, Failure> {
+    /// Opens it to sample for the run in this directory, and removes what a killed process of the run has left in its folder.
+    pub fn open(&self, run: &Path) -> Result<RolloutServer, Failure> {
+        self.open_for(Some(run_label(run)))
+    }
+
+    fn open_for(&self, run: Option<String>) -> Result<RolloutServer, Failure> {
         let options = ServerOptions {
+            run,
             concurrency: self.concurrency,
             attempts: ATTEMPTS,
             timeouts: TIMEOUTS,
@@ -82,19 +96,13 @@ impl RolloutServerConfig {
         RolloutServer::open(&self.url, self.protocol, &self.folder, options).or_fail(ExitCode::Input)
     }
 
-    /// Has it sample for `learner`.
-    pub fn attach(&self, learner: &mut Learner) -> Result<(), Failure> {
-        learner.sample_from(self.open()?);
-        Ok(())
-    }
-
     /// Has a server that sleeps while the learner trains give its memory back: what is free then is what training may take. Returns what `free`
     /// says before, of a server that is awake; `None` of one that never sleeps.
     pub fn make_room(&self, free: impl FnOnce() -> Option<u64>) -> Result<Option<u64>, Failure> {
         if !self.sleep {
             return Ok(None);
         }
-        let server = self.open()?;
+        let server = self.open_for(None)?;
         server.wake_up(|| ()).or_fail(ExitCode::Input)?;
         let beside = free();
         server.sleep();
@@ -111,5 +119,19 @@ impl RolloutServerConfig {
             self.protocol,
             self.folder.display()
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run_label;
+
+    #[test]
+    fn a_run_has_one_label_however_its_directory_is_written() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let label = run_label(dir.path());
+        assert_eq!(label, run_label(&dir.path().join(".")));
+        assert_ne!(label, run_label(&dir.path().join("other")));
+        assert!(label.len() == 16 && label.bytes().all(|byte| byte.is_ascii_hexdigit()), "{label}");
     }
 }

@@ -216,6 +216,8 @@ impl RunDir {
         fs::create_dir_all(&staging)?;
         save(&staging)?;
         write_json(&staging.join("play.json"), state)?;
+        // Names of files are data of their folders: after a power cut, a folder could have its new name and lack files.
+        sync_tree(&staging).with_context(|| format!("cannot sync the checkpoint `{}`", staging.display()))?;
         remove_old(&target)?;
         fs::rename(&staging, &target)?;
         fs::File::open(self.checkpoints())?.sync_all().context("cannot sync the checkpoints directory")?;
@@ -278,6 +280,20 @@ impl RunDir {
     }
 }
 
+/// Has every file and folder below `folder` on disk, and itself.
+fn sync_tree(folder: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            sync_tree(&entry.path())?;
+        } else if kind.is_file() {
+            fs::File::open(entry.path())?.sync_all()?;
+        }
+    }
+    fs::File::open(folder)?.sync_all()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,6 +309,15 @@ mod tests {
             alarms: AlarmEffects::default(),
             game: (),
         }
+    }
+
+    #[test]
+    fn a_tree_is_synced_to_its_leaves_and_one_that_is_not_there_is_an_error() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::create_dir_all(dir.path().join("a/b")).expect("they are made");
+        fs::write(dir.path().join("a/b/file"), "whole").expect("it is written");
+        assert!(sync_tree(dir.path()).is_ok());
+        assert!(sync_tree(&dir.path().join("none")).is_err());
     }
 
     #[test]

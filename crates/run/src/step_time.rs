@@ -9,6 +9,7 @@ use veriplay_console::exit::{ExitCode, Failure};
 use veriplay_learner::{LearnerOptions, ModelConfig, TensorSpec, tensor_specs};
 
 use crate::game_setup::{GameSetup, StepTokens, StepWork};
+use crate::passes::Passes;
 use crate::play_config::PlayConfig;
 
 /// A card that was measured.
@@ -67,7 +68,7 @@ impl StepSeconds {
 struct Step<'a> {
     shape: &'a ModelConfig,
     options: &'a LearnerOptions,
-    epochs: usize,
+    updates: Passes,
     tokens: StepTokens,
     work: StepWork,
 }
@@ -97,9 +98,12 @@ impl Step<'_> {
         // a reference.
         let extra = [self.options.lora.is_none(), self.options.segments.is_some(), self.options.kl.is_some()];
         let passes = 2 + extra.into_iter().filter(|is_there| *is_there).count();
+        // Before several updates under a correction, once forward for the policy as it is.
+        let is_scored = self.options.correction.is_some() && self.updates != Passes::ONE;
+        let forwards = self.updates.epochs * passes + usize::from(is_scored);
         StepSeconds {
             rollouts: prompts * forward + responses / rows * self.decoding(card, rows, context),
-            training: self.epochs as f64 * (prompts + responses) * passes as f64 * forward,
+            training: (prompts + responses) * forwards as f64 * forward,
             judging: jobs as f64 / JOBS_PER_S,
         }
     }
@@ -139,7 +143,7 @@ pub fn describe<S: GameSetup>(card: Card, config: &PlayConfig<S>, shape: &ModelC
     let options = config.run.learn.learner_options();
     let context = options.context(shape);
     let (tokens, work) = (config.step_tokens(context), work_of(config, context)?);
-    let step = Step { shape, options: &options, epochs: config.run.learn.passes().epochs, tokens, work };
+    let step = Step { shape, options: &options, updates: config.run.learn.passes(), tokens, work };
     let steps = config.run.steps;
     let times = SHARES.map(|(words, share)| {
         let seconds = step.seconds(card, share);
@@ -159,7 +163,7 @@ pub fn describe<S: GameSetup>(card: Card, config: &PlayConfig<S>, shape: &ModelC
 
 #[cfg(test)]
 mod tests {
-    use veriplay_learner::{Architecture, Lora, Segments};
+    use veriplay_learner::{Architecture, Correction, Lora, Segments};
 
     use super::*;
 
@@ -186,7 +190,7 @@ mod tests {
     fn step<'a>(shape: &'a ModelConfig, options: &'a LearnerOptions) -> Step<'a> {
         let tokens = StepTokens { total: 72_000, longest: 1000, longest_response: 800 };
         let work = StepWork { prompts: 8000, responses: 64_000, jobs: 56_090 };
-        Step { shape, options, epochs: 1, tokens, work }
+        Step { shape, options, updates: Passes::ONE, tokens, work }
     }
 
     #[test]
@@ -219,6 +223,14 @@ mod tests {
         let lora = Some(Lora { rank: 1, alpha: 1.0, target_modules: vec!["q_proj".to_owned()], seed: 0 });
         let options = LearnerOptions { lora, segments: Some(Segments { layers: 1, logit_rows: 64 }), ..options };
         near(step(&shape, &options).seconds(card, 0.5).training, 36_000.0 * 3.0 * forward, 1e-9);
+        // A correction costs a forward pass where a step makes several updates, and none where it makes one.
+        let options = LearnerOptions { correction: Some(Correction::default()), ..LearnerOptions::default() };
+        let once = step(&shape, &options);
+        near(once.seconds(card, 1.0).training, 72_000.0 * 3.0 * forward, 1e-9);
+        for (epochs, minibatches, forwards) in [(2, 1, 7.0), (1, 4, 4.0)] {
+            let several = Step { updates: Passes { epochs, minibatches }, ..step(&shape, &options) };
+            near(several.seconds(card, 1.0).training, 72_000.0 * forwards * forward, 1e-9);
+        }
     }
 
     #[test]

@@ -63,26 +63,36 @@ fn each_step_is_sampled_from_the_weights_of_the_one_before() {
 #[test]
 fn a_server_that_fails_in_a_step_costs_that_step_alone() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let (fails, is_third) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicBool::new(false)));
+    let (refuses_third, is_third) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicBool::new(false)));
+    let is_other = Arc::new(AtomicBool::new(false));
     let script = {
-        let fails = Arc::clone(&fails);
+        let (refuses_third, is_other) = (Arc::clone(&refuses_third), Arc::clone(&is_other));
         move |body: &Value, _| {
             // From the weights of the second step on.
             let name = body["lora_name"].as_str().or(body["model"].as_str()).unwrap_or_default();
             is_third.fetch_or(name.contains("-v2-"), Ordering::Relaxed);
-            let refuses = fails.load(Ordering::Relaxed) && is_third.load(Ordering::Relaxed);
+            if is_other.load(Ordering::Relaxed) {
+                return Act::Say(404, "", "Not Found".to_owned());
+            }
+            let refuses = refuses_third.load(Ordering::Relaxed) && is_third.load(Ordering::Relaxed);
             if refuses { Act::Say(401, "", "the key has expired".to_owned()) } else { Act::Answer }
         }
     };
     let server = Server::start(ServerKind::Vllm, script);
     let mut config = config(&server, "vllm", dir.path());
+    merge(&mut config, "rollout_server.sleep = true".parse().expect("TOML"));
     config.insert("checkpoint_every".to_owned(), 100.into());
     let run = dir.path().join("run");
     let failed = finished(play(&config, dir.path()).args(["--steps", "3"]));
     assert!(!failed.status.success());
     says(&stderr(&failed), &["the key has expired", "veriplay play --resume"]);
     assert!(run.join("checkpoints/step_2").is_dir(), "the steps before it are saved");
-    fails.store(false, Ordering::Relaxed);
+    refuses_third.store(false, Ordering::Relaxed);
+    // A server without the requests that the run needs is the server's fault, and none of memory.
+    is_other.store(true, Ordering::Relaxed);
+    let refused = fails(&mut resume(&run), 3, &["/wake_up`: the server answered 404", "VLLM_SERVER_DEV_MODE=1"]);
+    assert!(!refused.contains("out of memory"), "{refused}");
+    is_other.store(false, Ordering::Relaxed);
     let summary = last_json(&succeeded(resume(&run).arg("--json")));
     assert_eq!((&summary["steps"], &summary["resumed_at"]), (&3.into(), &2.into()));
     assert_eq!(events(&run).len(), 3);

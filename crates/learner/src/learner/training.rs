@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use candle_core::DType;
 use veriplay_core::{
     Learn, LearnError, LengthLimit, PolicyError, PolicyVersion, PreferenceBatch, Role, Sample, Snapshot, TrainBatch,
     Update,
@@ -56,6 +57,7 @@ impl Learn for Learner {
     }
 
     fn snapshot(&self) -> Result<Snapshot, LearnError> {
+        self.end_sampling();
         let weights = self.model.weights.snapshot_of_trained().map_err(learn_error)?;
         Ok(Snapshot::new(TrainedState { weights, optimizer: self.optimizer.clone(), version: self.version }))
     }
@@ -180,8 +182,9 @@ impl Learner {
         self.restart_with(Some(lora.clone()), Some(adapters)).map_err(learn_error)
     }
 
-    /// Begins with a fresh optimizer, and frees the buffers of training and sampling.
+    /// Begins with a fresh optimizer, and frees the buffers of training and sampling. A server that shares the device gives its memory back.
     pub fn reset_optimizer(&mut self) {
+        self.end_sampling();
         self.sampler = Sampler::new(&self.options);
         self.model.buffers = IdleBuffers::default();
         self.optimizer = OptimizerState::new(&self.trainable, self.model.steps_on_host());
@@ -213,6 +216,7 @@ impl Learner {
     /// Makes the present weights the reference: the start model's at the start of a run, the opponent's at the start of a SPIN
     /// iteration.
     pub fn hold_reference(&mut self) -> Result<(), PolicyError> {
+        self.end_sampling();
         self.reference = Some(self.model.weights.snapshot().map_err(policy_error)?);
         Ok(())
     }
@@ -320,8 +324,7 @@ impl Learner {
     /// # Errors
     /// A file that cannot be written, or a learner without adapters.
     pub fn save_adapters(&self, dir: &Path) -> Result<(), CheckpointError> {
-        let file = dir.join("adapter_config.json").display().to_string();
-        let none = || CheckpointError::unreadable(&file, "the learner has no adapters to save");
+        let none = || CheckpointError::unreadable(&adapter_file(dir), "the learner has no adapters to save");
         let lora = self.options.lora.clone().ok_or_else(none)?;
         let adapters = AdapterCheckpoint { lora, base: self.model.base.clone() };
         let data = |spec: &TensorSpec| self.model.weights.var(&spec.name).and_then(|var| values(var));
@@ -353,27 +356,46 @@ impl Learner {
     /// other weights; the learner is then unchanged.
     pub fn load_adapters(&mut self, dir: &Path) -> Result<(), CheckpointError> {
         self.forget_handed_over();
-        let (AdapterCheckpoint { lora, base }, values) = read_adapters(dir, &self.model.specs)?;
-        let file = dir.join("adapter_config.json").display().to_string();
-        self.check_base(&file, &base)?;
-        let adapters = Adapters::new(&lora, &self.model.specs, values, &self.model.device.device);
-        let adapters = adapters.map_err(|e| CheckpointError::unreadable(&file, e))?;
-        self.restart_with(Some(lora), Some(adapters)).map_err(|e| CheckpointError::unreadable(&file, e))
+        let (lora, adapters) = self.open_adapters(dir)?;
+        self.restart_with(Some(lora), Some(adapters)).map_err(|e| unusable_adapters(dir, e))
     }
 
-    /// Refuses adapters that were trained on other weights than these. Those that do not say on which, as files of PEFT, pass.
+    /// Adds the adapters of a directory to the weights, in f32, whatever the precision of activations is; from then on the weights themselves are
+    /// trained, with a fresh optimizer.
+    ///
+    /// # Errors
+    /// As of [`Learner::load_adapters`].
+    pub fn merge_adapters_from(&mut self, dir: &Path) -> Result<(), CheckpointError> {
+        self.forget_handed_over();
+        let (_, adapters) = self.open_adapters(dir)?;
+        let added = self.model.weights.set_adapters(Some(adapters), DType::F32);
+        let merged = added.and_then(|()| self.model.merge_adapters()).and_then(|()| self.restart_with(None, None));
+        merged.map_err(|e| unusable_adapters(dir, e))
+    }
+
+    /// The adapters of a directory, which must be of this base.
+    fn open_adapters(&self, dir: &Path) -> Result<(Lora, Adapters), CheckpointError> {
+        let (AdapterCheckpoint { lora, base }, values) = read_adapters(dir, &self.model.specs)?;
+        self.check_base(&adapter_file(dir), &base)?;
+        let adapters = Adapters::new(&lora, &self.model.specs, values, &self.model.device.device);
+        Ok((lora, adapters.map_err(|e| unusable_adapters(dir, e))?))
+    }
+
+    /// Refuses adapters that were trained on other weights than these, or on weights that these may not be. Those that do not say on which, as files
+    /// of PEFT, pass.
     fn check_base(&self, file: &str, wanted: &BaseModel) -> Result<(), CheckpointError> {
         let BaseModel { name, digest } = &self.model.base;
-        let (Some(digest), Some(want)) = (digest, &wanted.digest) else { return Ok(()) };
-        if digest == want {
+        let Some(want) = &wanted.digest else { return Ok(()) };
+        if digest.as_ref() == Some(want) {
             return Ok(());
         }
         let named = |name: &Option<String>| name.clone().unwrap_or_else(|| "(unnamed)".to_owned());
         let problem = format!(
-            "these adapters belong to the base `{}`, whose weights have the digest {want}, and those of `{}` have {digest}; hint: use the base \
-             they were trained on",
+            "these adapters belong to the base `{}`, whose weights have the digest {want}, and those of `{}` have {}; hint: use the base they \
+             were trained on",
             named(&wanted.name),
-            named(name)
+            named(name),
+            digest.as_deref().unwrap_or("none: they have trained since they were read, or come from no file")
         );
         Err(CheckpointError::invalid(file, problem))
     }
@@ -386,6 +408,15 @@ impl Learner {
         let merged = self.model.merge_adapters(is_offloaded).and_then(|()| self.restart_with(None, None));
         merged.map_err(|e| CheckpointError::unreadable("(weights)", e))
     }
+}
+
+/// How errors name the adapters of a directory.
+fn adapter_file(dir: &Path) -> String {
+    dir.join("adapter_config.json").display().to_string()
+}
+
+fn unusable_adapters(dir: &Path, error: candle_core::Error) -> CheckpointError {
+    CheckpointError::unreadable(&adapter_file(dir), error)
 }
 
 fn learn_error(error: candle_core::Error) -> LearnError {

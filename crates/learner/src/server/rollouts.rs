@@ -66,6 +66,8 @@ const GET_VERSION: &str = "weight_info";
 /// Level 1: the weights go to the machine's memory, and the cache is dropped.
 const SLEEP: &str = "sleep?level=1";
 const WAKE_UP: &str = "wake_up";
+/// Answers 200 where the engine runs.
+const HEALTH: &str = "health";
 
 /// What a learner has now, and how it is saved.
 pub(crate) struct CurrentWeights<'a> {
@@ -99,7 +101,8 @@ pub struct RolloutServer {
 }
 
 impl RolloutServer {
-    /// For the server at `url`, which reads `folder` by the same path as this process. Sends no request yet.
+    /// For the server at `url`, which reads `folder` by the same path as this process. Sends no request yet. No other process may be at the run that
+    /// `options` name.
     pub fn open(
         url: &str,
         protocol: ServerProtocol,
@@ -107,10 +110,14 @@ impl RolloutServer {
         options: ServerOptions,
     ) -> Result<Self, ServerError> {
         let at = ServerUrl::parse(url).map_err(|problem| ServerError::Url { url: quote_name(url), problem })?;
+        let prefix = options.run.as_ref().map_or_else(|| "veriplay-".to_owned(), |run| format!("veriplay-{run}-"));
         let make = || {
             std::fs::create_dir_all(folder)?;
             let folder = folder.canonicalize()?;
-            let folder = tempfile::Builder::new().prefix("veriplay-").tempdir_in(folder)?;
+            if options.run.is_some() {
+                remove_leftovers(&folder, &prefix);
+            }
+            let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(folder)?;
             open_to_others(folder.path())?;
             Ok(folder)
         };
@@ -252,24 +259,40 @@ impl RolloutServer {
     /// first of them gave it.
     fn request_all(&self, requests: &[(&'static str, Value)], name: &str) -> Result<(), ServerError> {
         let mut retries = Retries::new(&self.options, 0, 0);
+        let loads_weights = requests.iter().any(|(path, _)| *path == CALL_WORKERS);
         loop {
+            // Weights that vLLM cannot take kill its engine: one that was dead before has not refused them.
+            let was_alive = loads_weights && self.client.get(HEALTH).is_ok();
             let failed = |(path, body): &(&'static str, Value)| Some((*path, self.request(path, body, name).err()?));
             let Some((path, fault)) = requests.iter().find_map(failed) else { return Ok(()) };
-            // vLLM answers 500 where it cannot take what it is given, and where its engine is dead, as of weights that it cannot take.
+            // vLLM answers 500 where it cannot take what it is given, and where its engine is dead.
             let is_refused = matches!(fault, ServerError::Status { status: 500, .. })
-                && (path == CALL_WORKERS || self.client.get("health").is_ok());
+                && if path == CALL_WORKERS { was_alive } else { self.client.get(HEALTH).is_ok() };
             if is_refused || !fault.is_transient() {
-                return Err(refused(path, fault));
+                return Err(self.refused(path, fault));
             }
-            wait_for(path, &mut retries, fault)?;
+            self.wait_for(path, &mut retries, fault)?;
         }
     }
 
     fn request(&self, path: &str, body: &Value, name: &str) -> Result<(), ServerError> {
         match self.client.post(path, body) {
-            Ok(answer) => check_done(path, &answer),
+            Ok(answer) => self.check_done(path, &answer),
             Err(fault) if self.is_loaded(&fault, name) => Ok(()),
             Err(fault) => Err(fault),
+        }
+    }
+
+    /// Refuses an answer with status 200 that says no.
+    fn check_done(&self, path: &str, answer: &[u8]) -> Result<(), ServerError> {
+        let json: Value = serde_json::from_slice(answer).unwrap_or_default();
+        match json["success"].as_bool() {
+            // Requests of a process that was killed may still use it.
+            Some(false) if path == RESET_CACHE => Err(ServerError::Shape("its prefix cache is in use".to_owned())),
+            Some(false) => {
+                Err(ServerError::HandOver(format!("`{}`: {}", self.client.address(path), error_message(answer))))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -288,16 +311,37 @@ impl RolloutServer {
                     Some(found) if found == name => return Ok(()),
                     Some(found) => return Err(other_weights(found, name)),
                     None => {
-                        let what = format!("`/{GET_VERSION}` answers {answer}, without a `weight_version`");
+                        let address = self.client.address(GET_VERSION);
+                        let what = format!("`{address}` answers {answer}, without a `weight_version`");
                         return Err(ServerError::HandOver(what));
                     }
                 },
                 Err(fault) => fault,
             };
             if !fault.is_transient() {
-                return Err(refused(GET_VERSION, fault));
+                return Err(self.refused(GET_VERSION, fault));
             }
-            wait_for(GET_VERSION, &mut retries, fault)?;
+            self.wait_for(GET_VERSION, &mut retries, fault)?;
+        }
+    }
+
+    /// Waits until it is time for another of these requests, or gives up.
+    fn wait_for(&self, path: &str, retries: &mut Retries<'_>, fault: ServerError) -> Result<(), ServerError> {
+        let hint = start_hint(path, &fault);
+        retries.wait(0, fault).map_err(|error| match error {
+            ServerError::Prompt { attempts, cause, .. } => {
+                let address = self.client.address(path);
+                ServerError::HandOver(format!("`{address}` after {attempts} attempts: {cause}{hint}"))
+            }
+            other => other,
+        })
+    }
+
+    /// The failure of a request that the server has refused.
+    fn refused(&self, path: &str, fault: ServerError) -> ServerError {
+        match fault {
+            ServerError::HandOver(_) => fault,
+            _ => ServerError::HandOver(format!("`{}`: {fault}{}", self.client.address(path), start_hint(path, &fault))),
         }
     }
 
@@ -373,29 +417,16 @@ fn other_weights(found: &str, wanted: &str) -> ServerError {
     ServerError::OtherWeights { found: found.to_owned(), wanted: wanted.to_owned() }
 }
 
-/// Waits until it is time for another of these requests, or gives up.
-fn wait_for(path: &str, retries: &mut Retries<'_>, fault: ServerError) -> Result<(), ServerError> {
-    retries.wait(0, fault).map_err(|error| match error {
-        ServerError::Prompt { attempts, cause, .. } => {
-            ServerError::HandOver(format!("`/{path}` after {attempts} attempts: {cause}"))
-        }
-        other => other,
-    })
-}
-
-/// The failure of a request that the server has refused.
-fn refused(path: &str, fault: ServerError) -> ServerError {
-    let status = match fault {
-        ServerError::HandOver(_) => return fault,
-        ServerError::Status { status, .. } => status,
-        _ => 0,
-    };
-    let hint = match (path, status) {
+/// What to start where a server fails so at a request, to be put behind the failure.
+fn start_hint(path: &str, fault: &ServerError) -> &'static str {
+    let ServerError::Status { status, .. } = fault else { return "" };
+    match (path, *status) {
         (LOAD_ADAPTER, 404) => {
             "; start vLLM with `--enable-lora`, and with VLLM_ALLOW_RUNTIME_LORA_UPDATING=True in its environment"
         }
         (CALL_WORKERS, 500) => {
-            "; start vLLM with the run's model and without `--enable-lora`: its log says what failed"
+            "; start vLLM with the run's model, with VLLM_SERVER_DEV_MODE=1 in its environment and without `--enable-lora`: \
+             its log says what failed"
         }
         (CALL_WORKERS | RESET_CACHE | SET_VERSION | GET_VERSION | WAKE_UP, 404) => {
             "; start vLLM 0.32 or later with VLLM_SERVER_DEV_MODE=1 in its environment, where nobody else reaches it"
@@ -404,25 +435,23 @@ fn refused(path: &str, fault: ServerError) -> ServerError {
             "; the server may have changed its interface: docs/models.md names the versions that were run"
         }
         _ => "",
-    };
-    ServerError::HandOver(format!("`/{path}`: {fault}{hint}"))
+    }
+}
+
+/// Removes the weights that a killed process has left in folders whose names begin so. What fails here costs memory and no sample.
+fn remove_leftovers(folder: &Path, prefix: &str) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_left = entry.file_name().to_string_lossy().starts_with(prefix);
+        if is_left && let Err(error) = std::fs::remove_dir_all(entry.path()) {
+            tracing::warn!(folder = %entry.path().display(), %error, "cannot remove weights that a killed process has left");
+        }
+    }
 }
 
 /// Lets a server of another user read what is in the folder.
 fn open_to_others(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755))
-}
-
-/// Refuses an answer with status 200 that says no.
-fn check_done(path: &str, answer: &[u8]) -> Result<(), ServerError> {
-    let json: Value = serde_json::from_slice(answer).unwrap_or_default();
-    match json["success"].as_bool() {
-        // Requests of a process that was killed may still use it.
-        Some(false) if path == RESET_CACHE => Err(ServerError::Shape("its prefix cache is in use".to_owned())),
-        Some(false) => Err(ServerError::HandOver(format!("`/{path}`: {}", error_message(answer)))),
-        _ => Ok(()),
-    }
 }
 
 /// A completion as our own decoding loops would have returned it.

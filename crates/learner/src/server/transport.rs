@@ -61,16 +61,21 @@ impl Client {
         Self { agent: config.build().new_agent(), base_url: url.root.clone(), key, timeout, largest }
     }
 
+    /// The address of a part of the interface.
+    pub(super) fn address(&self, path: &str) -> String {
+        format!("{}/{path}", self.base_url)
+    }
+
     /// Posts a JSON body to a part of the interface. Returns the body of an answer with status 200.
     pub(super) fn post(&self, path: &str, body: &impl Serialize) -> Result<Vec<u8>, ServerError> {
         let body = serde_json::to_vec(body).expect("a request has no map with odd keys");
-        let request = self.agent.post(format!("{}/{path}", self.base_url)).content_type("application/json");
+        let request = self.agent.post(self.address(path)).content_type("application/json");
         self.read_answer(self.with_key(request).send(&body[..]))
     }
 
     /// Asks a part of the interface. Returns the body of an answer with status 200.
     pub(super) fn get(&self, path: &str) -> Result<Vec<u8>, ServerError> {
-        self.read_answer(self.with_key(self.agent.get(format!("{}/{path}", self.base_url))).call())
+        self.read_answer(self.with_key(self.agent.get(self.address(path))).call())
     }
 
     fn with_key<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {

@@ -384,10 +384,15 @@ fn a_template_that_fails_runs_forever_or_wants_a_date_that_is_not_there_is_an_er
     assert!(matches!(dateless, ChatError::Dateless) && dateless.to_string().contains("chat_date"), "{dateless}");
     assert_eq!(render("{{ strftime_now is defined }}", &chat).expect("renders"), "False");
     assert_eq!(render("{{ strftime_now is defined }}", &chat.clone().at(0)).expect("renders"), "True");
-    match render("{{ strftime_now('%Q') }}", &chat.clone().at(0)) {
-        Err(ChatError::Render(message)) => assert!(message.contains("`%Q`"), "{message}"),
-        other => panic!("{other:?}"),
+    // No directive, one that Python writes otherwise than chrono, and none behind the sign.
+    for directive in ["%Q", "%f", "%"] {
+        match render(&format!("{{{{ strftime_now('%d{directive}') }}}}"), &chat.clone().at(0)) {
+            Err(ChatError::Render(message)) => assert!(message.contains(&format!("`{directive}`")), "{message}"),
+            other => panic!("{other:?}"),
+        }
     }
+    let beyond = render("{{ strftime_now('%d') }}", &chat.clone().at(i64::MAX)).expect_err("no such year").to_string();
+    assert!(beyond.contains("seconds since 1970"), "{beyond}");
     assert_eq!(render("{{ messages[0].content }}<b>&", &Chat::user("<i>\"")).expect("renders"), "<i>\"<b>&");
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use veriplay_core::{Learn, TrainBatch};
 use veriplay_learner::{
-    Architecture, ConfigError, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor,
-    Segments, find_adapters,
+    Architecture, ConfigError, DeviceSpec, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Lora, ModelConfig,
+    NamedTensor, Precision, Segments, find_adapters,
 };
 
 use crate::common::{sample, tiny_config, tokenizer};
@@ -185,6 +185,33 @@ fn what_save_writes_is_the_merged_model() {
     assert_eq!((score(&adapted), adapted.trainable_count()), (score(&loaded), adapted.parameter_count()));
 }
 
+/// The largest difference between the weights of two learners.
+fn distance(one: &Learner, other: &Learner) -> f32 {
+    let all =
+        |learner: &Learner| learner.named_weights().into_iter().flat_map(|(_, values)| values).collect::<Vec<_>>();
+    all(one).iter().zip(&all(other)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+}
+
+#[test]
+fn adapters_are_merged_into_the_numbers_of_the_file_in_whatever_precision_the_rest_computes() {
+    let folders = tempfile::tempdir().expect("a directory");
+    let (base, saved) = (folders.path().join("base"), folders.path().join("saved"));
+    learner(None).save(&base).expect("saves");
+    let mut whole = Learner::load(&base, options(Some(lora(&["q_proj"])))).expect("loads");
+    (0..4).for_each(|turn| drop(whole.update(&batch(turn), 1e-2).expect("learns")));
+    whole.save_adapters(&saved).expect("saves");
+    let bf16 = LearnerOptions { device: DeviceSpec::Portable, precision: Precision::Bf16, ..options(None) };
+    let mut merged = Learner::load(&base, bf16.clone()).expect("loads");
+    merged.merge_adapters_from(&saved).expect("merges");
+    assert!(distance(&merged, &whole) < 1e-6, "{}", distance(&merged, &whole));
+    assert_eq!(merged.trainable_count(), merged.parameter_count());
+    // Beside the adapters the base is rounded, and stays so.
+    let mut rounded = Learner::load(&base, bf16).expect("loads");
+    rounded.load_adapters(&saved).expect("loads");
+    rounded.merge_adapters().expect("merges");
+    assert!(distance(&rounded, &whole) > 1e-5, "{}", distance(&rounded, &whole));
+}
+
 #[test]
 fn a_checkpoint_of_adapters_has_no_weights_and_knows_its_base_in_whatever_files_that_is() {
     let folders = tempfile::tempdir().expect("a directory");
@@ -226,9 +253,11 @@ fn a_checkpoint_of_adapters_has_no_weights_and_knows_its_base_in_whatever_files_
     ];
     assert!(words.iter().all(|word| refused.contains(word)), "{refused}");
     assert_eq!(other.weights_bytes().expect("bytes"), before);
-    // Weights that have trained are no base that a file can name.
+    // Weights that have trained are no base that a file can name, nor that of adapters that know theirs.
     let mut trained = Learner::load(&base, options(None)).expect("loads");
     trained.update(&batch(0), 1e-2).expect("learns");
+    let refused = trained.load_adapters(&saved).expect_err("the base has trained").to_string();
+    assert!(refused.contains(&digests) && refused.contains("have none: they have trained"), "{refused}");
     trained.restart_adapters(&lora(EVERYWHERE)).expect("restarts");
     trained.save_adapters(&folder("of no file")).expect("saves");
     assert_eq!(config(&folder("of no file"))["base_model_name_or_path"], Value::Null);

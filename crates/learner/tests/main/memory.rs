@@ -357,7 +357,7 @@ fn with_segments_a_token_costs_one_layers_results_and_a_boundary_for_each_other_
 }
 
 #[test]
-fn a_plan_adds_up_and_its_advice_helps() {
+fn a_plan_adds_up_and_smaller_batches_segments_and_adapters_make_it_smaller() {
     let whole = |rows| MicroBatchSize { rows, group: rows, outputs: rows };
     let plain = options(1024, "plain");
     let plan = MemoryPlan::predict(&shape(9), &plain, whole(1024));
@@ -365,11 +365,9 @@ fn a_plan_adds_up_and_its_advice_helps() {
         [plan.weights, plan.reference, plan.moments, plan.working, plan.gradients, plan.activations, plan.logits];
     assert_eq!((plan.total(), plan.rollouts), (parts.iter().sum::<u64>(), 0));
     assert_eq!((plan.reference, plan.moments), (0, 2 * plan.weights));
-    assert!(plan.advice(&plain)[0].contains("segments"), "{:?}", plan.advice(&plain));
     for kind in ["segments", "lora"] {
         let better = MemoryPlan::predict(&shape(9), &options(1024, kind), whole(1024));
         assert!(better.total() < plan.total());
-        assert!(!better.advice(&options(1024, kind)).iter().any(|advice| advice.contains("segments")));
     }
     let half = MemoryPlan::predict(&shape(9), &plain, whole(512));
     assert_eq!((2 * half.activations, 2 * half.logits, half.weights), (plan.activations, plan.logits, plan.weights));

@@ -33,6 +33,11 @@ fn options() -> ServerOptions {
     ServerOptions { backoff: Duration::ZERO, attempts: 3, ..ServerOptions::default() }
 }
 
+/// Of a server that gives its memory back.
+fn sleepy() -> ServerOptions {
+    ServerOptions { sleep: true, ..options() }
+}
+
 /// With adapters where the protocol takes them.
 fn pair(kind: ServerKind, script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> Pair {
     let given = if kind == ServerKind::Sglang { Given::Weights } else { Given::Adapters };
@@ -301,7 +306,7 @@ fn faults_that_pass_are_waited_out_and_others_are_named_with_what_was_asked() {
     };
     for status in [400, 500] {
         let rank = refusing(status, "LoRA rank 4 is greater than max_lora_rank 2, which has already been said");
-        assert!(rank.contains("`/v1/load_lora_adapter`: the server") && rank.contains("max_lora_rank"), "{rank}");
+        assert!(rank.contains("/v1/load_lora_adapter`: the server") && rank.contains("max_lora_rank"), "{rank}");
     }
     let quoted =
         refusing(400, r#"{"error": {"message": "no module \"base_layer\"", "type": "BadRequestError", "code": 400}}"#);
@@ -312,7 +317,11 @@ fn faults_that_pass_are_waited_out_and_others_are_named_with_what_was_asked() {
         "{absent}"
     );
     let loading = refusing(503, "loading");
-    assert!(loading.contains("`/v1/load_lora_adapter` after 3 attempts: the server answered 503"), "{loading}");
+    assert!(
+        loading.contains("`http://127.0.0.1:")
+            && loading.contains("/v1/load_lora_adapter` after 3 attempts: the server answered 503"),
+        "{loading}"
+    );
     let no = pair(ServerKind::Sglang, |asked, _| match asked["model_path"].is_string() {
         true => Act::Say(200, "", r#"{"success": false, "message": "no such file"}"#.to_owned()),
         false => Act::Answer,
@@ -334,12 +343,28 @@ fn an_address_or_a_folder_that_cannot_be_used_is_refused_before_anything_is_aske
     assert!(refused.contains("no folder can be made in"), "{refused}");
 }
 
+#[test]
+fn what_a_killed_process_of_a_run_has_left_is_removed_and_nothing_of_another_run() {
+    let folder = tempfile::tempdir().expect("a directory");
+    for left in ["veriplay-one-abc123/v3-0", "veriplay-other-abc123/v3-0", "veriplay-abc123/v3-0"] {
+        std::fs::create_dir_all(folder.path().join(left)).expect("they are made");
+    }
+    let options = ServerOptions { run: Some("one".to_owned()), ..ServerOptions::default() };
+    let opened = RolloutServer::open("http://127.0.0.1:9", ServerProtocol::Vllm, folder.path(), options);
+    let is_there = |name: &str| folder.path().join(name).is_dir();
+    assert!(!is_there("veriplay-one-abc123") && is_there("veriplay-other-abc123") && is_there("veriplay-abc123"));
+    let entries = || std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(entries(), 3, "it has made a folder of its own");
+    drop(opened.expect("a fine address"));
+    assert_eq!(entries(), 2);
+}
+
 /// A server of whole weights that answers as `script` says.
 fn weights_of(script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> Pair {
     pair_of((ServerKind::Vllm, Given::Weights), options(), script)
 }
 
-/// Whether a request asks for the version of the weights: it has no body.
+/// Whether a request asks for the version of the weights, or whether the engine runs: it has no body.
 fn asks_for_version(body: &Value) -> bool {
     body.is_null()
 }
@@ -348,8 +373,9 @@ fn asks_for_version(body: &Value) -> bool {
 fn samples_between_which_the_weights_were_lost_are_sampled_again() {
     let (versions, lost) = (AtomicUsize::new(0), |answer: &mut Value| answer["weight_version"] = json!("default"));
     let pair = weights_of(move |body, _| {
-        let is_second = asks_for_version(body) && versions.fetch_add(1, Ordering::Relaxed) == 1;
-        if is_second { Act::Changed(lost) } else { Act::Answer }
+        // The first such request asks whether the engine runs, the next for the version before the samples.
+        let is_third = asks_for_version(body) && versions.fetch_add(1, Ordering::Relaxed) == 2;
+        if is_third { Act::Changed(lost) } else { Act::Answer }
     });
     let rollouts = pair.generate();
     assert!(pair.distance(&rollouts) < 1e-4 && rollouts.len() == 12);
@@ -380,6 +406,32 @@ fn a_server_that_starts_again_while_it_is_given_weights_is_given_them_from_the_s
     }
 }
 
+#[test]
+fn whole_weights_wait_for_an_engine_that_was_dead_and_are_refused_by_one_that_dies_of_them() {
+    // Whether it runs, the loading, and the same again.
+    let restarted = weights_of(|_, number| match number {
+        0 => Act::Say(503, "", String::new()),
+        1 => Act::Say(500, "", "EngineCore encountered an issue".to_owned()),
+        _ => Act::Answer,
+    });
+    assert!(restarted.distance(&restarted.generate()) < 1e-4);
+    assert_eq!((restarted.asked("/collective_rpc"), restarted.asked("/reset_prefix_cache")), (2, 1));
+    // It never starts again.
+    let gone = weights_of(|_, _| Act::Say(500, "", "EngineCore encountered an issue".to_owned()));
+    let failure = gone.failure();
+    for want in
+        ["`http://127.0.0.1:", "/collective_rpc` after 3 attempts: the server answered 500: EngineCore", "DEV_MODE"]
+    {
+        assert!(failure.contains(want), "want {want}: {failure}");
+    }
+    let dies = weights_of(|asked, _| match loads(asked) {
+        true => Act::Say(500, "", "no base_layer".to_owned()),
+        false => Act::Answer,
+    });
+    assert!(dies.failure().contains("without `--enable-lora`"), "{}", dies.failure());
+    assert_eq!(dies.asked("/collective_rpc"), 1, "it is not asked again");
+}
+
 /// The failure of a hand-over in which the requests that `is_asked` picks are answered so.
 fn refusal(is_asked: fn(&Value) -> bool, status: u16, answer: &'static str) -> String {
     weights_of(move |asked, _| if is_asked(asked) { Act::Say(status, "", answer.to_owned()) } else { Act::Answer })
@@ -397,14 +449,14 @@ fn is_told(asked: &Value) -> bool {
 #[test]
 fn a_server_that_cannot_take_whole_weights_is_refused_with_what_to_start() {
     let (missing, required) = (r#"{"detail": "Not Found"}"#, r#"{"detail": [{"msg": "Field required"}]}"#);
-    let started = "`/collective_rpc`: the server answered 404: Not Found; start vLLM 0.32";
-    let version = r#"`/weight_info` answers {"version":"step-6"}, without a `weight_version`"#;
+    let started = "/collective_rpc`: the server answered 404: Not Found; start vLLM 0.32";
+    let version = r#"/weight_info` answers {"version":"step-6"}, without a `weight_version`"#;
     for (failure, want) in [
         (refusal(loads, 404, missing), started),
-        (refusal(loads, 500, "no base_layer"), "without `--enable-lora`"),
+        (refusal(loads, 500, "no base_layer"), "/collective_rpc`: the server answered 500: no base_layer; start vLLM"),
         (refusal(is_told, 422, required), "may have changed its interface"),
         (refusal(asks_for_version, 200, r#"{"version": "step-6"}"#), version),
-        (refusal(|asked| *asked == json!({}), 200, r#"{"success": false}"#), "`/reset_prefix_cache` after 3 attempts"),
+        (refusal(|asked| *asked == json!({}), 200, r#"{"success": false}"#), "/reset_prefix_cache` after 3 attempts"),
     ] {
         assert!(failure.contains(want), "want {want}: {failure}");
     }
@@ -413,8 +465,7 @@ fn a_server_that_cannot_take_whole_weights_is_refused_with_what_to_start() {
 #[test]
 fn a_server_sleeps_while_the_learner_trains_and_is_woken_before_it_is_asked() {
     for given in [Given::Adapters, Given::Weights] {
-        let sleepy = ServerOptions { sleep: true, ..options() };
-        let mut pair = pair_of((ServerKind::Vllm, given), sleepy, |_, _| Act::Answer);
+        let mut pair = pair_of((ServerKind::Vllm, given), sleepy(), |_, _| Act::Answer);
         let rollouts = pair.generate();
         pair.generate();
         assert_eq!(pair.server.seen()[0].path, "/wake_up", "a killed process may have left it asleep");
@@ -422,6 +473,20 @@ fn a_server_sleeps_while_the_learner_trains_and_is_woken_before_it_is_asked() {
         assert_eq!(pair.server.seen().last().map(|seen| seen.path.clone()).as_deref(), Some("/sleep?level=1"));
         assert!(pair.distance(&pair.generate()) < 1e-4);
         assert_eq!((pair.asked("/wake_up"), pair.asked("/sleep?level=1")), (2, 1), "once for several updates");
+    }
+    // Whatever else takes memory of the device has it sleep, too.
+    let mut sharing = pair_of((ServerKind::Vllm, Given::Adapters), sleepy(), |_, _| Act::Answer);
+    let work: [fn(&mut Learner); 4] = [
+        |learner| drop(learner.score_responses(&prompts()[..1], &[[5, 6].as_slice()]).expect("scores")),
+        |learner| learner.hold_reference().expect("holds"),
+        |learner| drop(learner.snapshot().expect("copies")),
+        Learner::reset_optimizer,
+    ];
+    for (done, work) in work.into_iter().enumerate() {
+        sharing.generate();
+        work(&mut sharing.learner);
+        let last = sharing.server.seen().last().map(|seen| seen.path.clone());
+        assert_eq!((last.as_deref(), sharing.asked("/wake_up")), (Some("/sleep?level=1"), done + 1));
     }
     let awake = pair(ServerKind::Vllm, |_, _| Act::Answer);
     awake.generate();

@@ -2,12 +2,14 @@
 //!
 //! Called by the session, and by the checks before a run.
 
+use std::fs;
 use std::path::Path;
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress;
-use veriplay_learner::{Learner, LearnerOptions, ModelConfig};
+use veriplay_learner::{Learner, ModelConfig};
 
+use crate::config::{RunConfig, from_toml};
 use crate::game_setup::GameSetup;
 use crate::model::FoundModel;
 use crate::play_config::PlayConfig;
@@ -26,49 +28,89 @@ fn warning(failure: &Failure) -> String {
     format!("warning: the run goes on, and may run out of memory: {}", failure.reason())
 }
 
-/// The start model, ready to learn. Refused where its steps are predicted not to fit.
-pub(super) fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
-    open_start_model(config, Err)
+/// A warning where adapters train on a checkpoint that its own run may remove: `checkpoints`, where those of this run will be, hold adapters alone
+/// and name that base.
+pub(super) fn removable_base(config: &RunConfig, checkpoints: &Path) -> Option<String> {
+    if !config.learn.trains_adapters() || !Path::new(&config.model).is_dir() {
+        return None;
+    }
+    let base = model::find_directory(&config.model).ok()?.canonicalize().ok()?;
+    let step: u64 = base.file_name()?.to_str()?.strip_prefix("step_")?.parse().ok()?;
+    let file = model::run_configuration(base.to_str()?)?;
+    let run: RunConfig = from_toml(&fs::read_to_string(&file).ok()?, &file).ok()?;
+    if run.kept_checkpoints(run.steps).contains(&step) {
+        return None;
+    }
+    Some(format!(
+        "warning: the checkpoints in `{}` hold adapters alone and need their base `{}`, which its run removes when it goes on \
+         (`checkpoints_kept`, `checkpoint_every`): copy the base to another folder, and name that as `model`",
+        checkpoints.display(),
+        base.display()
+    ))
 }
 
-/// The model of a checkpoint, ready to learn on as if nothing had happened.
+/// The start model, ready to learn. Refused where its steps are predicted not to fit.
+pub(super) fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
+    open_start_model(config, free_beside_server(config)?, Err)
+}
+
+/// The model of a checkpoint at the start of a process, ready to learn on as if nothing had happened.
 pub(super) fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
+    open_checkpoint(config, checkpoint, free_beside_server(config)?)
+}
+
+/// The same in the middle of a run, whose learner sees to it that a server sleeps and wakes.
+pub(super) fn restore_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
+    open_checkpoint(config, checkpoint, None)
+}
+
+/// Puts a server that shares the learner's memory to sleep. Returns what it leaves free while it is awake; `None` where no such server samples.
+fn free_beside_server<S: GameSetup>(config: &PlayConfig<S>) -> Result<Option<u64>, Failure> {
+    let Some(server) = &config.run.rollout_server else { return Ok(None) };
+    server.make_room(|| memory::free_on_device(&config.run.learner_options()))
+}
+
+fn open_checkpoint<S: GameSetup>(
+    config: &PlayConfig<S>,
+    checkpoint: &Path,
+    beside: Option<u64>,
+) -> Result<Learner, Failure> {
     if !config.run.learn.trains_adapters() {
-        return resume_weights(config, checkpoint);
+        return resume_weights(config, checkpoint, beside);
     }
     // The base is the start model, and adapters that start are the reference.
-    let mut learner = open_start_model(config, warn)?;
+    let mut learner = open_start_model(config, beside, warn)?;
     learner.load_adapters(checkpoint).or_fail(ExitCode::Model)?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     Ok(learner)
 }
 
-/// Refuses a model whose training is predicted not to fit: where a server shares its memory, while that sleeps, and what stays of it beside one that
-/// is awake.
-fn check_memory<S: GameSetup>(config: &PlayConfig<S>, name: &str, options: &LearnerOptions) -> Result<(), Failure> {
-    let free = || memory::free_on_device(options);
-    let beside = config.run.rollout_server.as_ref().map(|server| server.make_room(free)).transpose()?.flatten();
-    memory::check_before_load(name, options, beside, |shape| config.step_tokens(options.context(shape)))
-}
-
-fn open_start_model<S: GameSetup>(config: &PlayConfig<S>, rule: MemoryRule) -> Result<Learner, Failure> {
+fn open_start_model<S: GameSetup>(
+    config: &PlayConfig<S>,
+    beside: Option<u64>,
+    rule: MemoryRule,
+) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let options = config.run.learner_options();
     let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
-    check_memory(config, &config.run.model, &options).or_else(rule)?;
+    memory::check_before_load(&config.run.model, &options, beside, step_tokens).or_else(rule)?;
     let mut learner = model::open_trainable(&config.run.model, &options)?;
-    memory::check(&learner, &step_tokens(learner.config())).or_else(rule)?;
     if learn.needs_reference() || config.setup.needs_reference() {
         learner.hold_reference().or_fail(ExitCode::Model)?;
     }
     Ok(learner)
 }
 
-fn resume_weights<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
+fn resume_weights<S: GameSetup>(
+    config: &PlayConfig<S>,
+    checkpoint: &Path,
+    beside: Option<u64>,
+) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let options = config.run.learner_options();
     device::check(&options)?;
-    check_memory(config, &checkpoint.display().to_string(), &options).or_else(warn)?;
+    let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
+    memory::check_before_load(&checkpoint.display().to_string(), &options, beside, step_tokens).or_else(warn)?;
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     if learn.needs_reference() || config.setup.needs_reference() {
@@ -110,8 +152,41 @@ impl StartModel {
 
 #[cfg(test)]
 mod tests {
-    use super::{warn, warning};
+    use std::path::Path;
+
+    use super::{removable_base, warn, warning};
+    use crate::builtin_configs::QUICKSTART;
+    use crate::config::RunConfig;
     use veriplay_console::exit::{ExitCode, Failure};
+
+    const LORA: &str = "[learn.lora]\nrank = 4\nalpha = 8.0\ntarget_modules = [\"q_proj\"]";
+
+    /// What a run with these keys is warned of.
+    fn warning_of_base(keys: &str, base: &Path) -> Option<String> {
+        let own: RunConfig = toml::from_str(&format!("{QUICKSTART}\n{keys}")).expect("it is valid");
+        removable_base(&RunConfig { model: base.display().to_string(), ..own }, "own/checkpoints".as_ref())
+    }
+
+    #[test]
+    fn a_base_that_its_own_run_removes_is_warned_of_with_both_paths() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = dir.path().canonicalize().expect("it is there");
+        let run: RunConfig = toml::from_str(QUICKSTART).expect("it is valid");
+        let of_base = RunConfig { steps: 10, checkpoint_every: 3, checkpoints_kept: Some(2), ..run };
+        for step in [3, 10] {
+            std::fs::create_dir_all(root.join(format!("base/checkpoints/step_{step}"))).expect("they are made");
+        }
+        let text = toml::to_string(&of_base).expect("it is written");
+        std::fs::write(root.join("base/config.toml"), text).expect("it is written");
+        let removed = root.join("base/checkpoints/step_3");
+        let warned = warning_of_base(LORA, &removed).expect("only 9 and 10 are kept");
+        let quoted = format!("`{}`", removed.display());
+        assert!(warned.contains("`own/checkpoints`") && warned.contains(&quoted), "{warned}");
+        // The last that stays, all weights, and no checkpoint.
+        for (keys, base) in [(LORA, root.join("base")), ("", removed), (LORA, root)] {
+            assert_eq!(warning_of_base(keys, &base), None, "{}", base.display());
+        }
+    }
 
     #[test]
     fn a_run_that_does_not_fit_is_warned_when_it_is_resumed() {

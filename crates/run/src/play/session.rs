@@ -27,7 +27,7 @@ use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
 use super::evaluation::Validation;
-use super::open_learner::{StartModel, resume_learner, start_learner};
+use super::open_learner::{StartModel, removable_base, resume_learner, start_learner};
 use super::plugins::{self, PluginContext};
 use super::signal::Signal;
 use super::summary::{BeforeAfter, BeforeAfterSuites, ProcessShare, Summary};
@@ -317,6 +317,8 @@ fn open_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> 
         };
         return Ok(Actor::Trainer(Box::new(ExternalTrainer::start(start)?)));
     }
+    // Before memory is looked at: what a killed process has left may be memory.
+    let server = config.run.rollout_server.as_ref().map(|server| server.open(&dir.path(""))).transpose()?;
     let mut learner = match checkpoint {
         Some(checkpoint) => {
             progress::say(format!("loading the checkpoint of step {step}"));
@@ -324,11 +326,12 @@ fn open_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> 
         }
         None => {
             progress::say(format!("loading the model `{}`", config.run.model));
+            removable_base(&config.run, &dir.path("checkpoints")).into_iter().for_each(progress::say);
             start_learner(config)?
         }
     };
-    if let Some(server) = &config.run.rollout_server {
-        server.attach(&mut learner)?;
+    if let Some(server) = server {
+        learner.sample_from(server);
     }
     Ok(Actor::Learner(Box::new(learner)))
 }

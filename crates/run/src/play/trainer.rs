@@ -10,7 +10,7 @@ mod messages;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -125,12 +125,11 @@ impl ExternalTrainer {
         })
     }
 
-    /// Lets the trainer save its state into a folder of the checkpoint, and makes it durable.
+    /// Lets the trainer save its state into a folder of the checkpoint.
     pub(crate) fn save(&self, checkpoint: &Path, step: u64) -> anyhow::Result<()> {
         let folder = std::path::absolute(checkpoint.join(FOLDER))?;
         fs::create_dir_all(&folder)?;
-        self.ask::<Done>(&Request::Save { step, folder: &folder }).map_err(anyhow::Error::msg)?;
-        sync_tree(&folder).with_context(|| format!("cannot sync what the trainer saved in `{}`", folder.display()))
+        self.ask::<Done>(&Request::Save { step, folder: &folder }).map(drop).map_err(anyhow::Error::msg)
     }
 
     pub(crate) fn report_step(&self, event: &impl Serialize) -> Result<(), Failure> {
@@ -308,17 +307,4 @@ fn failure(what: String) -> Failure {
 fn quote(line: &str) -> String {
     let short: String = line.chars().take(QUOTED).collect();
     if short.len() < line.len() { short + "…" } else { short }
-}
-
-fn sync_tree(folder: &Path) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            sync_tree(&entry.path())?;
-        } else if kind.is_file() {
-            File::open(entry.path())?.sync_all()?;
-        }
-    }
-    File::open(folder)?.sync_all()
 }

@@ -8,7 +8,7 @@ use veriplay_selfplay::rollout::Part;
 use super::Session;
 use crate::config::{AlarmAction, AlarmEffects};
 use crate::game_setup::GameSetup;
-use crate::play::open_learner::resume_learner;
+use crate::play::open_learner::restore_learner;
 
 impl<S: GameSetup> Session<S> {
     /// Says what monitors have found in the step before, and does what the configuration says. `pass1` is that of the validation set, where it was
@@ -62,7 +62,7 @@ impl<S: GameSetup> Session<S> {
         self.alarms.restored += 1;
         self.config.run.learn.change_by(&AlarmEffects { restored: 1, ..AlarmEffects::default() });
         let config = &self.config;
-        self.actor.restore(|| resume_learner(config, &path)).map_err(|failure| failure.or_hint(self.resume_hint()))?;
+        self.actor.restore(|| restore_learner(config, &path)).map_err(|failure| failure.or_hint(self.resume_hint()))?;
         let rate = self.config.run.learn.learning_rate;
         progress::say(format!(
             "restored the weights of step {}; `learn.learning_rate` is {rate} from here on",
