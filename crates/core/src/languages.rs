@@ -8,7 +8,7 @@ mod tokens;
 mod typescript;
 
 use crate::{Digest, Language, Literals};
-pub use cpp::CPP;
+pub use cpp::{CPP, widen_longs};
 pub use javascript::JAVASCRIPT;
 use javascript::JavaScriptLiterals;
 

@@ -28,7 +28,7 @@ mod verdict;
 pub use comparison::{Comparison, Tolerance};
 pub use hash::{Digest, DigestError, content_hash, mix_seed};
 pub use job::{Callee, Entry, Interactor, Job, Preload, WasmModule, is_under_any};
-pub use languages::{CPP, JAVASCRIPT, SCANNED, ScannedLanguage};
+pub use languages::{CPP, JAVASCRIPT, SCANNED, ScannedLanguage, widen_longs};
 pub use layer::{Layer, LayerError, LayerMount, LayerRoot, LayerStack};
 pub use learn::{LearnError, PreferenceBatch, PreferencePair, Reward, Sample, Snapshot, TrainBatch, Update};
 pub use limits::{LimitKind, LimitOverrides, Limits};

@@ -350,7 +350,7 @@ pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Res
             environments::judge_code(&mut context.runner, checks, &code)?
         }
         Checks::Sql(checks) => sql_queries::judge(&mut context, checks, request)?,
-        Checks::Appended(tests) => appended::judge(&mut context, tests, &program())?,
+        Checks::Appended(tests) => appended::judge(&mut context, tests, &program(), request)?,
     };
     Ok(decision.into_verdict(context.runner.evidence))
 }

@@ -4,19 +4,25 @@
 /// The tokens of a program: words, texts in quotation marks, other signs one by one, and ends of lines, of which several are one. Comments and
 /// other white space are left out.
 pub(super) fn read(program: &str) -> impl Iterator<Item = &str> {
+    read_with_offsets(program).map(|(_, token)| token)
+}
+
+/// The tokens, each with the bytes before it.
+pub(super) fn read_with_offsets(program: &str) -> impl Iterator<Item = (usize, &str)> {
     let (mut rest, mut is_line_begun) = (program, false);
     std::iter::from_fn(move || {
         loop {
             let first = rest.chars().next()?;
+            let at = program.len() - rest.len();
             let (token, behind) = rest.split_at(end(rest, first));
             rest = behind;
             let is_comment = token.starts_with("//") || token.starts_with("/*");
             match first {
-                '\n' if std::mem::take(&mut is_line_begun) => return Some(token),
+                '\n' if std::mem::take(&mut is_line_begun) => return Some((at, token)),
                 _ if first.is_whitespace() || is_comment => {}
                 _ => {
                     is_line_begun = true;
-                    return Some(token);
+                    return Some((at, token));
                 }
             }
         }

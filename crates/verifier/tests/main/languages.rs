@@ -119,6 +119,22 @@ fn tests_behind_a_program_decide_by_its_end() {
 }
 
 #[test]
+fn a_long_of_cpp_has_64_bits_where_tests_have_numbers_beyond_32() {
+    for (language, tests, program) in [
+        ("cpp", "int main() { assert(f() == 125411328000); }", "long long f() { return 1LL; }"),
+        ("cpp", "int main() { assert(f() == 288); }", "long f() { return 1L; }"),
+        ("javascript", "assert(f() == 125411328000)", "long f() { return 1L; }"),
+    ] {
+        let checks = Checks::Appended(AppendedTests { source: tests.to_owned(), ..AppendedTests::default() });
+        let problem = of_language(language, Problem::new("set/1", checks));
+        let ends = Ends::with(Outcome::new(Exit::Returned));
+        let request = ProblemRequest { image: language, ..request(&problem, "long f() { return 1L; }") };
+        judge_program(&ends, &request).unwrap();
+        assert_eq!(ends.jobs.lock().unwrap()[0].program, format!("{program}\n{tests}"), "{language} {tests}");
+    }
+}
+
+#[test]
 fn a_program_is_judged_in_the_image_of_its_language_alone() {
     let lines = Comparison::by("lines");
     let script = of_language("javascript", stdio_problem(&[("1", "2")], lines.clone()));
