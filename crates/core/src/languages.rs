@@ -40,6 +40,13 @@ impl ScannedLanguage {
         SCANNED.into_iter().find(|language| language.is_label(&word))
     }
 
+    /// The language of the files whose names end in a dot and `extension`.
+    #[must_use]
+    pub fn of_extension(extension: &str) -> Option<&'static Self> {
+        let has_end = |end: &&str| end.strip_prefix('.') == Some(extension);
+        SCANNED.into_iter().find(|language| language.extensions.iter().any(has_end))
+    }
+
     /// The tokens of a program: words, texts in quotation marks, other signs one by one, and ends of lines. A regular expression is read as other
     /// signs are, so that one with `//` or a quotation mark in it hides what follows.
     pub fn tokens(program: &str) -> impl Iterator<Item = &str> {
@@ -106,6 +113,16 @@ mod tests {
         }
         for word in ["python", "java", "rust", "en", "", ".cpp"] {
             assert_eq!(ScannedLanguage::find(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_of_the_language_that_has_its_extension() {
+        for (extension, name) in [("cjs", "javascript"), ("cts", "typescript"), ("cxx", "cpp"), ("c", "c")] {
+            assert_eq!(ScannedLanguage::of_extension(extension).map(|language| language.names()[0]), Some(name));
+        }
+        for extension in ["py", "", ".c", "C"] {
+            assert_eq!(ScannedLanguage::of_extension(extension), None, "{extension}");
         }
     }
 

@@ -10,7 +10,7 @@ pub const JAVASCRIPT: ScannedLanguage = ScannedLanguage {
     names: &["javascript", "nodejs", "js"],
     image: "javascript",
     labels: &["node", "node.js", "ecmascript", "mjs"],
-    extensions: &[".js", ".mjs"],
+    extensions: &[".js", ".mjs", ".cjs"],
     is_compiled: false,
     has_lines: false,
     numbers_names: true,
