@@ -29,6 +29,8 @@ pub struct ScannedLanguage {
     has_lines: bool,
     /// Whether the names that a program binds itself are told from others, and do not count.
     numbers_names: bool,
+    /// As [`Language::arguments_push`].
+    arguments_push: Option<&'static str>,
     literals: Option<&'static JavaScriptLiterals>,
 }
 
@@ -87,6 +89,10 @@ impl Language for ScannedLanguage {
         let said: Vec<&str> = tokens::read(program).filter(|token| self.has_lines || *token != "\n").collect();
         let said = if self.numbers_names { own_names::number_names(&said).join("\0") } else { said.join("\0") };
         Digest::of(said.trim_end_matches(['\0', '\n']).as_bytes())
+    }
+
+    fn arguments_push(&self) -> Option<&'static str> {
+        self.arguments_push
     }
 
     fn literals(&self) -> Option<&'static dyn Literals> {

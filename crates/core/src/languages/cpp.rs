@@ -11,5 +11,6 @@ pub const CPP: ScannedLanguage = ScannedLanguage {
     is_compiled: true,
     has_lines: true,
     numbers_names: false,
+    arguments_push: None,
     literals: None,
 };

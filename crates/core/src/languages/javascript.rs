@@ -14,5 +14,7 @@ pub const JAVASCRIPT: ScannedLanguage = ScannedLanguage {
     is_compiled: false,
     has_lines: false,
     numbers_names: true,
+    // By its long name: a program may declare `process` itself.
+    arguments_push: Some("globalThis.process.argv.push"),
     literals: Some(&JavaScriptLiterals),
 };
