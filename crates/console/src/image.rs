@@ -60,6 +60,14 @@ pub fn is_compiled(name: &str) -> bool {
     SCANNED.iter().any(|language| language.is_compiled() && language.image() == name)
 }
 
+/// The images that [`parse_program_name`] takes, for the help of an option.
+#[must_use]
+pub fn describe_names() -> String {
+    let compiled = SCANNED.iter().filter(|language| language.is_compiled()).map(|language| language.image());
+    let names = ImageSpec::builtin_names().into_iter().chain(compiled).map(|name| format!("`{name}`"));
+    format!("{} or one of your own", names.collect::<Vec<_>>().join(", "))
+}
+
 /// As [`parse_name`], for a command that the toolchain is an image for, too.
 pub fn parse_program_name(name: &str) -> Result<String, String> {
     if is_compiled(name) { Ok(name.to_owned()) } else { parse_name(name) }

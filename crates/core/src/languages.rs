@@ -29,6 +29,8 @@ pub struct ScannedLanguage {
     has_lines: bool,
     /// Whether the names that a program binds itself are told from others, and do not count.
     numbers_names: bool,
+    /// As [`Language::arguments_push`].
+    arguments_push: Option<&'static str>,
     literals: Option<&'static JavaScriptLiterals>,
 }
 
@@ -38,6 +40,13 @@ impl ScannedLanguage {
     pub fn find(word: &str) -> Option<&'static Self> {
         let word = word.trim().to_ascii_lowercase();
         SCANNED.into_iter().find(|language| language.is_label(&word))
+    }
+
+    /// The language of the files whose names end in a dot and `extension`.
+    #[must_use]
+    pub fn of_extension(extension: &str) -> Option<&'static Self> {
+        let has_end = |end: &&str| end.strip_prefix('.') == Some(extension);
+        SCANNED.into_iter().find(|language| language.extensions.iter().any(has_end))
     }
 
     /// The tokens of a program: words, texts in quotation marks, other signs one by one, and ends of lines. A regular expression is read as other
@@ -82,6 +91,10 @@ impl Language for ScannedLanguage {
         Digest::of(said.trim_end_matches(['\0', '\n']).as_bytes())
     }
 
+    fn arguments_push(&self) -> Option<&'static str> {
+        self.arguments_push
+    }
+
     fn literals(&self) -> Option<&'static dyn Literals> {
         self.literals.map(|literals| literals as &dyn Literals)
     }
@@ -106,6 +119,16 @@ mod tests {
         }
         for word in ["python", "java", "rust", "en", "", ".cpp"] {
             assert_eq!(ScannedLanguage::find(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_of_the_language_that_has_its_extension() {
+        for (extension, name) in [("cjs", "javascript"), ("cts", "typescript"), ("cxx", "cpp"), ("c", "c")] {
+            assert_eq!(ScannedLanguage::of_extension(extension).map(|language| language.names()[0]), Some(name));
+        }
+        for extension in ["py", "", ".c", "C"] {
+            assert_eq!(ScannedLanguage::of_extension(extension), None, "{extension}");
         }
     }
 

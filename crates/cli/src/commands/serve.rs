@@ -250,7 +250,10 @@ mod tests {
         }
         for name in ["python", "java", ""] {
             let refused = parse_language(name).unwrap_err();
-            assert_eq!(refused, "known are cpp, c, javascript, typescript; Python is always served");
+            assert!(
+                refused.starts_with("known are cpp, c, ") && refused.ends_with("; Python is always served"),
+                "{refused}"
+            );
         }
     }
 

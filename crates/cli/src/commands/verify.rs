@@ -82,11 +82,8 @@ pub(super) struct Arguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     cache: CacheArguments,
-    /// The image that programs run in, or one for each language of the tasks: `python`, `python-numpy`, which has numpy imported already,
-    /// `javascript`, `typescript`, `cpp`, `c` or one of your own
-    ///
-    /// Programs at tasks that name no language are in Python, or in the first image's language if none of the images is Python's
-    #[arg(long = "image", value_name = "NAMES", value_delimiter = ',', default_value = Python.image(), value_parser = image::parse_program_name)]
+    /// The image that programs run in, or one for each language of the tasks
+    #[arg(long = "image", value_name = "NAMES", value_delimiter = ',', long_help = images_help(), default_value = Python.image(), value_parser = image::parse_program_name)]
     images: Vec<String>,
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
@@ -109,6 +106,14 @@ pub(super) fn trust_parser() -> impl TypedValueParser<Value = Trust> {
 
 fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(PROBLEM_FORMATS.iter().map(|format| format.name).chain([BUG_FORMAT]))
+}
+
+fn images_help() -> String {
+    format!(
+        "The image that programs run in, or one for each language of the tasks: {}\n\nPrograms at tasks that name no language are in Python, or in \
+         the first image's language if none of the images is Python's",
+        image::describe_names()
+    )
 }
 
 fn judge_help() -> String {

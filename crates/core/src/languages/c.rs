@@ -10,5 +10,6 @@ pub(super) const C: ScannedLanguage = ScannedLanguage {
     is_compiled: true,
     has_lines: true,
     numbers_names: false,
+    arguments_push: None,
     literals: None,
 };

@@ -11,6 +11,7 @@ pub const CPP: ScannedLanguage = ScannedLanguage {
     is_compiled: true,
     has_lines: true,
     numbers_names: false,
+    arguments_push: None,
     literals: None,
 };
 

@@ -10,5 +10,7 @@ pub(super) const TYPESCRIPT: ScannedLanguage = ScannedLanguage {
     is_compiled: false,
     has_lines: false,
     numbers_names: false,
+    // By its long name: a program may declare `process` itself.
+    arguments_push: Some("globalThis.process.argv.push"),
     literals: None,
 };

@@ -17,7 +17,7 @@ use super::immortal;
 use super::library::{self, LibraryModule};
 use super::spec::{ImageSpec, PythonSpec, Runtime};
 use super::wheel::GuestWheel;
-use super::{CompiledGuest, ImageError, make_linker, make_tree};
+use super::{CompiledGuest, ImageError, make_tree};
 use crate::channel::Channel;
 use crate::exports::{Exports, GuestSnapshot, SavedValue};
 use crate::guest_kind::GuestKind;
@@ -190,7 +190,7 @@ impl PreloadGuest {
         let wasi = Wasi::new(&tree, &setup).map_err(errno)?;
         let mut store = Store::new(engine, Host::new(wasi, Channel::default(), BUILD_MEMORY));
         store.limiter(|host| host);
-        let linker = make_linker(spec.kind(), engine).map_err(fail)?;
+        let linker = spec.kind().make_linker(engine).map_err(fail)?;
         let (exports, instance) = Exports::instantiate(&mut store, &linker, &code.module, spec.kind()).map_err(fail)?;
         store.data().fuel.set(BUILD_FUEL).map_err(fail)?;
         let mut guest = Self { store, exports, instance };

@@ -33,7 +33,6 @@ use crate::memory::Baseline;
 use crate::wasi::errno::Errno;
 use crate::wasi::files::Tree;
 use crate::wasi::{bare_tree, base_tree};
-use crate::{imports, javascript};
 
 pub use archive::ImageArchive;
 #[cfg(feature = "fuzzing")]
@@ -83,14 +82,6 @@ pub(crate) struct ImageId {
     pub(crate) manifest: Option<String>,
 }
 
-/// Makes a linker with everything that a guest of this kind can call.
-fn make_linker(kind: GuestKind, engine: &Engine) -> wasmtime::Result<Linker<Host>> {
-    match kind {
-        GuestKind::Python => imports::make_linker(engine),
-        GuestKind::JavaScript => javascript::make_linker(engine),
-    }
-}
-
 /// The files that every job of an image has.
 fn make_tree(spec: &ImageSpec, library: Arc<Vec<u8>>) -> Result<Tree, Errno> {
     match spec.as_python() {
@@ -115,7 +106,7 @@ impl Image {
             limits: spec.default_limits(),
             kind: spec.kind(),
             manifest: spec.manifest().map(str::to_owned),
-            linker: make_linker(spec.kind(), &engine).map_err(|error| host("cannot link the shim", &error))?,
+            linker: spec.kind().make_linker(&engine).map_err(|error| host("cannot link the shim", &error))?,
             baseline: Baseline::new(&snapshot.memory)
                 .map_err(|error| host("cannot keep the snapshot's memory", &error))?,
             engine,
@@ -188,7 +179,7 @@ impl Image {
         baseline: Baseline,
         state: GlobalState,
     ) -> Result<Self, ImageError> {
-        let linker = make_linker(self.kind, &self.engine);
+        let linker = self.kind.make_linker(&self.engine);
         let linker = linker.map_err(|error| ImageError::Host(format!("cannot link the warmed image: {error}")))?;
         Ok(Self {
             name: named.name,

@@ -107,12 +107,12 @@ mod tests {
 
     use super::*;
     use crate::image::ImageSpec;
-    use crate::image::spec::Runtime;
+    use crate::image::spec::GuestSource;
 
     fn spec() -> PackageSpec {
         let image = ImageSpec::builtin("javascript").unwrap();
-        let Runtime::JavaScript(javascript) = image.runtime() else { panic!("another runtime") };
-        javascript.package.clone()
+        let GuestSource::Package(package) = image.runtime().source() else { panic!("another source") };
+        package.clone()
     }
 
     /// A package with one member, in its place in `directory`, and its description.

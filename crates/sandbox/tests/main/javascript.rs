@@ -1,7 +1,6 @@
 //! Jobs in JavaScript and TypeScript: the cases of the images, what ends a program, what such a job cannot have. Without npm and without its package
 //! the tests are skipped, unless `VERIPLAY_REQUIRE_NPM` is set.
 
-use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value as Json;
@@ -10,44 +9,20 @@ use veriplay_core::{
     Outcome, Preload, Value,
 };
 use veriplay_image_javascript::{CASES, TYPESCRIPT_CASES};
-use veriplay_sandbox::{
-    Image, ImageError, ImageSpec, ImageStore, Layers, ModuleSandbox, Sandbox, SandboxOptions, default_cache_dir,
-};
+use veriplay_sandbox::{Image, Layers, ModuleSandbox, Sandbox, SandboxOptions};
 
-use crate::support::{calls, end_of, limits, python, run, sandbox as python_sandbox, script, text};
+use crate::support::{calls, end_of, limits, open_image, python, run, sandbox as python_sandbox, script, text};
 use crate::workers::program as worker_program;
 
 /// The JavaScript image, built on first use; `None` where npm brings no package.
 fn image() -> Option<Arc<Image>> {
-    static IMAGE: OnceLock<Result<Arc<Image>, String>> = OnceLock::new();
-    IMAGE.get_or_init(|| open_image("javascript")).clone().inspect_err(|reason| report_skipped(reason)).ok()
+    static IMAGE: OnceLock<Option<Arc<Image>>> = OnceLock::new();
+    IMAGE.get_or_init(|| open_image("javascript")).clone()
 }
 
 /// A sandbox of the TypeScript image, likewise.
 fn typescript() -> Option<Sandbox> {
-    let image = open_image("typescript").inspect_err(|reason| report_skipped(reason)).ok();
-    image.map(|image| Sandbox::new(image, SandboxOptions::fastest()))
-}
-
-/// Opens one of them. The error says why there is no package.
-fn open_image(name: &str) -> Result<Arc<Image>, String> {
-    let open = || ImageStore::open(&default_cache_dir()?)?.load_or_build(&ImageSpec::builtin(name)?, &|_| {});
-    open().map_err(|error| {
-        let is_missing = matches!(error, ImageError::NpmMissing { .. } | ImageError::NpmFailed { .. });
-        let may_skip = is_missing && std::env::var_os("VERIPLAY_REQUIRE_NPM").is_none();
-        assert!(may_skip, "{error}; hint: {:?}", error.hint());
-        error.to_string()
-    })
-}
-
-fn report_skipped(reason: &str) {
-    let thread = std::thread::current();
-    let line = format!("SKIPPED {}: {reason}\n", thread.name().unwrap_or("a test"));
-    let _ = std::io::stderr().write_all(line.as_bytes());
-    if let Some(path) = std::env::var_os("VERIPLAY_SKIPPED") {
-        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-        let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
-    }
+    open_image("typescript").map(|image| Sandbox::new(image, SandboxOptions::fastest()))
 }
 
 fn sandbox() -> Option<Sandbox> {

@@ -1,9 +1,10 @@
-//! The one Python image all tests share, and short ways to write jobs.
+//! The one Python image all tests share, images that npm brings, short ways to write jobs, and files of cases.
 
+use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use veriplay_core::{CallResult, Entry, Execute, Exit, Job, Limits, Outcome, Value};
-use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
+use veriplay_sandbox::{Image, ImageError, ImageSpec, ImageStore, Sandbox, SandboxOptions, default_cache_dir};
 
 /// The Python image: from this user's cache, built on first use.
 pub(crate) fn python() -> Arc<Image> {
@@ -17,6 +18,26 @@ pub(crate) fn python() -> Arc<Image> {
 pub(crate) fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     SANDBOX.get_or_init(|| Sandbox::new(python(), SandboxOptions::fastest()))
+}
+
+/// The image of this name, built on first use; `None` where npm brings no package, and the test is skipped.
+pub(crate) fn open_image(name: &str) -> Option<Arc<Image>> {
+    let open = || ImageStore::open(&default_cache_dir()?)?.load_or_build(&ImageSpec::builtin(name)?, &|_| {});
+    open().inspect_err(report_skipped).ok()
+}
+
+/// Panics where the error is not that npm brings no package.
+fn report_skipped(error: &ImageError) {
+    let is_missing = matches!(error, ImageError::NpmMissing { .. } | ImageError::NpmFailed { .. });
+    let may_skip = is_missing && std::env::var_os("VERIPLAY_REQUIRE_NPM").is_none();
+    assert!(may_skip, "{error}; hint: {:?}", error.hint());
+    let thread = std::thread::current();
+    let line = format!("SKIPPED {}: {error}\n", thread.name().unwrap_or("a test"));
+    let _ = std::io::stderr().write_all(line.as_bytes());
+    if let Some(path) = std::env::var_os("VERIPLAY_SKIPPED") {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    }
 }
 
 /// Limits that no honest test program meets, and that a runaway one meets soon.
@@ -94,6 +115,23 @@ impl Case {
     /// A part, which ends with a newline.
     pub(crate) fn part(&self, name: &str) -> Option<&str> {
         self.parts.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
+    }
+
+    /// Checks the outcome of a script by the parts `stdout` (exact), `stderr` and `message` (contained), `end` and `status`.
+    pub(crate) fn check(&self, outcome: &Outcome) {
+        let part = |name: &str| self.part(name).unwrap_or_default();
+        let end = self.part("end").map_or("Returned", str::trim);
+        assert_eq!(end_of(outcome), end, "{}: {outcome:?}", self.title);
+        if outcome.exit != Exit::CompileError {
+            assert_eq!(text(&outcome.stdout), part("stdout"), "{}", self.title);
+        }
+        assert!(text(&outcome.stderr).contains(part("stderr").trim()), "{}: {outcome:?}", self.title);
+        let message = outcome.error.as_ref().map_or("", |error| error.message.as_str());
+        assert!(message.contains(part("message").trim()), "{}: {message}", self.title);
+        if let Some(status) = self.part("status") {
+            let found = outcome.exit_code.map(|code| code.to_string());
+            assert_eq!(found.as_deref(), Some(status.trim()), "{}", self.title);
+        }
     }
 }
 

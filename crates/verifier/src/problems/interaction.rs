@@ -44,14 +44,10 @@ pub(super) fn interactor_of(context: &JudgeContext<'_>, checks: &StdioChecks, ca
     let language = language_in_image(beside.unwrap_or(context.image));
     let [input, expected] = if language.is_compiled() { [testlib::FILES[0], testlib::FILES[2]] } else { FILES };
     let files = [(input, &case.stdin), (expected, &case.stdout)];
-    let program = match language.is_compiled() {
-        true => source.to_owned(),
-        false if is_python(language) => with_arguments("interactor.py", &FILES, BOUND, source),
-        // It may declare `process` itself, and begin with a line for the shell, which behind a statement is none.
-        false => {
-            let comment = if source.starts_with("#!") { "//" } else { "" };
-            format!("globalThis.process.argv.push(\"{}\", \"{}\"); {comment}{source}", FILES[0], FILES[1])
-        }
+    let program = match language.arguments_push() {
+        Some(push) => format!("{push}(\"{}\", \"{}\"); {}", FILES[0], FILES[1], without_shell_line(source)),
+        None if is_python(language) => with_arguments("interactor.py", &FILES, BOUND, source),
+        None => source.to_owned(),
     };
     Some(Interactor {
         image: beside.map(str::to_owned),
@@ -63,6 +59,12 @@ pub(super) fn interactor_of(context: &JudgeContext<'_>, checks: &StdioChecks, ca
         // The program has none of this, so it cannot predict what the interactor draws.
         seed: seed_from(&content_hash(&(source, case, context.seed))),
     })
+}
+
+/// A script without the text of a first line for the shell, which behind a statement is none.
+fn without_shell_line(source: &str) -> &str {
+    let end = if source.starts_with("#!") { source.find('\n').unwrap_or(source.len()) } else { 0 };
+    &source[end..]
 }
 
 /// Whether the interactor of `job` is compiled, and so one of testlib's.
@@ -158,4 +160,16 @@ fn last_words(interactor: &Outcome) -> String {
     let stderr = String::from_utf8_lossy(&interactor.stderr);
     let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned);
     last.or_else(|| job_failure(interactor).map(|(_, detail)| detail)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_shell_line;
+
+    #[test]
+    fn a_line_for_the_shell_is_left_out_and_no_other() {
+        for (source, left) in [("#!/bin/node\na", "\na"), ("#!/bin/node", ""), ("# b\na", "# b\na")] {
+            assert_eq!(without_shell_line(source), left);
+        }
+    }
 }

@@ -124,9 +124,4 @@ impl JavaScriptSpec {
             &self.translator,
         ))
     }
-
-    /// The digest of everything the compiled code depends on.
-    pub(super) fn code_digest(&self) -> Digest {
-        content_hash(&(meter::VERSION, &self.package))
-    }
 }

@@ -96,9 +96,4 @@ impl PythonSpec {
         ));
         self.immortal_count.map_or_else(|| digest.clone(), |count| content_hash(&(&digest, count)))
     }
-
-    /// The digest of everything the compiled code depends on.
-    pub(super) fn code_digest(&self) -> Digest {
-        content_hash(&(meter::VERSION, &self.wheel))
-    }
 }
