@@ -10,7 +10,6 @@ use self::device::DeviceSizes;
 use crate::config::{ModelConfig, TensorSpec, tensor_specs};
 use crate::device::DeviceSpec;
 use crate::ops::TILE_ROWS;
-use crate::optim::Optimizer;
 use crate::options::LearnerOptions;
 use crate::segments::Segments;
 

@@ -369,8 +369,7 @@ impl Learner {
         self.forget_handed_over();
         let (_, adapters) = self.open_adapters(dir)?;
         let added = self.model.weights.set_adapters(Some(adapters), DType::F32);
-        let merged = added.and_then(|()| self.model.merge_adapters()).and_then(|()| self.restart_with(None, None));
-        merged.map_err(|e| unusable_adapters(dir, e))
+        added.and_then(|()| self.add_adapters_to_weights()).map_err(|e| unusable_adapters(dir, e))
     }
 
     /// The adapters of a directory, which must be of this base.
@@ -403,10 +402,13 @@ impl Learner {
     /// Merges the adapters into the weights; from then on the weights themselves are trained, with a fresh optimizer.
     pub fn merge_adapters(&mut self) -> Result<(), CheckpointError> {
         self.forget_handed_over();
+        self.add_adapters_to_weights().map_err(|e| CheckpointError::unreadable("(weights)", e))
+    }
+
+    fn add_adapters_to_weights(&mut self) -> candle_core::Result<()> {
         let LearnerOptions { optimizer_offload, device, .. } = self.options;
-        let is_offloaded = optimizer_offload && device != DeviceSpec::Cpu;
-        let merged = self.model.merge_adapters(is_offloaded).and_then(|()| self.restart_with(None, None));
-        merged.map_err(|e| CheckpointError::unreadable("(weights)", e))
+        self.model.merge_adapters(optimizer_offload && device != DeviceSpec::Cpu)?;
+        self.restart_with(None, None)
     }
 }
 

@@ -101,9 +101,11 @@ impl Weights {
     /// With adapters, from now on, or without. A base under adapters is kept as `dtype`: nothing updates it.
     pub(crate) fn set_adapters(&mut self, adapters: Option<Adapters>, dtype: DType) -> Result<()> {
         if adapters.is_some() {
-            self.masters = None;
-            for var in self.vars.values_mut().filter(|var| var.dtype() != dtype) {
-                *var = Var::from_tensor(&var.as_detached_tensor().to_dtype(dtype)?)?;
+            let masters = self.masters.take().unwrap_or_default();
+            for (name, var) in self.vars.iter_mut().filter(|(_, var)| var.dtype() != dtype) {
+                // What is on a device is a rounded copy of its master.
+                let exact = masters.get(name).unwrap_or(var).as_detached_tensor().to_dtype(dtype)?;
+                *var = Var::from_tensor(&exact.to_device(var.device())?)?;
             }
         }
         self.adapters = adapters;
