@@ -29,7 +29,7 @@ pub struct ScannedLanguage {
     has_lines: bool,
     /// Whether the names that a program binds itself are told from others, and do not count.
     numbers_names: bool,
-    /// As [`Language::arguments_push`].
+    /// What [`Language::arguments_push`] returns for it.
     arguments_push: Option<&'static str>,
     literals: Option<&'static JavaScriptLiterals>,
 }

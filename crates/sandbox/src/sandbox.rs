@@ -252,7 +252,7 @@ impl SandboxSet {
         Self { sandboxes }
     }
 
-    /// The first of them.
+    /// The first of them, where there is one.
     #[must_use]
     pub fn first(&self) -> Option<&Sandbox> {
         self.sandboxes.first()

@@ -61,7 +61,7 @@ pub struct ServiceSandbox {
 pub struct ServedJudge {
     parts: ServiceSandbox,
     facts: JudgeFacts,
-    /// All images.
+    /// The image of Python and those of other languages.
     open: Vec<OpenImage>,
     rows: Mutex<TaskStore<KeptRow>>,
     tasks: Mutex<TaskStore<LoadedTask>>,

@@ -52,7 +52,7 @@ pub(crate) fn floats<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a
     Ok(&storage.as_slice::<f32>()?[contiguous(layout)?])
 }
 
-/// As [`floats`], in bf16.
+/// As [`floats`], of tensors in bf16.
 pub(crate) fn narrow_floats<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [bf16]> {
     Ok(&storage.as_slice::<bf16>()?[contiguous(layout)?])
 }
