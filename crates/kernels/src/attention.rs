@@ -8,6 +8,7 @@
 
 mod backward;
 mod cached;
+mod decode;
 mod forward;
 mod spans;
 
@@ -16,9 +17,10 @@ use std::ops::Range;
 use pulp::Simd;
 
 pub use backward::{AttentionSaved, attention_backward};
-pub use cached::{DecodeRow, DecodeStep, KvCache, PrefillStep};
+pub use cached::{KvCache, PrefillStep};
+pub use decode::{DecodeRow, DecodeStep};
 pub use forward::{AttentionWorkspace, attention};
-use spans::{Panel, Spans};
+use spans::{Panel, Spans, stripes};
 
 use crate::layers::{RopeTable, inverse_rms, rms_norm_row_backward, rotate, unrotate};
 use crate::math::{LANES, exp, max, sum};
@@ -245,7 +247,7 @@ struct AttendingRow<'a> {
     position: usize,
 }
 
-/// Buffers of one thread for one row.
+/// Buffers of one thread for the rows that it attends with at once.
 #[derive(Debug, Default)]
 pub struct DecodeScratch {
     weights: AlignedBuffer,

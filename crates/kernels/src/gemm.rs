@@ -14,8 +14,11 @@ use pulp::{Simd, WithSimd};
 use crate::simd::{AlignedBuffer, dispatch};
 use crate::thread_pool::ThreadPool;
 
+mod int8;
 #[cfg(test)]
 mod tests;
+
+use int8::{Int8Panels, Int8Product, Int8Rows, Processor};
 
 /// Depth of one block: a panel of B of this depth stays in the first-level cache.
 const DEPTH: usize = 256;
@@ -73,10 +76,12 @@ impl<'a> MatrixTarget<'a> {
     }
 }
 
-/// The right-hand side of a product, packed for this machine's vector width.
+/// The right-hand side of a product, packed for this machine's vector width, or quantised.
 #[derive(Debug, Default)]
 pub struct PackedMatrix {
     data: AlignedBuffer,
+    /// In place of `data`, where it is quantised.
+    int8: Option<Int8Panels>,
     depth: usize,
     cols: usize,
     tile: usize,
@@ -90,6 +95,17 @@ impl PackedMatrix {
 
     fn panels(&self) -> usize {
         self.cols.div_ceil(self.tile)
+    }
+
+    /// B [depth, cols] in 8-bit integers, from its columns, which lie one behind the other. The rows that it is multiplied by are quantised, too.
+    pub fn quantised(columns: &[f32], depth: usize) -> Self {
+        let int8 = Some(Int8Panels::new(columns, depth));
+        Self { data: AlignedBuffer::default(), int8, depth, cols: columns.len() / depth, tile: int8::COLUMNS }
+    }
+
+    /// Bytes of [`PackedMatrix::quantised`] of such a matrix.
+    pub const fn quantised_bytes(depth: usize, cols: usize) -> usize {
+        Int8Panels::bytes(depth, cols)
     }
 
     /// Packs the first `depth` × `cols` of `b`.
@@ -120,6 +136,7 @@ impl WithSimd for PackRight<'_, '_> {
             pack_panels(block, MatrixView { data, ..self.b }.transposed(), self.cols, deep, tile);
         }
         (self.packed.depth, self.packed.cols, self.packed.tile) = (self.depth, self.cols, tile);
+        self.packed.int8 = None;
     }
 }
 
@@ -170,13 +187,13 @@ fn transpose(panel: &mut [f32], a: &[f32], stride: usize, valid: usize, deep: us
     }
 }
 
-/// C (+)= A · B for the first `rows` rows of A [rows, depth] and a packed B [depth, cols].
+/// C (+)= A · B for the first `rows` rows of A [rows, depth] and a packed B [depth, cols]. Rows of A lie one behind the other where B is quantised.
 pub fn multiply(rows: usize, a: MatrixView<'_>, b: &PackedMatrix, c: MatrixTarget<'_>, space: &mut GemmWorkspace) {
     if rows == 0 || b.depth == 0 || b.cols == 0 {
         return;
     }
     match space.pool.threads_worth_waking(rows * b.depth * b.cols) {
-        1 => dispatch(Multiply { rows, a, b, panels: 0..b.panels(), c, left: &mut space.first.left }),
+        1 => multiply_panels(rows, a, b, 0..b.panels(), c, &mut space.first.left),
         threads if rows < MANY_ROWS => space.by_columns(threads, rows, a, b, c),
         threads => space.by_rows(threads, rows, a, b, c),
     }
@@ -192,9 +209,34 @@ pub struct GemmWorkspace {
 
 #[derive(Debug, Default)]
 struct ThreadBuffers {
-    left: AlignedBuffer,
+    left: LeftBuffers,
     /// Its columns of C, before they are put among the others.
     columns: AlignedBuffer,
+}
+
+/// Rows of A while they are multiplied: packed, or quantised.
+#[derive(Debug, Default)]
+struct LeftBuffers {
+    packed: AlignedBuffer,
+    int8: Int8Rows,
+}
+
+/// Some panels of the product, by one thread. `c` is without the columns of other panels.
+fn multiply_panels(
+    rows: usize,
+    a: MatrixView<'_>,
+    b: &PackedMatrix,
+    panels: Range<usize>,
+    c: MatrixTarget<'_>,
+    left: &mut LeftBuffers,
+) {
+    match &b.int8 {
+        None => dispatch(Multiply { rows, a, b, panels, c, left: &mut left.packed }),
+        Some(int8) => {
+            let (depth, cols, left) = (b.depth, b.cols, &mut left.int8);
+            Int8Product { rows, a, b: int8, depth, cols, panels, c, left }.run(Processor::best());
+        }
+    }
 }
 
 /// Rows from which on threads take rows: a tile's reading of B is then hidden behind its multiplications, and there are no columns
@@ -221,7 +263,7 @@ impl GemmWorkspace {
             let a = MatrixView { data: &a.data[*first * a.row..], ..a };
             let c = MatrixTarget { data, stride: c.stride, add: c.add };
             let rows = share.min(rows - *first);
-            dispatch(Multiply { rows, a, b, panels: 0..b.panels(), c, left: &mut buffers.left });
+            multiply_panels(rows, a, b, 0..b.panels(), c, &mut buffers.left);
         });
     }
 
@@ -240,7 +282,7 @@ impl GemmWorkspace {
                 rows.for_each(|(out, before)| out.copy_from_slice(&before[columns.clone()]));
             }
             let c = MatrixTarget { data: out, stride: columns.len(), add };
-            dispatch(Multiply { rows, a, b, panels: panels.clone(), c, left: &mut buffers.left });
+            multiply_panels(rows, a, b, panels.clone(), c, &mut buffers.left);
         });
         for (buffers, panels) in parts {
             let columns = columns(b, &panels);

@@ -1,4 +1,4 @@
-//! Runtime choice of vector width, and aligned buffers. Every other kernel file goes through here.
+//! Runtime choice of vector width, and aligned buffers. Every other kernel file goes through here; `gemm/int8.rs` knows instructions of its own, too.
 //!
 //! The crate is built for the baseline of its target; `pulp` picks AVX-512, AVX2 or scalar code when it runs. Loops written
 //! over plain slices are compiled once per width because they are inlined into [`vectorized`].

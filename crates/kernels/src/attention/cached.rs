@@ -1,5 +1,5 @@
-//! Attention behind a key-value cache. In a decoding step every row has one query a head, and attends to its prompt's cache and its own; in a
-//! prefill step rows of a prompt attend to the beginning of it, such as what a conversation's next prompt adds to the one before.
+//! The key-value cache of a prompt or of a row's own tokens, and attention of a prefill step: rows of a prompt attend to the beginning of it, such
+//! as what a conversation's next prompt adds to the one before.
 
 use std::ops::Range;
 
@@ -8,96 +8,6 @@ use pulp::{Simd, WithSimd};
 use super::{AttendingRow, DecodeScratch, HeadSizes, LayerAttention, Panel, Spans, VisibleRows, padded};
 use crate::math::LANES;
 use crate::simd::dispatch;
-
-/// One sequence that is being decoded.
-#[derive(Debug)]
-pub struct DecodeRow<'a> {
-    /// Keys and values of its prompt, which it may share with other rows.
-    pub prompt: &'a KvCache,
-    /// Tokens of the prompt.
-    pub prompt_len: usize,
-    /// Keys and values of its own tokens, with room for one more.
-    pub own: &'a mut KvCache,
-    /// Tokens of its own in the cache, before this step.
-    pub cached: usize,
-}
-
-impl DecodeRow<'_> {
-    /// Positions that the row sees in this step, its new token included.
-    pub const fn visible(&self) -> usize {
-        self.prompt_len + self.cached + 1
-    }
-}
-
-/// One layer's step of some rows: appends each row's key and value to its own cache, then attends.
-pub struct DecodeStep<'a, 'c> {
-    /// Overwritten [rows, heads·dim].
-    pub out: &'a mut [f32],
-    /// Raw projections of the new tokens [rows, (heads + 2·kv_heads)·dim].
-    pub qkv: &'a [f32],
-    /// The rows.
-    pub rows: &'a mut [DecodeRow<'c>],
-    /// Which layer's slots of the caches.
-    pub layer: usize,
-    /// The layer's attention.
-    pub heads: &'a LayerAttention<'a>,
-    /// Buffers of the thread that runs it.
-    pub scratch: &'a mut DecodeScratch,
-}
-
-impl DecodeStep<'_, '_> {
-    /// Runs it. Every row is computed on its own: its result does not depend on the others.
-    pub fn run(&mut self) {
-        dispatch(self);
-    }
-}
-
-impl WithSimd for &mut DecodeStep<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        for row in 0..self.rows.len() {
-            for kv in 0..self.heads.kv_heads {
-                self.append(row, kv);
-                self.attend(simd, row, kv);
-            }
-        }
-    }
-}
-
-impl DecodeStep<'_, '_> {
-    /// Puts the new token's key and value at the end of the row's own cache.
-    #[inline(always)]
-    fn append(&mut self, at: usize, kv: usize) {
-        let HeadSizes { heads, kv_heads, dim, .. } = self.heads.sizes;
-        let raw = &self.qkv[at * self.heads.width()..(at + 1) * self.heads.width()];
-        let row = &mut self.rows[at];
-        let key = self.scratch.head.resize(dim);
-        let position = row.prompt_len + row.cached;
-        self.heads.rotate_head(key, &raw[(heads + kv) * dim..][..dim], self.heads.k_gain, position, 1.0);
-        row.own.write(self.layer * kv_heads + kv, row.cached, key, &raw[(heads + kv_heads + kv) * dim..][..dim]);
-    }
-
-    #[inline(always)]
-    fn attend<S: Simd>(&mut self, simd: S, at: usize, kv: usize) {
-        let HeadSizes { heads, kv_heads, dim, .. } = self.heads.sizes;
-        let (row, slot, width) = (&self.rows[at], self.layer * kv_heads + kv, self.heads.width());
-        let (prompt_len, own) = (row.prompt_len, row.cached + 1);
-        let position = prompt_len + row.cached;
-        let visible = VisibleRows { position, shared: 0..prompt_len, own: 0..own }.within(self.heads.window);
-        let of_prompt = row.prompt.panel(slot, prompt_len).part(&visible.shared, dim);
-        let panels = [of_prompt, row.own.panel(slot, own).part(&visible.own, dim)];
-        let mut attending = AttendingRow {
-            out: &mut self.out[at * heads * dim..][..heads * dim],
-            lse: &mut [],
-            raw: &self.qkv[at * width..][..width],
-            position,
-        };
-        let spans = Spans::new(visible.shared, visible.own);
-        self.heads.attend(simd, &mut attending, kv, (&spans, panels), self.scratch);
-    }
-}
 
 /// One layer's attention of some rows of a prompt, which lie side by side. Every row is computed as [`super::attention`] computes it where
 /// the whole prompt goes through the model at once: the same numbers, to the bit.
@@ -180,7 +90,7 @@ impl KvCache {
 
     /// Keys and values of the first `used` tokens of one slot.
     #[inline(always)]
-    fn panel(&self, slot: usize, used: usize) -> Panel<'_> {
+    pub(super) fn panel(&self, slot: usize, used: usize) -> Panel<'_> {
         let (size, stride) = (slot_size(self.dim, self.capacity), self.stride());
         let (keys_t, values) = self.data[slot * size..(slot + 1) * size].split_at(self.dim * stride);
         Panel { keys_t, stride, values: &values[..used * self.dim] }
@@ -188,7 +98,7 @@ impl KvCache {
 
     /// Writes the key and the value of token `at`.
     #[inline(always)]
-    fn write(&mut self, slot: usize, at: usize, key: &[f32], value: &[f32]) {
+    pub(super) fn write(&mut self, slot: usize, at: usize, key: &[f32], value: &[f32]) {
         let (size, stride, dim) = (slot_size(self.dim, self.capacity), self.stride(), self.dim);
         let (keys, values) = self.data[slot * size..(slot + 1) * size].split_at_mut(dim * stride);
         for (d, &x) in key.iter().enumerate() {

@@ -57,10 +57,39 @@ impl Spans {
         simd: S,
         out: &mut [f32],
         queries: &[f32],
-        panels: [Panel<'_>; 2],
+        [shared, own]: [Panel<'_>; 2],
     ) {
-        scores::<S, G>(simd, out, (0, self.split, self.end), queries, panels[0]);
-        scores::<S, G>(simd, out, (self.split, self.end, self.end), queries, panels[1]);
+        self.shared_scores::<S, G>(simd, out, queries, shared, 0..self.split);
+        self.own_scores::<S, G>(simd, out, queries, own);
+    }
+
+    /// Those of `columns` of the prompt alone. They begin at whole vectors, and may go on behind the last.
+    #[inline(always)]
+    pub(super) fn shared_scores<S: Simd, const G: usize>(
+        &self,
+        simd: S,
+        out: &mut [f32],
+        queries: &[f32],
+        shared: Panel<'_>,
+        columns: Range<usize>,
+    ) {
+        let Range { start, end } = columns.start..columns.end.min(self.split);
+        if start < end {
+            let panel = Panel { keys_t: &shared.keys_t[start..], ..shared };
+            scores::<S, G>(simd, out, (start, end, self.end), queries, panel);
+        }
+    }
+
+    /// Those of the row's own segment, and −∞ in the gaps behind both.
+    #[inline(always)]
+    pub(super) fn own_scores<S: Simd, const G: usize>(
+        &self,
+        simd: S,
+        out: &mut [f32],
+        queries: &[f32],
+        own: Panel<'_>,
+    ) {
+        scores::<S, G>(simd, out, (self.split, self.end, self.end), queries, own);
         for out in out.chunks_exact_mut(self.end) {
             out[self.shared.len()..self.split].fill(f32::NEG_INFINITY);
             out[self.split + self.own.len()..].fill(f32::NEG_INFINITY);
@@ -74,10 +103,33 @@ impl Spans {
         simd: S,
         out: &mut [f32],
         weights: &[f32],
-        panels: [Panel<'_>; 2],
+        [shared, own]: [Panel<'_>; 2],
     ) {
-        mix::<S, G>(simd, out, weights, (0, self.end), panels[0].values);
-        mix::<S, G>(simd, out, weights, (self.split, self.end), panels[1].values);
+        for at in stripes::<S>(out.len() / G) {
+            self.mix_shared::<S, G>(simd, out, weights, shared, at);
+        }
+        self.mix_own::<S, G>(simd, out, weights, own);
+    }
+
+    /// Those of the prompt in one of the [`stripes`].
+    #[inline(always)]
+    pub(super) fn mix_shared<S: Simd, const G: usize>(
+        &self,
+        simd: S,
+        out: &mut [f32],
+        weights: &[f32],
+        shared: Panel<'_>,
+        at: usize,
+    ) {
+        mix_stripe::<S, G>(simd, out, weights, (0, self.end), shared.values, at);
+    }
+
+    /// Those of the row's own segment.
+    #[inline(always)]
+    pub(super) fn mix_own<S: Simd, const G: usize>(&self, simd: S, out: &mut [f32], weights: &[f32], own: Panel<'_>) {
+        for at in stripes::<S>(out.len() / G) {
+            mix_stripe::<S, G>(simd, out, weights, (self.split, self.end), own.values, at);
+        }
     }
 
     /// The transpose of `mix`: adds to every row Σ over g of its weight · `x[g]`.
@@ -164,30 +216,41 @@ fn columns<S: Simd, const G: usize, const N: usize>(
     out
 }
 
-/// `out` [G, dim] += Σ over j of weight (g, j) · row j. The weights of g start at `span.0 + g · span.1`.
+/// Where the parts of a head's `dim` numbers begin that values are mixed in, one after the other: two vectors each, but for the last.
 #[inline(always)]
-fn mix<S: Simd, const G: usize>(simd: S, out: &mut [f32], weights: &[f32], span: (usize, usize), rows: &[f32]) {
+pub(super) fn stripes<S: Simd>(dim: usize) -> impl Iterator<Item = usize> {
+    (0..dim).step_by(2 * S::F32_LANES)
+}
+
+/// The stripe from `at` on of `out` [G, dim] += Σ over j of weight (g, j) · row j. The weights of g start at `span.0 + g · span.1`.
+#[inline(always)]
+fn mix_stripe<S: Simd, const G: usize>(
+    simd: S,
+    out: &mut [f32],
+    weights: &[f32],
+    span: (usize, usize),
+    rows: &[f32],
+    at: usize,
+) {
     let dim = out.len() / G;
     let pair = 2 * S::F32_LANES;
-    let wide = dim / pair * pair;
-    for at in (0..wide).step_by(pair) {
+    if at + pair <= dim {
         let sum = mix_pair::<S, G>(simd, weights, span, rows, dim, at);
         for g in 0..G {
             let (out, _) = S::as_mut_simd_f32s(&mut out[g * dim + at..][..pair]);
             out[0] = simd.add_f32s(out[0], sum[g][0]);
             out[1] = simd.add_f32s(out[1], sum[g][1]);
         }
+        return;
     }
-    if wide < dim {
-        for (j, row) in rows.chunks_exact(dim).enumerate() {
-            for g in 0..G {
-                axpy(&mut out[g * dim + wide..(g + 1) * dim], weights[span.0 + g * span.1 + j], &row[wide..]);
-            }
+    for (j, row) in rows.chunks_exact(dim).enumerate() {
+        for g in 0..G {
+            axpy(&mut out[g * dim + at..(g + 1) * dim], weights[span.0 + g * span.1 + j], &row[at..]);
         }
     }
 }
 
-/// Two vectors of [`mix`], summed in independent chains to hide the latency of the additions.
+/// A stripe of two vectors, summed in independent chains to hide the latency of the additions.
 #[inline(always)]
 fn mix_pair<S: Simd, const G: usize>(
     simd: S,
@@ -231,7 +294,7 @@ fn fma_row<S: Simd, const G: usize>(simd: S, acc: &mut [[S::f32s; 2]; G], row: &
     }
 }
 
-/// The transpose of [`mix`]: row j += Σ over g of weight (g, j) · `x[g]`.
+/// The transpose of [`mix_stripe`], of all stripes: row j += Σ over g of weight (g, j) · `x[g]`.
 #[inline(always)]
 fn spread<S: Simd, const G: usize>(simd: S, rows: &mut [f32], weights: &[f32], span: (usize, usize), x: &[f32]) {
     let dim = x.len() / G;
