@@ -56,6 +56,8 @@ pub struct Sample {
     pub reference: Option<Vec<f32>>,
     /// The role that is rewarded; `None` of a supervised example.
     pub role: Option<Role>,
+    /// The role whose answer a supervised example is, where that is known: it trains that role's weights, where roles have weights of their own.
+    pub example_of: Option<Role>,
     /// The rollout it was made of, where its trainer numbers them.
     pub rollout: Option<RolloutId>,
     /// Neighbours with the same number are the turns of one episode, in their order. A learner may compute what their prompts have in common
@@ -81,6 +83,7 @@ impl Sample {
             old: None,
             reference: None,
             role: None,
+            example_of: None,
             rate: None,
             rollout: None,
             episode: None,

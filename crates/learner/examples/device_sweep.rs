@@ -162,7 +162,8 @@ fn train<E: Error + 'static>(
     load: impl Fn(&LearnerOptions) -> Result<Learner, E>,
 ) -> Outcome<()> {
     let modules = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
-    let lora = Lora { rank: 16, alpha: 32.0, target_modules: modules.map(str::to_owned).to_vec(), seed: 0 };
+    let lora =
+        Lora { rank: 16, alpha: 32.0, target_modules: modules.map(str::to_owned).to_vec(), seed: 0, per_role: false };
     let segments = Some(Segments { layers: 1, logit_rows: 1024 });
     let singles = of.work("single", &[1; 16]);
     let groups = of.work("group", &[29, 29]);

@@ -11,7 +11,7 @@ use veriplay_kernels::thread_pool::{ThreadPool, run_on_threads};
 use crate::decoding::{CpuLoop, DecodeThreads, DecodingSample, DeviceLoop, PromptQueue};
 use crate::device::OpenDevice;
 use crate::network::{Decoder, Network};
-use crate::ops::{CandleOps, CpuOps, GroupTableCache, Ops, PackedModel, SharedWorkspace, TILE_ROWS};
+use crate::ops::{CandleOps, CpuOps, GroupTableCache, Ops, PackedModel, Packing, SharedWorkspace, TILE_ROWS};
 
 #[derive(Debug)]
 pub(crate) struct Backend {
@@ -28,10 +28,10 @@ enum Operations {
 }
 
 impl Backend {
-    /// On `device`, whose kernels want the weights packed: `pool` does that, for backward passes too where they train.
-    pub(crate) fn new(network: Network, device: &OpenDevice, trains: bool, pool: &ThreadPool) -> Result<Self> {
+    /// On `device`, whose kernels want the weights packed: `pool` does that.
+    pub(crate) fn new(network: Network, device: &OpenDevice, packing: Packing, pool: &ThreadPool) -> Result<Self> {
         let operations = if device.kernels {
-            Operations::Kernels(Arc::new(PackedModel::new(&network.head, network.matrices(), trains, pool)?))
+            Operations::Kernels(Arc::new(PackedModel::new(&network.head, network.matrices(), packing, pool)?))
         } else {
             Operations::Candle(Arc::default())
         };

@@ -6,6 +6,7 @@
 //! bit, because every row of every kernel is computed on its own; so threads may take prompts from one queue in any order or share
 //! the steps of one loop, the number of slots is free to choose, and prompts of earlier turns may be kept or computed again.
 
+mod cache_size;
 mod column_cache;
 mod cpu_loop;
 mod cpu_step;

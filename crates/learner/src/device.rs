@@ -77,6 +77,23 @@ pub enum Precision {
     Bf16,
 }
 
+/// What samples are computed in, where that is another precision than the weights'.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RolloutPrecision {
+    /// Matrices in 8-bit integers, and the rows that they are multiplied by. The embedding, attention and norms stay f32.
+    Int8,
+}
+
+impl RolloutPrecision {
+    /// As a configuration has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Int8 => "int8",
+        }
+    }
+}
+
 impl Precision {
     pub(crate) const fn torch_dtype(self) -> &'static str {
         match self {

@@ -3,11 +3,13 @@
 //! Called by the command line. All randomness comes from seeds, all sums have a fixed order, and the number of data-parallel workers is part of
 //! the options: the same calls give the same bits on the same machine.
 
+mod roles;
 mod training;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, PromptContent, Rollout, Sampling};
+use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, PromptContent, Role, Rollout, Sampling};
 
 use crate::chat::{Chat, ChatError, ChatTemplate, seconds_of};
 use crate::checkpoint::CheckpointError;
@@ -23,6 +25,7 @@ use crate::sampling::{RequestError, Sampler, SamplingContext, SamplingRequest};
 use crate::score::{check_score, logits, policy_error, score};
 use crate::server::{CurrentWeights, RolloutServer, ServerError, ServerProtocol};
 use crate::tokenizer::Tokenizer;
+pub use roles::RoleLearners;
 
 /// A model that samples and learns.
 #[derive(Debug)]
@@ -31,7 +34,9 @@ pub struct Learner {
     options: LearnerOptions,
     sampler: Sampler,
     /// Samples in place of `sampler` what [`Policy::generate`] is asked for.
-    rollout_server: Option<RolloutServer>,
+    rollout_server: Option<Arc<RolloutServer>>,
+    /// Whose adapters these are, where others have adapters of their own beside the same base.
+    role: Option<Role>,
     /// Tensors that train: all weights, or the adapters.
     trainable: Vec<TensorSpec>,
     optimizer: OptimizerState,
@@ -53,6 +58,7 @@ impl Learner {
         let mut learner = Self {
             sampler: Sampler::new(&options),
             rollout_server: None,
+            role: None,
             trainable: Vec::new(),
             optimizer: OptimizerState::new(&[], model.steps_on_host()),
             version: PolicyVersion(0),
@@ -121,7 +127,7 @@ impl Learner {
     }
 
     /// The tokenizer.
-    pub const fn tokenizer(&self) -> &Tokenizer {
+    pub fn tokenizer(&self) -> &Tokenizer {
         &self.model.tokenizer
     }
 
@@ -208,19 +214,41 @@ impl Learner {
 
     /// Has a server sample what [`Policy::generate`] is asked for. It gets the weights whenever they have changed: adapters, where these train and its
     /// protocol takes them.
-    pub fn sample_from(&mut self, server: RolloutServer) {
-        self.rollout_server = Some(server);
+    pub fn sample_from(&mut self, server: impl Into<Arc<RolloutServer>>) {
+        self.rollout_server = Some(server.into());
+    }
+
+    /// The policy as it is now, which samples, by the same server where there is one, while this one learns. What trains is copied, and a base under
+    /// adapters is shared.
+    pub fn freeze(&self) -> Result<impl Policy + use<>, PolicyError> {
+        self.frozen()
+    }
+
+    fn frozen(&self) -> Result<Self, PolicyError> {
+        Ok(Self {
+            model: self.model.freeze().map_err(policy_error)?,
+            options: self.options.clone(),
+            sampler: Sampler::new(&self.options),
+            rollout_server: self.rollout_server.clone(),
+            role: self.role,
+            trainable: self.trainable.clone(),
+            optimizer: OptimizerState::new(&[], self.model.steps_on_host()),
+            version: self.version,
+            checked: self.checked,
+            reference: None,
+            workspaces: Vec::new(),
+        })
     }
 
     /// Frees what sampling has computed, and has a server that shares the device give its memory back.
     fn end_sampling(&self) {
         self.sampler.forget();
-        self.rollout_server.iter().for_each(RolloutServer::sleep);
+        self.rollout_server.iter().for_each(|server| server.sleep());
     }
 
     /// What the server has is not of the weights that this version will have, and neither is what the sampler has computed.
     fn forget_handed_over(&self) {
-        self.rollout_server.iter().for_each(RolloutServer::forget);
+        self.rollout_server.iter().for_each(|server| server.forget(self.role));
         self.sampler.forget();
     }
 
@@ -234,7 +262,8 @@ impl Learner {
         server.wake_up(|| self.model.device.release_memory())?;
         let are_adapters = self.hands_over_adapters(server.protocol());
         let save = |folder: &Path| self.save_for(folder, are_adapters);
-        server.continuations(queued, vocabulary, &CurrentWeights { version: self.version, are_adapters, save: &save })
+        let (version, role) = (self.version, self.role);
+        server.continuations(queued, vocabulary, &CurrentWeights { version, role, are_adapters, save: &save })
     }
 
     fn save_for(&self, folder: &Path, are_adapters: bool) -> Result<(), CheckpointError> {

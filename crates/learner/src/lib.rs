@@ -42,10 +42,10 @@ pub use config::{
     tensor_specs,
 };
 pub use decoding::{Continuation, StopReason, TokenSampler, uniform};
-pub use device::{DeviceError, DeviceSpec, Precision};
+pub use device::{DeviceError, DeviceSpec, Precision, RolloutPrecision};
 pub use gguf::{GgufDescription, GgufError, GgufPolicy, convert_gguf, describe_gguf};
 pub use hub::{HubError, HubOptions, cached_models, resolve_config, resolve_model};
-pub use learner::Learner;
+pub use learner::{Learner, RoleLearners};
 pub use lora::{AdapterCheckpoint, BaseModel, Lora};
 pub use losses::{
     Cispo, Copg, Correction, Cream, Dpo, Gspo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, LossInput, Nft,

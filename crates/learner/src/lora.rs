@@ -31,6 +31,9 @@ pub struct Lora {
     /// Seeds A.
     #[serde(default)]
     pub seed: u64,
+    /// Whether each role that learns has adapters of its own, all beside one base. [`crate::RoleLearners`] has a learner for each.
+    #[serde(default)]
+    pub per_role: bool,
 }
 
 /// The model that adapters are added to.

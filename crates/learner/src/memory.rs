@@ -2,13 +2,16 @@
 //!
 //! Called by the command line before a model is loaded, and by a test that measures a process at two lengths and two depths. The formulas count the
 //! tensors that are alive at the worst moment of an update: here by our kernels on the CPU, all f32, and in `memory/device.rs` by candle's
-//! operations. They exclude the allocator's overhead, the program itself and, on the CPU, the caches of rollouts, which grow with what is in them.
+//! operations. They exclude the allocator's overhead, the program itself and, on the CPU, the caches of rollouts and of turns, which grow with what is
+//! in them: the most that their bounds allow is many times what a run comes to. With `samples_ahead` an update comes on top of them.
 
 mod device;
 
+use veriplay_kernels::gemm::PackedMatrix;
+
 use self::device::DeviceSizes;
 use crate::config::{ModelConfig, TensorSpec, tensor_specs};
-use crate::device::DeviceSpec;
+use crate::device::{DeviceSpec, RolloutPrecision};
 use crate::ops::TILE_ROWS;
 use crate::options::LearnerOptions;
 use crate::segments::Segments;
@@ -27,7 +30,7 @@ pub struct MemoryPlan {
     pub reference: u64,
     /// The optimizer's two moments.
     pub moments: u64,
-    /// Joined and packed copies of the matrices.
+    /// Joined and packed copies of the matrices. Quantised ones of rollouts are smaller, and gone before an update.
     pub working: u64,
     /// Gradients of the weights, of all workers.
     pub gradients: u64,
@@ -35,6 +38,9 @@ pub struct MemoryPlan {
     pub activations: u64,
     /// Logits and their gradients, of all workers.
     pub logits: u64,
+    /// Of a frozen copy that samples while the learner trains: what trains once more, its copies of matrices, and on a device its rollouts. 0 where they
+    /// take turns.
+    pub ahead: u64,
     /// Of rollouts, which are over when an update begins: caches of keys and values, a step's intermediate results, logits. 0 on the CPU, and where
     /// a server samples.
     pub rollouts: u64,
@@ -62,7 +68,7 @@ impl SamplingPlan {
             MemoryPlan::predict(config, options, MicroBatchSize { rows: 1, group: 1, outputs: 1 });
         let (working, width) = match options.device {
             // Packed for forward passes alone.
-            DeviceSpec::Cpu => (F32 * (model.joined_projections() + model.multiplied()), F32),
+            DeviceSpec::Cpu => (model.packed_to_sample(options), F32),
             DeviceSpec::Portable | DeviceSpec::Cuda(_) => (working, options.precision.bytes() as u64),
         };
         let tokens = (tokens as u64).min(model.context);
@@ -136,10 +142,11 @@ impl ModelSizes {
         self.specs.iter().filter(|spec| of(spec)).map(|spec| spec.elements() as u64).sum()
     }
 
-    /// Those of the adapters; `None` where the weights themselves train.
+    /// Those of the adapters of all roles; `None` where the weights themselves train.
     fn trained(&self, options: &LearnerOptions) -> Option<u64> {
         let specs = options.lora.as_ref().map(|lora| lora.specs(&self.specs));
-        specs.map(|specs| specs.iter().map(|spec| spec.elements() as u64).sum())
+        let of_role = |specs: Vec<TensorSpec>| specs.iter().map(|spec| spec.elements() as u64).sum::<u64>();
+        specs.map(|specs| options.roles.len().max(1) as u64 * of_role(specs))
     }
 
     /// Numbers that a layer keeps of one row for backward: two norms, projections, attention with its log-sum-exps, the pair of the SwiGLU,
@@ -164,15 +171,17 @@ impl MemoryPlan {
         }
         let (rows, workers) = (batch.rows as u64, options.data_parallel as u64);
         let (all, trained) = (model.sum(|_| true), model.trained(options));
-        let reference = if options.kl.is_none() { 0 } else { trained.unwrap_or(all) };
+        let frozen = trained.unwrap_or(all);
+        let sampling = if options.server_samples { 0 } else { model.packed_to_sample(options) };
         Self {
             weights: F32 * (all + trained.unwrap_or(0)),
-            reference: F32 * reference,
+            reference: if options.kl.is_none() { 0 } else { F32 * frozen },
             moments: F32 * 2 * trained.unwrap_or(all),
             working: F32 * model.working_copies(options),
             gradients: F32 * workers * model.gradients(options, trained),
             activations: F32 * workers * rows * model.activations(options.segments),
             logits: F32 * workers * model.logits(options.segments, batch),
+            ahead: if options.samples_ahead { F32 * frozen + sampling } else { 0 },
             rollouts: 0,
             host: 0,
         }
@@ -181,7 +190,7 @@ impl MemoryPlan {
     /// The worst moment where it computes: of an update, or of rollouts.
     pub fn total(&self) -> u64 {
         let update = self.gradients + self.activations + self.logits;
-        self.weights + self.reference + self.moments + self.working + update.max(self.rollouts)
+        self.weights + self.reference + self.moments + self.working + self.ahead + update.max(self.rollouts)
     }
 }
 
@@ -196,6 +205,20 @@ impl ModelSizes {
             3 * self.sum(targets)
         });
         joined + 2 * self.multiplied() + adapted
+    }
+
+    /// Bytes of the projections joined by layer, and of the matrices packed for forward passes alone.
+    fn packed_to_sample(&self, options: &LearnerOptions) -> u64 {
+        let packed = match options.rollout_precision {
+            None => F32 * self.multiplied(),
+            Some(RolloutPrecision::Int8) => {
+                let of_layers = self.specs.iter().filter(|spec| spec.is_hidden_matrix());
+                let sizes = of_layers.map(|spec| (spec.shape[1], spec.shape[0]));
+                let head = (self.hidden as usize, self.vocab as usize);
+                sizes.chain([head]).map(|(inputs, outputs)| PackedMatrix::quantised_bytes(inputs, outputs) as u64).sum()
+            }
+        };
+        F32 * self.joined_projections() + packed
     }
 
     /// Numbers of the matrices that rows are multiplied by: those of the layers, and the head.

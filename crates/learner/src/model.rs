@@ -15,10 +15,10 @@ use crate::checkpoint::{
     read_weights,
 };
 use crate::config::{ConfigError, ModelConfig, RopeTables, TensorSpec, tensor_specs};
-use crate::device::{DeviceError, DeviceSpec, OpenDevice, Precision};
+use crate::device::{DeviceError, DeviceSpec, OpenDevice, Precision, RolloutPrecision};
 use crate::lora::BaseModel;
 use crate::network::{GradientMode, Network, WeightReader, Weights, initial_values};
-use crate::ops::{IdleBuffers, SharedWorkspace};
+use crate::ops::{IdleBuffers, Packing, SharedWorkspace};
 use crate::options::LearnerOptions;
 use crate::tokenizer::Tokenizer;
 
@@ -31,7 +31,7 @@ const LARGE: usize = 1 << 22;
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) config: Arc<ModelConfig>,
-    pub(crate) tokenizer: Tokenizer,
+    pub(crate) tokenizer: Arc<Tokenizer>,
     pub(crate) device: OpenDevice,
     pub(crate) specs: Vec<TensorSpec>,
     pub(crate) weights: Weights,
@@ -65,7 +65,7 @@ impl Model {
         }
         let device = OpenDevice::open(options.device, options.precision)?;
         Ok(Self {
-            tokenizer,
+            tokenizer: Arc::new(tokenizer),
             weights: Weights::empty(options.offloads()),
             base: BaseModel::default(),
             specs: tensor_specs(&config),
@@ -77,6 +77,23 @@ impl Model {
             device,
             buffers: IdleBuffers::default(),
         })
+    }
+
+    /// The same model in the same memory, without adapters: for others beside its weights, which nothing may update then.
+    pub(crate) fn share_base(&self) -> Self {
+        Self {
+            config: self.config.clone(),
+            tokenizer: self.tokenizer.clone(),
+            device: self.device.clone(),
+            specs: self.specs.clone(),
+            weights: self.weights.share_base(),
+            base: self.base.clone(),
+            sidecar_files: self.sidecar_files.clone(),
+            end_tokens: self.end_tokens.clone(),
+            ropes: self.ropes.clone(),
+            workers: self.workers,
+            buffers: self.buffers.clone(),
+        }
     }
 
     /// A model with random weights: a pure function of `config` and `seed`.
@@ -92,6 +109,23 @@ impl Model {
         let weights = weights.filled(&model.config, values, dtype, &model.device.device);
         model.weights = weights.map_err(|e| out_of_memory(options.device, &e))?;
         Ok(model)
+    }
+
+    /// The same model with weights that later updates do not reach, and buffers of its own.
+    pub(crate) fn freeze(&self) -> candle_core::Result<Self> {
+        Ok(Self {
+            config: Arc::clone(&self.config),
+            tokenizer: Arc::clone(&self.tokenizer),
+            device: self.device.clone(),
+            specs: self.specs.clone(),
+            weights: self.weights.snapshot()?,
+            base: self.base.clone(),
+            sidecar_files: self.sidecar_files.clone(),
+            end_tokens: self.end_tokens.clone(),
+            ropes: Arc::clone(&self.ropes),
+            workers: self.workers,
+            buffers: IdleBuffers::default(),
+        })
     }
 
     /// How weights are kept: those that train in f32, and in the precision of activations from the first a base under adapters and the copies of
@@ -205,9 +239,20 @@ impl Model {
 
     /// As [`Model::backend`], with other weights of the same shape.
     pub(crate) fn backend_for(&self, weights: &Weights, mode: GradientMode) -> candle_core::Result<Backend> {
+        let packing = if mode == GradientMode::Tracked { Packing::Training } else { Packing::Forward };
+        self.packed_backend(weights, mode, packing)
+    }
+
+    /// As [`Model::backend`], to sample: quantised, where that is wanted.
+    pub(crate) fn sampling_backend(&self, precision: Option<RolloutPrecision>) -> candle_core::Result<Backend> {
+        let packing = precision.map_or(Packing::Forward, |RolloutPrecision::Int8| Packing::Int8);
+        self.packed_backend(&self.weights, GradientMode::Detached, packing)
+    }
+
+    fn packed_backend(&self, weights: &Weights, mode: GradientMode, packing: Packing) -> candle_core::Result<Backend> {
         let reader = WeightReader { weights, mode, dtype: self.device.dtype, merges_adapters: self.device.kernels };
         let network = Network::new(&self.config, &self.ropes, &reader)?;
-        Backend::new(network, &self.device, mode == GradientMode::Tracked, &self.pool()?)
+        Backend::new(network, &self.device, packing, &self.pool()?)
     }
 
     /// Whether its weights exceed the caches of one core.

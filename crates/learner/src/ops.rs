@@ -20,10 +20,10 @@ use crate::config::LayerKind;
 use crate::linear::Linear;
 
 pub(crate) use candle::{
-    CandleOps, GroupTableCache, Rotations, TILE_ROWS, rotations, rows_of_tile, step_attention, step_heads,
+    CandleOps, GroupTableCache, Rotations, StepColumns, TILE_ROWS, rotations, rows_of_tile, step_attention, step_heads,
 };
 pub(crate) use cpu::CpuOps;
-pub(crate) use products::{IdleBuffers, PackedModel, SharedWorkspace};
+pub(crate) use products::{IdleBuffers, PackedModel, Packing, SharedWorkspace};
 
 /// Which matrix of the model a linear map is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::LengthLimit;
+use veriplay_core::{LengthLimit, Role};
 
 use crate::chat::seconds_of;
 use crate::config::{ConfigError, ModelConfig};
-use crate::device::{DeviceSpec, Precision};
+use crate::device::{DeviceSpec, Precision, RolloutPrecision};
 use crate::lora::Lora;
 use crate::losses::{BadOption, Correction, Kl, Loss, Preference, check_entropy};
 use crate::objective::ObjectiveTerms;
@@ -30,8 +30,8 @@ pub struct LearnerOptions {
     pub max_length: Option<usize>,
     /// Samples in flight for each sampling thread.
     pub rollout_rows: usize,
-    /// Tokens of samples in flight on a device, prompts included: fewer samples are in flight where theirs would be more. Absent means no
-    /// bound. On the CPU it changes nothing.
+    /// Tokens that the caches of a device have room for, a prompt that samples share once: samples are admitted by what they hold now, and those
+    /// with the fewest tokens wait again where all would hold more. Absent means no bound. On the CPU it changes nothing.
     pub rollout_tokens: Option<usize>,
     /// On the CPU, memory in MiB for keys and values of prompts that the next turn of an episode continues; what has no room is computed
     /// again. Samples do not depend on it. 0 keeps nothing.
@@ -53,6 +53,9 @@ pub struct LearnerOptions {
     /// Low-rank adapters to train instead of the weights. This and the fields below are tables of their own in a config.
     #[serde(skip)]
     pub lora: Option<Lora>,
+    /// Roles that have adapters of their own beside one base, the solver among them. Empty where all roles share what trains.
+    #[serde(skip)]
+    pub roles: Vec<Role>,
     /// The loss of `update`.
     #[serde(skip)]
     pub loss: Loss,
@@ -75,9 +78,15 @@ pub struct LearnerOptions {
     /// gradients and its moments are f32.
     #[serde(skip)]
     pub precision: Precision,
+    /// What rollouts are computed in on the CPU. Absent is as the weights: f32. Samples then have the log-probabilities of the quantised policy.
+    #[serde(skip)]
+    pub rollout_precision: Option<RolloutPrecision>,
     /// Whether a server samples in the learner's place: no memory is planned for rollouts.
     #[serde(skip)]
     pub server_samples: bool,
+    /// Whether a frozen copy samples while the learner trains: memory is planned for both at once.
+    #[serde(skip)]
+    pub samples_ahead: bool,
 }
 
 impl Default for LearnerOptions {
@@ -96,6 +105,7 @@ impl Default for LearnerOptions {
             segments: None,
             optimizer_offload: false,
             lora: None,
+            roles: Vec::new(),
             loss: Loss::default(),
             kl: None,
             correction: None,
@@ -103,7 +113,9 @@ impl Default for LearnerOptions {
             preference: Preference::default(),
             device: DeviceSpec::default(),
             precision: Precision::default(),
+            rollout_precision: None,
             server_samples: false,
+            samples_ahead: false,
         }
     }
 }
@@ -139,6 +151,7 @@ impl LearnerOptions {
             return Err(refusal(&format!("lora.{key}"), &value, &want));
         }
         self.device.check(self.precision)?;
+        self.validate_rollout_precision()?;
         bad_unless(self.clip_norm > 0.0, "options.clip_norm", &self.clip_norm, "a positive number")?;
         self.validate_losses()
     }
@@ -151,6 +164,16 @@ impl LearnerOptions {
         ];
         let first = refused.into_iter().find(|(is_refused, _)| self.optimizer_offload && *is_refused);
         first.map_or(Ok(()), |(_, want)| Err(refusal("options.optimizer_offload", &true, want)))
+    }
+
+    fn validate_rollout_precision(&self) -> Result<(), ConfigError> {
+        match self.rollout_precision {
+            Some(precision) if self.device != DeviceSpec::Cpu => {
+                let want = format!("left out on device `{}`: only kernels of device `cpu` multiply so", self.device);
+                Err(refusal("rollout_precision", &precision.name(), &want))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether the optimizer is elsewhere than the weights.

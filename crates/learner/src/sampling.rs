@@ -10,8 +10,8 @@ use veriplay_kernels::thread_pool::ThreadPool;
 use crate::decoding::{
     Continuation, DecodeThreads, DecodingSample, PromptQueue, QueuedPrompt, RolloutBuffers, Slots, TurnCache,
 };
+use crate::device::RolloutPrecision;
 use crate::model::Model;
-use crate::network::GradientMode;
 use crate::ops::IdleBuffers;
 use crate::options::LearnerOptions;
 pub use requests::{RequestError, SamplingRequest};
@@ -34,13 +34,21 @@ pub(crate) struct Sampler {
     /// Prompts that later turns continue, and how many bytes of them.
     turns: TurnCache,
     turn_bytes: usize,
+    /// That of the weights where absent.
+    precision: Option<RolloutPrecision>,
 }
 
 impl Sampler {
     pub(crate) fn new(options: &LearnerOptions) -> Self {
         let tokens = options.rollout_tokens.unwrap_or(usize::MAX);
         let (buffers, turns) = (IdleBuffers::default(), TurnCache::default());
-        Self { rows: options.rollout_rows, tokens, buffers, turns, turn_bytes: options.turn_cache_mib << 20 }
+        let (rows, precision) = (options.rollout_rows, options.rollout_precision);
+        Self { rows, tokens, buffers, turns, turn_bytes: options.turn_cache_mib << 20, precision }
+    }
+
+    /// One for other weights of the same shape: it shares the buffers, and nothing that depends on weights.
+    pub(crate) fn beside(&self) -> Self {
+        Self { buffers: self.buffers.clone(), turns: TurnCache::default(), ..*self }
     }
 
     /// Forgets what it has computed: the weights are others from now on.
@@ -70,7 +78,7 @@ impl Sampler {
         let (slots, turns) = (Slots { samples: slots, tokens: self.tokens }, self.turns.begin(self.turn_bytes));
         let prefill_tokens = if model.device.kernels { PREFILL_TOKENS } else { DEVICE_PREFILL_TOKENS };
         let queue = PromptQueue::new(queued_prompts, slots, prefill_tokens, turns);
-        let mut samples = model.backend(GradientMode::Detached)?.decode(&queue, &threads)?;
+        let mut samples = model.sampling_backend(self.precision)?.decode(&queue, &threads)?;
         self.turns.end(queue.turns);
         samples.sort_unstable_by_key(|sample| (sample.queued, sample.index));
         Ok(samples)

@@ -187,7 +187,7 @@ fn parse_adapter_config(text: &str) -> Result<AdapterCheckpoint, String> {
     let target_modules = modules.iter().map(name).collect::<Result<_, _>>()?;
     let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let base = BaseModel { name: text("base_model_name_or_path"), digest: text(DIGEST) };
-    Ok(AdapterCheckpoint { lora: Lora { rank: rank as usize, alpha, target_modules, seed: 0 }, base })
+    Ok(AdapterCheckpoint { lora: Lora { rank: rank as usize, alpha, target_modules, seed: 0, per_role: false }, base })
 }
 
 fn is_off(option: &Value) -> bool {

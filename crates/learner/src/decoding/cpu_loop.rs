@@ -245,13 +245,10 @@ impl<'a> CpuLoop<'a> {
         let (network, packed, pool) = (self.decoder.network, self.packed, self.pool);
         CpuStep { network, packed, buffers: &mut self.buffers.step, pool, rows: &mut decoding }.run(&tokens)?;
         self.draw();
-        // From the last row down, so that a retired row is replaced by one that was looked at.
-        for at in (0..self.rows.len()).rev() {
-            if self.rows[at].sample.end.is_some() {
-                let ActiveRow { sample, own, .. } = self.rows.swap_remove(at);
-                self.finished.push(sample);
-                self.buffers.spare.push(own);
-            }
+        // The others stay in their order: rows of one prompt are neighbours, which attend to it together.
+        for ActiveRow { sample, own, .. } in self.rows.extract_if(.., |row| row.sample.end.is_some()) {
+            self.finished.push(sample);
+            self.buffers.spare.push(own);
         }
         Ok(())
     }

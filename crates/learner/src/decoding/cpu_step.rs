@@ -3,7 +3,7 @@
 use candle_core::{Error, Result, Tensor};
 use veriplay_kernels::attention::{DecodeRow, DecodeScratch, DecodeStep, KvCache, LayerAttention, PrefillStep};
 use veriplay_kernels::gemm::{GemmWorkspace, MatrixTarget, MatrixView, PackedMatrix, multiply};
-use veriplay_kernels::layers::{add_bias, gated, rms_norm};
+use veriplay_kernels::layers::{Activation, add_bias, gated, rms_norm};
 use veriplay_kernels::math::accumulate;
 use veriplay_kernels::simd::AlignedBuffer;
 use veriplay_kernels::thread_pool::ThreadPool;
@@ -181,13 +181,23 @@ impl LayerBackend for CpuStep<'_, '_> {
         let target = MatrixTarget::set(gate_up, 2 * inner);
         multiply(rows, MatrixView::rows(normed, hidden), &packed.gate_up.forward, target, &mut self.buffers.products);
         let activated = self.buffers.activated.resize(rows * inner);
-        gated(activated, gate_up, inner, config.model_type.activation());
+        gate_rows(self.pool, activated, gate_up, inner, config.model_type.activation());
         let gain = weights.behind_norms.as_ref().map(|[_, gain]| gain);
         let StepBuffers { x, normed, activated, branch, products, .. } = &mut *self.buffers;
         let inputs = MatrixView::rows(activated.as_slice(), inner);
         let mut stream = Stream { x: x.as_mut_slice(), branch, normed, products, eps: config.head_sizes().eps };
         stream.add(inputs, &packed.down.forward, gain)
     }
+}
+
+/// Multiplications that take as long as gating one number, with its exponential and its division.
+const GATE: usize = 32;
+
+/// As [`gated`]; the rows are shared by `pool` where that pays. The norms of few rows are too short for it.
+fn gate_rows(pool: &ThreadPool, out: &mut [f32], gate_up: &[f32], inner: usize, activation: Activation) {
+    let share = (out.len() / inner).div_ceil(pool.threads_worth_waking(out.len() * GATE)).max(1);
+    let parts = out.chunks_mut(share * inner).zip(gate_up.chunks(share * 2 * inner));
+    pool.for_each(&mut parts.collect::<Vec<_>>(), |(out, gate_up)| gated(out, gate_up, inner, activation));
 }
 
 /// The residual stream x [rows, hidden] of a step, with buffers for what is added to it.

@@ -3,22 +3,37 @@
 //! Tokens stay on the device from draw to lookup; the host reads them every [`CHECKED_EVERY`] steps, ends rows, and discards the
 //! tokens that a row drew after its end. Rows with a truncation are drawn on the CPU, a step at a time. A row's
 //! tokens depend on its own request alone, but not to the bit: on a card products of another number of rows may round otherwise.
+//!
+//! Rows are admitted by the columns that the caches have now, with room to grow. Where the caches would grow beyond their bound, the rows with the
+//! fewest tokens are interrupted: they wait again, and are computed from their prompts and those tokens when there is room.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use candle_core::{Device, Result, Tensor};
-use veriplay_kernels::attention::HeadSizes;
+use veriplay_kernels::attention::{AttentionGroup, HeadSizes};
 
-use super::column_cache::{ColumnCache, IncomingRows};
+use super::cache_size::{BLOCK, CacheSize, CachedRow};
+use super::column_cache::ColumnCache;
 use super::draw::TensorDraw;
-use super::queue::{DecodingSample, PromptQueue, QueuedPrompt};
+use super::queue::{DecodingSample, PromptQueue, QueuedPrompt, Slots};
 use super::token_sampler::uniform;
 use crate::config::LayerKind;
 use crate::network::{Decoder, Layer, MicroBatch};
-use crate::ops::{Rotations, rotations, step_attention, step_heads};
+use crate::ops::{Rotations, rotations, step_heads};
+
+#[cfg(test)]
+mod tests;
 
 /// Steps between two looks of the host.
 const CHECKED_EVERY: usize = 8;
+/// One of so many tokens stays free when rows are admitted: what is in flight grows. Chosen, not tuned.
+const SPARE: usize = 4;
+/// Caches are joined where that pads all of them together by at most one of so many columns: each takes kernels of its own. Chosen, not tuned.
+const PADDED: usize = 8;
+/// Places of a joined cache for each of its rows, at most, where it would have fewer apart. With more, scores of prompts at their places would take
+/// more memory than the scores of rows, which the plan counts. Chosen, not tuned.
+const PLACES: usize = 4;
 
 pub(crate) struct DeviceLoop<'a> {
     decoder: Decoder<'a>,
@@ -26,15 +41,16 @@ pub(crate) struct DeviceLoop<'a> {
     queue: &'a PromptQueue<'a>,
     /// cos and sin of every position [context, pairs], by the kind of a layer.
     rotations: [Rotations; LayerKind::ALL.len()],
-    /// Samples in flight, and those that ended since rows were last removed.
+    /// Samples in flight, and those that ended since rows were last removed: those of the first cache, then those of the next.
     rows: Vec<DecodingSample>,
-    columns: ColumnCache,
+    /// The rows that were admitted first come first.
+    caches: Vec<ColumnCache>,
     /// Of the next token [rows, vocab], f32.
     logits: Option<Tensor>,
     /// How the present rows draw, once they have.
     draw: Option<TensorDraw>,
-    /// Samples that wait: of a queued prompt, from this one on.
-    waiting: VecDeque<(usize, usize)>,
+    /// Samples that wait: those that were interrupted first.
+    waiting: VecDeque<DecodingSample>,
     finished: Vec<DecodingSample>,
 }
 
@@ -49,8 +65,8 @@ impl<'a> DeviceLoop<'a> {
         Ok(Self {
             sizes: network.config.head_sizes(),
             rotations: tables,
-            columns: ColumnCache::default(),
-            waiting: (0..queue.prompts.len()).map(|queued| (queued, 0)).collect(),
+            caches: Vec::new(),
+            waiting: queue.samples().collect(),
             rows: Vec::new(),
             logits: None,
             draw: None,
@@ -62,16 +78,17 @@ impl<'a> DeviceLoop<'a> {
 
     pub(crate) fn run(mut self) -> Result<Vec<DecodingSample>> {
         loop {
-            self.replace_ended_rows()?;
+            self.arrange_rows()?;
             if self.rows.is_empty() {
                 return Ok(self.finished);
             }
-            if self.rows.iter().any(|row| self.queued(row).needs_host()) {
-                self.draw_on_host()?;
-            } else {
-                self.draw_on_device()?;
-            }
+            self.draw()?;
         }
+    }
+
+    fn draw(&mut self) -> Result<()> {
+        let needs_host = self.rows.iter().any(|row| self.queued(row).needs_host());
+        if needs_host { self.draw_on_host() } else { self.draw_on_device() }
     }
 
     fn queued(&self, row: &DecodingSample) -> &QueuedPrompt<'a> {
@@ -82,121 +99,226 @@ impl<'a> DeviceLoop<'a> {
         self.decoder.network.device()
     }
 
-    /// Removes the rows that ended and adds others, when it is worth while: everything in the cache moves then.
-    fn replace_ended_rows(&mut self) -> Result<()> {
-        let alive = self.alive().count();
-        let room = self.room();
-        let refill = room > 0 && room >= (alive + room).div_ceil(4);
-        let ended = self.rows.len() - alive;
-        // Columns that only rows which ended have tokens in.
-        let is_wide = alive > 0 && self.columns.used >= self.width();
-        if alive > 0 && !refill && !is_wide && ended * 2 < self.rows.len() {
+    fn cached_row(&self, sample: &DecodingSample) -> CachedRow {
+        let QueuedPrompt { prompt, max_tokens, .. } = self.queued(sample);
+        CachedRow { queued: sample.queued, prompt: prompt.len(), own: sample.tokens.len(), most: *max_tokens }
+    }
+
+    /// Removes the rows that ended, interrupts those that there is no room for, and admits others, when it is worth while: caches move then.
+    fn arrange_rows(&mut self) -> Result<()> {
+        let alive: Vec<usize> = (0..self.rows.len()).filter(|&at| self.rows[at].end.is_none()).collect();
+        let held: usize = self.caches.iter().map(|cache| cache.size().columns(CHECKED_EVERY)).sum();
+        let is_crowded = held > self.queue.slots.tokens && self.rows.len() > 1;
+        let is_wasteful = 2 * alive.len() <= self.rows.len() || 2 * self.columns_of(&alive, CHECKED_EVERY) <= held;
+        let more = self.admissible(&alive);
+        let refill = more > 0 && 4 * more >= alive.len() + more;
+        if !(is_crowded || is_wasteful || refill) {
             return Ok(());
         }
-        let kept: Vec<usize> = (0..self.rows.len()).filter(|&at| self.rows[at].end.is_none()).collect();
-        let mut logits = self.kept_logits(&kept)?;
-        let (rows, ended): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.rows).into_iter().partition(|row| row.end.is_none());
-        self.rows = rows;
-        self.finished.extend(ended);
-        let mut incoming = Vec::new();
+        self.keep_rows(&self.rows_with_room(alive))?;
+        let mut more = if refill { self.admissible(&self.all_rows()) } else { 0 };
         // All that there is room for: a step costs nearly the same for few rows.
-        while refill && self.room() > 0 {
-            incoming.extend(self.prefill(&mut logits)?);
+        while more > 0 {
+            more -= self.prefill(more)?;
+            // Interrupted samples of a prompt that are not computed together have it several times.
+            more = more.min(self.admissible(&self.all_rows()));
         }
-        if !self.rows.is_empty() {
-            let most_columns = self.width() + CHECKED_EVERY;
-            self.columns.replace_rows(&kept, incoming, most_columns, self.device())?;
-            self.logits = Some(Tensor::cat(&logits, 0)?);
-            self.draw = None;
-        }
+        self.keep_rows(&self.all_rows())?;
+        self.draw = None;
         Ok(())
     }
 
-    fn alive(&self) -> impl Iterator<Item = &DecodingSample> {
-        self.rows.iter().filter(|row| row.end.is_none())
+    fn all_rows(&self) -> Vec<usize> {
+        (0..self.rows.len()).collect()
     }
 
-    /// Tokens that a row in flight has at most.
-    fn width(&self) -> usize {
-        self.alive().map(|row| self.queued(row).longest()).max().unwrap_or(0)
+    /// Columns of caches that had only some of the rows, each of which gets `ahead` more tokens.
+    fn columns_of(&self, kept: &[usize], ahead: usize) -> usize {
+        self.split_by_cache(kept)
+            .iter()
+            .zip(&self.caches)
+            .map(|(kept, cache)| size_of(cache, kept).columns(ahead))
+            .sum()
     }
 
-    /// Samples such as those of the next prompt that there is room for: one at least where none is in flight.
-    fn room(&self) -> usize {
-        let Some(&(index, _)) = self.waiting.front() else { return 0 };
-        let (slots, width) = (self.queue.slots, self.width().max(self.queue.prompts[index].longest()));
-        slots.samples.min(slots.tokens / width).max(1).saturating_sub(self.alive().count())
-    }
-
-    fn kept_logits(&self, kept: &[usize]) -> Result<Vec<Tensor>> {
-        let index: Vec<u32> = kept.iter().map(|&row| row as u32).collect();
-        match &self.logits {
-            Some(logits) if !kept.is_empty() => Ok(vec![logits.index_select(&Tensor::new(index, self.device())?, 0)?]),
-            _ => Ok(Vec::new()),
+    /// Rows by their indices in each cache.
+    fn split_by_cache(&self, mut kept: &[usize]) -> Vec<Vec<usize>> {
+        let mut first = 0;
+        let mut split = Vec::with_capacity(self.caches.len());
+        for cache in &self.caches {
+            let end = first + cache.rows().len();
+            let (own, others) = kept.split_at(kept.partition_point(|&at| at < end));
+            split.push(own.iter().map(|at| at - first).collect());
+            (kept, first) = (others, end);
         }
+        split
     }
 
-    /// Computes the prompts of some samples that wait, as many as there is room for, and appends their rows.
-    fn prefill(&mut self, logits: &mut Vec<Tensor>) -> Result<Vec<IncomingRows>> {
-        let mut batch = MicroBatch::default();
-        let mut taken: Vec<std::ops::Range<usize>> = Vec::new();
-        while batch.tokens.len() < self.queue.prefill_tokens.max(1) {
-            let room = self.room();
-            let Some((index, first)) = (if room > 0 { self.waiting.pop_front() } else { None }) else { break };
-            let queued = &self.queue.prompts[index];
-            let last = queued.samples.min(first + room);
-            if last < queued.samples {
-                self.waiting.push_front((index, last));
+    /// How many of the samples that wait there is room for beside some rows: one at least where none is in flight.
+    fn admissible(&self, alive: &[usize]) -> usize {
+        let Slots { samples, tokens } = self.queue.slots;
+        let room = (tokens - tokens / SPARE).saturating_sub(self.columns_of(alive, BLOCK));
+        // Each kind is computed on its own.
+        let ([mut interrupted, mut fresh], mut count) = ([CacheSize::default(); 2], 0);
+        for sample in self.waiting.iter().take(samples.saturating_sub(alive.len())) {
+            (if sample.tokens.is_empty() { &mut fresh } else { &mut interrupted }).add(self.cached_row(sample));
+            if interrupted.columns(BLOCK) + fresh.columns(BLOCK) > room {
+                break;
             }
-            batch.push_prompt(queued.prompt);
-            taken.push(first..last);
-            self.rows.extend((first..last).map(|sample| DecodingSample::new(index, sample)));
+            count += 1;
         }
-        let rows = |taken: &std::ops::Range<usize>| IncomingRows { layers: Vec::new(), samples: taken.len() };
-        let mut incoming: Vec<IncomingRows> = taken.iter().map(rows).collect();
-        let last = self.decoder.forward(&batch, |layer, qkv| self.cache_layer(&mut incoming, layer, qkv, &batch))?;
-        let heads = self.decoder.logits(&last, &batch.outputs)?;
-        let repeated = incoming.iter().zip(0..).flat_map(|(rows, at)| std::iter::repeat_n(at, rows.samples));
-        let index: Vec<u32> = repeated.collect();
-        logits.push(heads.index_select(&Tensor::new(index, self.device())?, 0)?);
-        Ok(incoming)
+        if alive.is_empty() { count.max(1).min(self.waiting.len()) } else { count }
     }
 
-    /// Keys and values of one layer of every prompt, from their raw projections.
-    fn cache_layer(&self, incoming: &mut [IncomingRows], layer: usize, qkv: &Tensor, batch: &MicroBatch) -> Result<()> {
-        let positions: Vec<u32> = batch.groups.iter().flat_map(|group| 0..group.prompt.len() as u32).collect();
-        let Layer { qk_norms, kind, .. } = &self.decoder.network.layers[layer];
-        let rotations = rotations_at(&self.rotations[*kind as usize], &Tensor::new(positions, self.device())?)?;
-        let [_, keys, values] = step_heads(&self.sizes, qkv, qk_norms.as_ref(), &rotations)?;
-        for (cache, group) in incoming.iter_mut().zip(&batch.groups) {
-            let of = |x: &Tensor| {
-                let rows = x.narrow(0, group.prompt.start, group.prompt.len())?;
-                rows.squeeze(2)?.transpose(0, 1)?.contiguous()
-            };
-            cache.layers.push([of(&keys)?, of(&values)?]);
+    /// The rows without those of the fewest tokens, where the caches would soon be larger than they may be. One is kept however long it is.
+    fn rows_with_room(&self, mut kept: Vec<usize>) -> Vec<usize> {
+        while kept.len() > 1 && self.columns_of(&kept, CHECKED_EVERY) > self.queue.slots.tokens {
+            let tokens = |&at: &usize| (self.rows[kept[at]].tokens.len(), Reverse(kept[at]));
+            let youngest = (0..kept.len()).min_by_key(tokens).unwrap_or(0);
+            kept.remove(youngest);
+        }
+        kept
+    }
+
+    /// Keeps some rows, and joins neighbouring caches where that pads little. Of the others those that have not ended wait again.
+    fn keep_rows(&mut self, kept: &[usize]) -> Result<()> {
+        let split = self.split_by_cache(kept);
+        let [mut soon, mut later] = [CHECKED_EVERY, BLOCK].map(|ahead| self.columns_of(kept, ahead));
+        let (most_soon, most_later) = (self.queue.slots.tokens, later + later / PADDED);
+        let mut joined = Vec::<(CacheSize, Vec<_>)>::new();
+        let parts = std::mem::take(&mut self.caches).into_iter().zip(split).filter(|(_, kept)| !kept.is_empty());
+        for (cache, kept) in parts {
+            let size = size_of(&cache, &kept);
+            if let Some((before, parts)) = joined.last_mut() {
+                let mut both = *before;
+                both.extend(rows_of(&cache, &kept));
+                let sizes = [&*before, &size, &both];
+                let joined_soon = columns_where_joined(soon, sizes, CHECKED_EVERY);
+                let joined_later = columns_where_joined(later, sizes, BLOCK);
+                if joined_soon <= most_soon && joined_later <= most_later && !is_ragged(sizes) {
+                    (soon, later, *before) = (joined_soon, joined_later, both);
+                    parts.push((cache, kept));
+                    continue;
+                }
+            }
+            joined.push((size, vec![(cache, kept)]));
+        }
+        let device = self.device();
+        self.caches = joined.into_iter().map(|(_, parts)| ColumnCache::join(parts, device)).collect::<Result<_>>()?;
+        if kept.len() < self.rows.len() {
+            self.remove_other_samples(kept)?;
         }
         Ok(())
+    }
+
+    fn remove_other_samples(&mut self, kept: &[usize]) -> Result<()> {
+        self.logits = match &self.logits {
+            Some(logits) if !kept.is_empty() => {
+                let index: Vec<u32> = kept.iter().map(|&row| row as u32).collect();
+                Some(logits.index_select(&Tensor::new(index, self.device())?, 0)?)
+            }
+            _ => None,
+        };
+        for (at, sample) in std::mem::take(&mut self.rows).into_iter().enumerate() {
+            if kept.binary_search(&at).is_ok() {
+                self.rows.push(sample);
+            } else if sample.end.is_some() {
+                self.finished.push(sample);
+            } else {
+                self.waiting.push_front(sample);
+            }
+        }
+        // Samples of one prompt are computed together.
+        let order = |sample: &DecodingSample| (sample.tokens.is_empty(), sample.queued, sample.index);
+        self.waiting.make_contiguous().sort_unstable_by_key(order);
+        Ok(())
+    }
+
+    /// Computes some of the samples that wait, `most` at most, from their prompts and the tokens that they have, and appends their rows. Returns how
+    /// many there are.
+    fn prefill(&mut self, most: usize) -> Result<usize> {
+        let taken = self.take_waiting(most);
+        let mut batch = MicroBatch::default();
+        for samples in taken.chunk_by(|a, b| a.queued == b.queued) {
+            batch.push_samples(self.queued(&samples[0]).prompt, samples.iter().map(|sample| &*sample.tokens));
+        }
+        let rows = taken.iter().map(|sample| self.cached_row(sample)).collect();
+        let mut cache = ColumnCache::new(rows, self.device())?;
+        let last =
+            self.decoder.forward(&batch, |layer, qkv| self.cache_layer(&mut cache, layer, qkv, &batch.groups))?;
+        let logits = self.decoder.logits(&last, &batch.outputs)?;
+        self.logits = Some(match self.logits.take() {
+            Some(before) => Tensor::cat(&[before, logits], 0)?,
+            None => logits,
+        });
+        let count = taken.len();
+        self.caches.push(cache);
+        self.rows.extend(taken);
+        Ok(count)
+    }
+
+    /// The next samples that wait, as many as are computed together: all of them new, or all of them interrupted. A prompt does not count against
+    /// the samples that share it, so that those that are new are together.
+    fn take_waiting(&mut self, most: usize) -> Vec<DecodingSample> {
+        let (mut taken, mut tokens) = (Vec::<DecodingSample>::new(), 0);
+        while taken.len() < most
+            && let Some(next) = self.waiting.front()
+        {
+            let prompt = self.queued(next).prompt.len();
+            if let Some(last) = taken.last() {
+                let others = if last.queued == next.queued { tokens - prompt } else { tokens };
+                if last.tokens.is_empty() != next.tokens.is_empty() || others >= self.queue.prefill_tokens {
+                    break;
+                }
+                tokens = others;
+            }
+            tokens += prompt + next.tokens.len();
+            taken.extend(self.waiting.pop_front());
+        }
+        taken
+    }
+
+    /// Keys and values of one layer of every group, from their raw projections.
+    fn cache_layer(
+        &self,
+        cache: &mut ColumnCache,
+        layer: usize,
+        qkv: &Tensor,
+        groups: &[AttentionGroup],
+    ) -> Result<()> {
+        let positions = groups.iter().flat_map(AttentionGroup::visible_rows).map(|row| row.position as u32);
+        let positions = Tensor::new(positions.collect::<Vec<_>>(), self.device())?;
+        let Layer { qk_norms, kind, .. } = &self.decoder.network.layers[layer];
+        let rotations = rotations_at(&self.rotations[*kind as usize], &positions)?;
+        let [_, keys, values] = step_heads(&self.sizes, qkv, qk_norms.as_ref(), &rotations)?;
+        cache.push_layer(groups, [&keys, &values])
     }
 
     /// Logits behind one more token of every row: tokens [rows], at positions [rows], both u32.
     fn step(&mut self, tokens: &Tensor, positions: &Tensor) -> Result<Tensor> {
         #[cfg(feature = "cuda")]
         let _sent = crate::cuda::send_shapes_once(self.device());
-        self.columns.begin_column()?;
+        self.caches.iter_mut().try_for_each(ColumnCache::begin_column)?;
         let mut rotations = [const { None }; LayerKind::ALL.len()];
         for (at, table) in rotations.iter_mut().zip(&self.rotations) {
             *at = rotations_at(table, positions)?;
         }
         let decoder = &self.decoder;
-        let (sizes, columns) = (&self.sizes, &mut self.columns);
+        let (sizes, caches) = (&self.sizes, &mut self.caches);
         let x = decoder.run_with(0..decoder.layers(), decoder.embed_tokens(tokens)?, |layer, qkv| {
             let Layer { qk_norms, kind, .. } = &decoder.network.layers[layer];
-            let [q, key, value] = step_heads(sizes, &qkv, qk_norms.as_ref(), &rotations[*kind as usize])?;
-            let [keys, values, mask] = columns.append(layer, &key, &value, decoder.network.ropes.window(*kind))?;
-            step_attention(sizes, &q, &keys, &values, &mask)
+            let heads = step_heads(sizes, &qkv, qk_norms.as_ref(), &rotations[*kind as usize])?;
+            let (window, mut first) = (decoder.network.ropes.window(*kind), 0);
+            let mut mixed = Vec::with_capacity(caches.len());
+            for cache in caches.iter_mut() {
+                let rows = cache.rows().len();
+                let [query, key, value] = heads.each_ref().map(|x| x.narrow(0, first, rows));
+                mixed.push(cache.attend(sizes, layer, window, [query?, key?, value?])?);
+                first += rows;
+            }
+            Tensor::cat(&mixed, 0)
         })?;
-        self.columns.used += 1;
+        self.caches.iter_mut().for_each(ColumnCache::end_column);
         self.decoder.head(&x)
     }
 
@@ -283,6 +405,25 @@ impl<'a> DeviceLoop<'a> {
 fn rotations_at(tables: &Rotations, positions: &Tensor) -> Result<Rotations> {
     let at = |table: &Tensor| table.index_select(positions, 0)?.unsqueeze(1);
     tables.as_ref().map(|[cos, sin]| Ok([at(cos)?, at(sin)?])).transpose()
+}
+
+/// The size of a cache that had only some of its rows.
+fn size_of(cache: &ColumnCache, kept: &[usize]) -> CacheSize {
+    rows_of(cache, kept).collect()
+}
+
+fn rows_of(cache: &ColumnCache, kept: &[usize]) -> impl Iterator<Item = CachedRow> {
+    kept.iter().map(|&at| cache.rows()[at])
+}
+
+/// Columns of all caches, which have `all` now, where two of them are joined to a third and each row gets `ahead` more tokens.
+fn columns_where_joined(all: usize, [a, b, both]: [&CacheSize; 3], ahead: usize) -> usize {
+    all + both.columns(ahead) - a.columns(ahead) - b.columns(ahead)
+}
+
+/// Whether two caches that are joined to a third have far more places than rows, and more than apart.
+fn is_ragged([a, b, both]: [&CacheSize; 3]) -> bool {
+    both.places() > (PLACES * both.rows).max(a.places() + b.places())
 }
 
 fn missing_logits() -> candle_core::Error {

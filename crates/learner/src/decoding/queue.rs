@@ -30,11 +30,6 @@ pub(crate) struct QueuedPrompt<'a> {
 }
 
 impl QueuedPrompt<'_> {
-    /// Tokens of one of its samples at its longest, prompt included.
-    pub(super) const fn longest(&self) -> usize {
-        self.prompt.len() + self.max_tokens
-    }
-
     /// Gives a sample of this prompt one more token, from the logits behind the tokens that it has.
     pub(crate) fn extend(&self, sample: &mut DecodingSample, logits: &mut [f32]) {
         let at = sample.tokens.len();
@@ -70,7 +65,7 @@ impl QueuedPrompt<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slots {
     pub(crate) samples: usize,
-    /// Tokens of those on a device, at their longest. One sample is always in flight.
+    /// Tokens that the caches of a device have room for. One sample is always in flight.
     pub(crate) tokens: usize,
 }
 
@@ -96,6 +91,12 @@ impl<'a> PromptQueue<'a> {
         turns: CallCache,
     ) -> Self {
         Self { prompts, slots, prefill_tokens, turns, next: AtomicUsize::new(0) }
+    }
+
+    /// Every sample of every prompt, before it has tokens.
+    pub(super) fn samples(&self) -> impl Iterator<Item = DecodingSample> {
+        let prompts = self.prompts.iter().enumerate();
+        prompts.flat_map(|(queued, prompt)| (0..prompt.samples).map(move |index| DecodingSample::new(queued, index)))
     }
 
     /// Takes a prompt that no thread has taken, by its index.

@@ -14,13 +14,12 @@ use veriplay_core::{
 };
 
 use super::Learner;
-use crate::Result;
 use crate::backward::{compute_gradients, warn_about_candle_pool};
 use crate::checkpoint::{
     CheckpointError, TrainerState, read_adapters, read_trainer_state, write_adapters, write_trainer_state,
 };
 use crate::config::TensorSpec;
-use crate::device::{DeviceSpec, Precision, host_threads};
+use crate::device::{Precision, host_threads};
 use crate::gradients::Gradients;
 use crate::lora::{AdapterCheckpoint, Adapters, BaseModel, Lora, is_a};
 use crate::model::{NamedTensor, name_tensors};
@@ -28,9 +27,16 @@ use crate::network::{GradientMode, PromptedResponse, Response, Weights, values};
 use crate::objective::{BatchTotals, Objective, PairObjective, SampleObjective};
 use crate::ops::{IdleBuffers, SharedWorkspace};
 use crate::optim::{Moments, OptimizerState, StepSettings};
-use crate::options::LearnerOptions;
 use crate::sampling::Sampler;
 use crate::score::{policy_error, score_with, whole_responses};
+
+/// A step that is computed, and not taken yet.
+pub(super) struct ComputedStep {
+    pub(super) totals: BatchTotals,
+    /// `None` where there is nothing to learn.
+    gradients: Option<Gradients>,
+    pub(super) norm: f64,
+}
 
 /// What a learner has learned at some time.
 struct TrainedState {
@@ -43,17 +49,17 @@ impl Learn for Learner {
     /// See the trait. Samples on which the loss does not depend, such as those of weight 0 under the default one, are not computed,
     /// and `entropy` and `tokens` cover only the others. A batch without others changes only the version.
     fn update(&mut self, batch: &TrainBatch, learning_rate: f64) -> Result<Update, LearnError> {
-        self.end_sampling();
         check_rate(learning_rate)?;
-        let batch = self.add_references(batch)?;
-        self.step(&SampleObjective::new(self.options.terms(), &batch)?, learning_rate)
+        let step = self.compute_update(batch)?;
+        self.take(step, learning_rate)
     }
 
     fn prefer(&mut self, batch: &PreferenceBatch, learning_rate: f64) -> Result<Update, LearnError> {
         self.end_sampling();
         check_rate(learning_rate)?;
         let references = self.check_pairs(batch)?;
-        self.step(&PairObjective::new(self.options.preference, batch, &references)?, learning_rate)
+        let step = self.compute_step(&PairObjective::new(self.options.preference, batch, &references)?)?;
+        self.take(step, learning_rate)
     }
 
     fn snapshot(&self) -> Result<Snapshot, LearnError> {
@@ -113,11 +119,17 @@ impl Learner {
         Ok((totals.loss, name_tensors(&self.trainable, gradients.values(&self.trainable).map_err(learn_error)?)))
     }
 
-    fn step(&mut self, objective: &dyn Objective, rate: f64) -> Result<Update, LearnError> {
+    /// The step of [`Learn::update`], up to where it changes the weights.
+    pub(super) fn compute_update(&mut self, batch: &TrainBatch) -> Result<ComputedStep, LearnError> {
+        self.end_sampling();
+        let batch = self.add_references(batch)?;
+        self.compute_step(&SampleObjective::new(self.options.terms(), &batch)?)
+    }
+
+    fn compute_step(&mut self, objective: &dyn Objective) -> Result<ComputedStep, LearnError> {
         let responses = objective.responses();
         if responses.is_empty() {
-            self.version.0 += 1;
-            return Ok(self.report(BatchTotals::default(), 0.0));
+            return Ok(ComputedStep { totals: BatchTotals::default(), gradients: None, norm: 0.0 });
         }
         // A batch whose contexts have a single token gives queries and keys no gradient, and its zeros are no sign of a cut graph.
         let has_context = responses.iter().any(|(prompt, r)| prompt.len() + r.tokens.len() > 2);
@@ -129,25 +141,31 @@ impl Learner {
         let must_be_nonzero = |name: &str| reaches_all && !self.checked && !(fresh_adapters && is_a(name));
         let norm = gradients.checked_norm(&self.trainable, must_be_nonzero)?;
         self.checked |= reaches_all && !fresh_adapters;
-        self.apply(&gradients, norm, rate).map_err(learn_error)?;
+        Ok(ComputedStep { totals, gradients: Some(gradients), norm })
+    }
+
+    /// Takes a step that was computed with the weights as they are.
+    pub(super) fn take(&mut self, step: ComputedStep, rate: f64) -> Result<Update, LearnError> {
+        let ComputedStep { totals, gradients, norm } = step;
+        gradients.map_or(Ok(()), |gradients| self.apply(&gradients, norm, rate)).map_err(learn_error)?;
         self.version.0 += 1;
         Ok(self.report(totals, norm))
     }
 
-    fn report(&self, totals: BatchTotals, gradient_norm: f64) -> Update {
+    pub(super) fn report(&self, totals: BatchTotals, gradient_norm: f64) -> Update {
         let entropy = totals.entropy / totals.count.max(1) as f64;
         let BatchTotals { loss, tokens, .. } = totals;
         Update { policy: self.version, loss, entropy, gradient_norm, tokens, metrics: totals.metrics.values() }
     }
 
-    fn compute(&mut self, objective: &dyn Objective) -> Result<(BatchTotals, Gradients)> {
+    fn compute(&mut self, objective: &dyn Objective) -> candle_core::Result<(BatchTotals, Gradients)> {
         warn_about_candle_pool();
         self.workspaces.resize_with(self.model.workers(), SharedWorkspace::default);
         let backend = self.model.backend(GradientMode::Tracked)?;
         compute_gradients(&backend, &self.model.weights, &self.workspaces, objective, &self.options)
     }
 
-    fn apply(&mut self, gradients: &Gradients, norm: f64, learning_rate: f64) -> Result<()> {
+    fn apply(&mut self, gradients: &Gradients, norm: f64, learning_rate: f64) -> candle_core::Result<()> {
         let clip = self.options.clip_norm;
         let scale = if norm > clip { (clip / norm) as f32 } else { 1.0 };
         if self.options.lora.is_none() {
@@ -159,7 +177,7 @@ impl Learner {
     }
 
     /// Trains these adapters from now on, or the weights themselves, with a fresh optimizer.
-    pub(super) fn restart_with(&mut self, lora: Option<Lora>, adapters: Option<Adapters>) -> Result<()> {
+    pub(super) fn restart_with(&mut self, lora: Option<Lora>, adapters: Option<Adapters>) -> candle_core::Result<()> {
         let Self { model, trainable, .. } = self;
         *trainable = lora.as_ref().map_or_else(|| model.specs.clone(), |lora| lora.specs(&model.specs));
         model.weights.set_adapters(adapters, model.device.dtype)?;
@@ -170,7 +188,7 @@ impl Learner {
     }
 
     /// The adapters that a learner with this option begins with.
-    pub(super) fn fresh_adapters(&self, lora: &Lora) -> Result<Adapters> {
+    pub(super) fn fresh_adapters(&self, lora: &Lora) -> candle_core::Result<Adapters> {
         Adapters::initialize(lora, &self.model.specs, &self.model.device.device)
     }
 
@@ -238,7 +256,7 @@ impl Learner {
     }
 
     /// What the tokens of a batch must keep to.
-    fn token_limits(&self) -> TokenLimits {
+    pub(super) fn token_limits(&self) -> TokenLimits {
         let config = &self.model.config;
         TokenLimits { length: self.options.length_limit(config), vocabulary: config.vocab_size }
     }
@@ -328,7 +346,7 @@ impl Learner {
         let lora = self.options.lora.clone().ok_or_else(none)?;
         let adapters = AdapterCheckpoint { lora, base: self.model.base.clone() };
         let data = |spec: &TensorSpec| self.model.weights.var(&spec.name).and_then(|var| values(var));
-        let data = self.trainable.iter().map(data).collect::<Result<Vec<_>>>();
+        let data = self.trainable.iter().map(data).collect::<candle_core::Result<Vec<_>>>();
         let data = data.map_err(|e| CheckpointError::unreadable("adapter_model.safetensors", e))?;
         write_adapters(dir, &adapters, &self.trainable, &data)
     }
@@ -406,8 +424,8 @@ impl Learner {
     }
 
     fn add_adapters_to_weights(&mut self) -> candle_core::Result<()> {
-        let LearnerOptions { optimizer_offload, device, .. } = self.options;
-        self.model.merge_adapters(optimizer_offload && device != DeviceSpec::Cpu)?;
+        self.options.lora = None;
+        self.model.merge_adapters(self.options.offloads())?;
         self.restart_with(None, None)
     }
 }
@@ -421,15 +439,15 @@ fn unusable_adapters(dir: &Path, error: candle_core::Error) -> CheckpointError {
     CheckpointError::unreadable(&adapter_file(dir), error)
 }
 
-fn learn_error(error: candle_core::Error) -> LearnError {
+pub(super) fn learn_error(error: candle_core::Error) -> LearnError {
     LearnError::Backend(error.to_string())
 }
 
-fn bad<T>(what: String) -> Result<T, LearnError> {
+pub(super) fn bad<T>(what: String) -> Result<T, LearnError> {
     Err(LearnError::BadBatch(what))
 }
 
-fn check_rate(rate: f64) -> Result<(), LearnError> {
+pub(super) fn check_rate(rate: f64) -> Result<(), LearnError> {
     if rate.is_finite() && rate >= 0.0 {
         return Ok(());
     }
@@ -437,13 +455,13 @@ fn check_rate(rate: f64) -> Result<(), LearnError> {
 }
 
 /// What the tokens of a batch must keep to. Memory is planned for sequences of that length.
-struct TokenLimits {
+pub(super) struct TokenLimits {
     length: LengthLimit,
     vocabulary: usize,
 }
 
 impl TokenLimits {
-    fn check_batch(&self, batch: &TrainBatch) -> Result<(), LearnError> {
+    pub(super) fn check_batch(&self, batch: &TrainBatch) -> Result<(), LearnError> {
         if !(batch.normalizer.is_finite() && batch.normalizer > 0.0) {
             return bad(format!("normalizer is `{}`: want a positive number", batch.normalizer));
         }

@@ -28,16 +28,22 @@ impl DeviceSizes<'_> {
         let (rows, all, trained) = (self.rows(), self.model.sum(|_| true), self.trained());
         let activations = rows * self.kept_per_row() + self.masks() + self.transient();
         let adapters = if self.has_adapters() { F32 * trained } else { 0 };
+        let frozen = self.trained_width() * trained;
+        let (working, rollouts) =
+            (self.working_copies(), if self.options.server_samples { 0 } else { self.rollouts() });
+        let sampling = if self.options.server_samples { 0 } else { working + rollouts };
+        let is_ahead = self.options.samples_ahead;
         let base = if self.has_adapters() { self.width() } else { self.trained_width() };
         MemoryPlan {
             weights: base * all + adapters,
-            reference: if self.options.kl.is_none() { 0 } else { self.trained_width() * trained },
+            reference: if self.options.kl.is_none() { 0 } else { frozen },
             moments: if self.options.offloads() { 0 } else { F32 * 2 * trained },
-            working: self.working_copies(),
+            working,
             gradients: self.gradients(),
             activations,
             logits: self.head().saturating_sub(self.later_than_head()),
-            rollouts: if self.options.server_samples { 0 } else { self.rollouts() },
+            ahead: if is_ahead { frozen + sampling } else { 0 },
+            rollouts: if is_ahead { 0 } else { rollouts },
             host: if self.options.offloads() { self.host() } else { 0 },
         }
     }
@@ -53,8 +59,9 @@ impl DeviceSizes<'_> {
         F32 * (4 * self.model.sum(|_| true) + largest)
     }
 
-    /// The caches of all rows; while others come the results of a layer of their prompts, and masks, or then one layer's keys or values in their
-    /// four forms; and in a step the scores of a layer, and logits as they are drawn from.
+    /// The caches of all rows, as if each had a prompt of its own; while others come the results of a layer of their prompts, and masks, or then one
+    /// layer's keys or values in their four forms; and in a step the scores of a layer, as if each row had the whole context, and logits as they are
+    /// drawn from.
     fn rollouts(&self) -> u64 {
         let model = self.model;
         let samples = self.options.rollout_rows as u64;
@@ -72,7 +79,9 @@ impl DeviceSizes<'_> {
         let masks = prompts * (model.context + tile(model.context)) / 2;
         let coming = wide.max(attending) + masks;
         let replacing = tokens.max(prompts) * cache + coming.max(tokens * 4 * side * self.width());
-        let step = tokens * (cache + model.heads * (self.width() + 5 * F32));
+        // Rows that share a prompt have scores on it each.
+        let scores_of_step = samples * model.context * model.heads * (self.width() + 5 * F32);
+        let step = tokens * cache + scores_of_step;
         replacing.max(step) + samples * model.vocab * LOGIT_FORMS * F32
     }
 

@@ -219,10 +219,25 @@ impl MicroBatch {
 
     /// Appends a prompt without responses; its last row is an output.
     pub(crate) fn push_prompt(&mut self, prompt: &[u32]) {
+        self.push_samples(prompt, std::iter::once::<&[u32]>(&[]));
+    }
+
+    /// Appends a prompt, and the tokens that samples of it have so far. The last row of each sample is an output: the prompt's, where it has none.
+    pub(crate) fn push_samples<'t>(&mut self, prompt: &[u32], samples: impl Iterator<Item = &'t [u32]>) {
         let start = self.tokens.len();
         self.tokens.extend_from_slice(prompt);
-        self.outputs.push(self.tokens.len() - 1);
-        self.groups.push(AttentionGroup { prompt: start..self.tokens.len(), responses: Vec::new() });
+        let mut rows = AttentionGroup { prompt: start..self.tokens.len(), responses: Vec::new() };
+        for tokens in samples {
+            let first = self.tokens.len();
+            self.tokens.extend_from_slice(tokens);
+            if tokens.is_empty() {
+                self.outputs.push(rows.prompt.end - 1);
+            } else {
+                self.outputs.push(self.tokens.len() - 1);
+                rows.responses.push(first..self.tokens.len());
+            }
+        }
+        self.groups.push(rows);
     }
 
     /// The last output predicts token `at` of `response`.

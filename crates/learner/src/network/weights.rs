@@ -112,6 +112,11 @@ impl Weights {
         Ok(())
     }
 
+    /// The same tensors, without the adapters beside them.
+    pub(crate) fn share_base(&self) -> Self {
+        Self { vars: self.vars.clone(), ..Self::default() }
+    }
+
     /// Whether there are adapters whose every B is still zero.
     pub(crate) fn has_fresh_adapters(&self) -> Result<bool> {
         self.adapters.as_ref().map_or(Ok(false), Adapters::are_fresh)

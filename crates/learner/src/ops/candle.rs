@@ -473,19 +473,50 @@ pub(crate) fn step_heads(
     Ok([q, k, part(heads + kv_heads, kv_heads)?])
 }
 
-/// Attention of one decoding step: queries [rows, heads, 1, dim] on keys and values [rows, kv_heads, columns, dim], with `mask`
-/// [rows, 1, 1, columns] added to the scores; → [rows, heads·dim].
-pub(crate) fn step_attention(
-    sizes: &HeadSizes,
-    q: &Tensor,
-    keys: &Tensor,
-    values: &Tensor,
-    mask: &Tensor,
-) -> Result<Tensor> {
+/// What the rows of one decoding step attend to in a layer. Rows of one prompt are neighbours.
+pub(crate) struct StepColumns<'a> {
+    /// Keys and values of prompts [kv_heads, prompts, columns, dim].
+    pub(crate) prompts: &'a [Tensor; 2],
+    /// Where prompts do not all have the same number of rows: the row at each place [prompts · most rows], any where there is none; and the place
+    /// of each row.
+    pub(crate) places: Option<&'a [Tensor; 2]>,
+    /// Keys and values of the rows' own tokens [kv_heads, rows, columns, dim].
+    pub(crate) own: &'a [Tensor; 2],
+    /// Added to the scores [1, rows, 1, columns of prompts and of own tokens].
+    pub(crate) mask: &'a Tensor,
+}
+
+/// Attention of one decoding step: queries [rows, heads, 1, dim] → [rows, heads·dim]. The rows of a prompt are one product with its keys, and one
+/// with its values.
+pub(crate) fn step_attention(sizes: &HeadSizes, q: &Tensor, columns: &StepColumns<'_>) -> Result<Tensor> {
     let HeadSizes { heads, kv_heads, dim, .. } = *sizes;
-    let rows = q.dim(0)?;
-    let q = q.reshape((rows, kv_heads, heads / kv_heads, dim))?;
-    let scores = (widened(&q.matmul(&keys.t()?)?)? * f64::from(sizes.scale))?;
-    let weights = softmax(&scores.broadcast_add(mask)?)?.to_dtype(values.dtype())?;
-    weights.matmul(values)?.reshape((rows, heads * dim))
+    let (rows, sharing) = (q.dim(0)?, heads / kv_heads);
+    let StepColumns { prompts: [prompt_keys, prompt_values], own: [own_keys, own_values], mask, .. } = columns;
+    let q = q.reshape((rows, kv_heads, sharing, dim))?.transpose(0, 1)?.contiguous()?;
+    let of_prompts = columns.multiply_with_prompts(&q, &prompt_keys.t()?)?;
+    let (split, own) = (of_prompts.dim(3)?, q.matmul(&own_keys.t()?)?);
+    let scores = Tensor::cat(&[of_prompts, own], 3)?;
+    let scores = (widened(&scores)? * f64::from(sizes.scale))?.broadcast_add(mask)?;
+    let weights = softmax(&scores)?.to_dtype(own_values.dtype())?;
+    drop(scores);
+    let of_prompts = columns.multiply_with_prompts(&weights.narrow(3, 0, split)?.contiguous()?, prompt_values)?;
+    let own = weights.narrow(3, split, weights.dim(3)? - split)?.contiguous()?.matmul(own_values)?;
+    (of_prompts + own)?.transpose(0, 1)?.reshape((rows, heads * dim))
+}
+
+impl StepColumns<'_> {
+    /// x [kv_heads, rows, heads of each, n] times what the prompt of each row has, of all prompts [kv_heads, prompts, n, m].
+    fn multiply_with_prompts(&self, x: &Tensor, of_prompts: &Tensor) -> Result<Tensor> {
+        let x = match self.places {
+            Some([rows, _]) => x.index_select(rows, 1)?,
+            None => x.clone(),
+        };
+        let ((kv_heads, places, sharing, _), prompts) = (x.dims4()?, of_prompts.dim(1)?);
+        let product = x.reshape((kv_heads, prompts, places / prompts * sharing, ()))?.matmul(of_prompts)?;
+        let product = product.reshape((kv_heads, places, sharing, ()))?;
+        match self.places {
+            Some([_, places]) => product.index_select(places, 1),
+            None => Ok(product),
+        }
+    }
 }

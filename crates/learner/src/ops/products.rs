@@ -199,6 +199,17 @@ impl CustomOp3 for Mlp {
     }
 }
 
+/// What matrices are packed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    /// Forward and backward passes.
+    Training,
+    /// Forward passes alone.
+    Forward,
+    /// Forward passes in 8-bit integers.
+    Int8,
+}
+
 /// A matrix [out, in], packed for y = x·Wᵀ and, when training, for dx = dy·W.
 #[derive(Debug, Default)]
 pub(crate) struct PackedLinear {
@@ -209,12 +220,16 @@ pub(crate) struct PackedLinear {
 }
 
 impl PackedLinear {
-    fn new(weight: &Tensor, trains: bool) -> Result<Arc<Self>> {
+    fn new(weight: &Tensor, packing: Packing) -> Result<Arc<Self>> {
         let (outputs, inputs) = weight.dims2()?;
         let weight = TensorSlice::new(weight)?;
         let mut linear = Self::default();
+        if packing == Packing::Int8 {
+            linear.forward = PackedMatrix::quantised(&weight, inputs);
+            return Ok(Arc::new(linear));
+        }
         linear.forward.pack(MatrixView::rows(&weight, inputs).transposed(), inputs, outputs);
-        if trains {
+        if packing == Packing::Training {
             linear.backward.pack(MatrixView::rows(&weight, inputs), outputs, inputs);
         }
         Ok(Arc::new(linear))
@@ -237,17 +252,17 @@ pub(crate) struct PackedModel {
 
 impl PackedModel {
     /// Packs every matrix, which the threads of `pool` share: the head, and of each layer its joined query, key and value projections,
-    /// its output projection, its joined gate and up projections, and its down projection. For backward passes too where they train.
+    /// its output projection, its joined gate and up projections, and its down projection.
     pub(crate) fn new<'a>(
         head: &'a Linear,
         layers: impl Iterator<Item = [&'a Linear; 4]>,
-        trains: bool,
+        packing: Packing,
         pool: &ThreadPool,
     ) -> Result<Self> {
         // The head first: it is the largest by far.
         let weights = std::iter::once(head).chain(layers.flatten()).map(Linear::merged).collect::<Result<Vec<_>>>()?;
         let packed: Vec<Arc<PackedLinear>> =
-            pool.map(&weights, |weight| PackedLinear::new(weight, trains)).into_iter().collect::<Result<_>>()?;
+            pool.map(&weights, |weight| PackedLinear::new(weight, packing)).into_iter().collect::<Result<_>>()?;
         let (head, layers) = (&packed[0], packed[1..].as_chunks().0);
         let layer = |[qkv, output, gate_up, down]: [Arc<PackedLinear>; 4]| PackedLayer { qkv, output, gate_up, down };
         Ok(Self { head: Arc::clone(head), layers: layers.iter().cloned().map(layer).collect() })
@@ -293,9 +308,15 @@ impl SharedWorkspace {
     }
 }
 
-/// Buffers that threads return after use, so that they stay warm between calls.
+/// Buffers that threads return after use, so that they stay warm between calls. Clones share them.
 #[derive(Debug, Default)]
-pub(crate) struct IdleBuffers<T>(Mutex<Vec<T>>);
+pub(crate) struct IdleBuffers<T>(Arc<Mutex<Vec<T>>>);
+
+impl<T> Clone for IdleBuffers<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
 
 impl<T: Default> IdleBuffers<T> {
     /// Runs `work` with the buffers of one thread.

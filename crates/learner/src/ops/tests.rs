@@ -8,7 +8,7 @@ use veriplay_kernels::layers::{Activation, RopeTable};
 use veriplay_kernels::logprob::Prediction;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::{CandleOps, LinearSite, Ops as _, SharedWorkspace, TILE_ROWS, rows_of_tile};
+use super::{CandleOps, LinearSite, Ops as _, Packing, SharedWorkspace, TILE_ROWS, rows_of_tile};
 use crate::backend::Backend;
 use crate::config::{LayerKind, LayerType, ModelConfig, RopeTables};
 use crate::device::{DeviceSpec, OpenDevice, Precision};
@@ -35,7 +35,7 @@ fn backends() -> Result<(Weights, [Backend; 2])> {
         let mode = GradientMode::Tracked;
         let reader = WeightReader { weights: &weights, mode, dtype: DType::F32, merges_adapters: true };
         let network = Network::new(&config, &ropes, &reader)?;
-        Backend::new(network, &device, true, &ThreadPool::single())
+        Backend::new(network, &device, Packing::Training, &ThreadPool::single())
     };
     let backends = [backend(DeviceSpec::Cpu)?, backend(DeviceSpec::Portable)?];
     Ok((weights, backends))

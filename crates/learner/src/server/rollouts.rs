@@ -4,6 +4,8 @@
 //! folder that the server can read, and the server loads them: [`ServerProtocol`] says by which request. Prompts go as token ids, so that
 //! a rollout has the tokens that are trained on, whatever template the server would apply.
 //!
+//! Learners of several roles, each with adapters of its own, share a server: it has the adapters of each under a name of their own.
+//!
 //! Invariant: a rollout is of the version that the learner has now. Every version is handed over under a name that no other has. vLLM repeats the
 //! name of adapters in its answers (as the model), and SGLang that of weights (as `weight_version`). vLLM's answers do not name its weights: it is
 //! asked for their name before and after it samples, and samples in between count only where both are the name that was given. A server that has
@@ -12,6 +14,7 @@
 //! A server computes in other kernels and perhaps in another precision than the learner. Its log-probabilities are the behaviour policy's,
 //! by which a loss such as `cispo` corrects.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +23,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use veriplay_core::{FinishReason, PolicyVersion, Sampling};
+use veriplay_core::{FinishReason, PolicyVersion, Role, Sampling};
 
 use super::requests::{Retries, request_samples, run_each};
 use super::sglang;
@@ -72,6 +75,8 @@ const HEALTH: &str = "health";
 /// What a learner has now, and how it is saved.
 pub(crate) struct CurrentWeights<'a> {
     pub(crate) version: PolicyVersion,
+    /// Whose they are, where others have weights of their own.
+    pub(crate) role: Option<Role>,
     /// Whether adapters are saved, and not whole weights.
     pub(crate) are_adapters: bool,
     pub(crate) save: &'a dyn Fn(&Path) -> Result<(), CheckpointError>,
@@ -93,7 +98,8 @@ pub struct RolloutServer {
     options: ServerOptions,
     /// Where weights lie until the server has the next ones. Its name is new each time, and is part of theirs.
     folder: TempDir,
-    loaded: Mutex<Option<Loaded>>,
+    /// What it has now, of each role that has weights of its own.
+    loaded: Mutex<BTreeMap<Option<Role>, Loaded>>,
     /// How often weights were handed over: part of their names, so that none is used twice.
     hand_overs: AtomicU64,
     /// Whether it may sleep now: it is woken before it is asked for anything. A process that was killed may have left it so.
@@ -130,7 +136,7 @@ impl RolloutServer {
             may_sleep: AtomicBool::new(options.sleep),
             options,
             folder,
-            loaded: Mutex::new(None),
+            loaded: Mutex::default(),
             hand_overs: AtomicU64::new(0),
         })
     }
@@ -177,7 +183,7 @@ impl RolloutServer {
                 Some(fault) if may_have_restarted && fault.tells_of_lost_weights() => {
                     tracing::warn!(%fault, "the server has lost the weights: handing them over again");
                     may_have_restarted = false;
-                    self.forget();
+                    self.forget(weights.role);
                 }
                 Some(fault) => return Err(fault),
             }
@@ -205,31 +211,32 @@ impl RolloutServer {
         Ok(())
     }
 
-    /// Hands the weights over again before the next sample: they have changed and have the version that they had.
-    pub(crate) fn forget(&self) {
-        if let Some(loaded) = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    /// Hands the weights of a role over again before its next sample: they have changed and have the version that they had.
+    pub(crate) fn forget(&self, role: Option<Role>) {
+        if let Some(loaded) = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).remove(&role) {
             self.drop_weights(&loaded);
         }
     }
 
     /// Gives the server the weights, unless it has them. Returns their name.
     fn hand_over(&self, weights: &CurrentWeights<'_>) -> Result<String, ServerError> {
-        let &CurrentWeights { version, are_adapters, save } = weights;
+        let &CurrentWeights { version, role, are_adapters, save } = weights;
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(loaded) = loaded.as_ref().filter(|loaded| loaded.version == version) {
+        if let Some(loaded) = loaded.get(&role).filter(|loaded| loaded.version == version) {
             return Ok(loaded.name.clone());
         }
         // Relaxed: it orders nothing but itself.
         let label = format!("v{}-{}", version.0, self.hand_overs.fetch_add(1, Ordering::Relaxed));
+        let label = role.map_or_else(|| label.clone(), |role| format!("{}-{label}", role.name()));
         let run = self.folder.path().file_name().unwrap_or_default().to_string_lossy();
         let (name, folder) = (format!("{run}-{label}"), self.folder.path().join(label));
-        if !are_adapters && let Some(old) = loaded.take() {
+        if !are_adapters && let Some(old) = loaded.remove(&role) {
             // The server has them in its own memory, and two copies of large weights may not fit.
             self.drop_weights(&old);
         }
         save(&folder).map_err(|error| ServerError::HandOver(error.to_string()))?;
         self.request_all(&self.loading(&name, &folder, are_adapters), &name)?;
-        if let Some(old) = loaded.replace(Loaded { version, name: name.clone(), are_adapters, folder }) {
+        if let Some(old) = loaded.insert(role, Loaded { version, name: name.clone(), are_adapters, folder }) {
             self.drop_weights(&old);
         }
         Ok(name)

@@ -523,7 +523,13 @@ const fn kl(coefficient: f64, estimator: KlEstimator, place: KlPlace) -> Option<
 }
 
 fn lora(rank: usize, alpha: f64, modules: &[&str]) -> Option<Lora> {
-    Some(Lora { rank, alpha, target_modules: modules.iter().map(|&module| module.to_owned()).collect(), seed: 0 })
+    Some(Lora {
+        rank,
+        alpha,
+        target_modules: modules.iter().map(|&module| module.to_owned()).collect(),
+        seed: 0,
+        per_role: false,
+    })
 }
 
 #[test]

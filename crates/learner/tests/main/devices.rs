@@ -4,6 +4,9 @@
 //! and say so when there is none. Tolerances are relative to the largest number of a tensor; in f32 a card is given ten times those of the
 //! CPU, for sums in another order. In bf16 a number has 8 bits: what is asked for is that errors stay of that size.
 
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use veriplay_core::{Learn, Sample, TrainBatch};
 use veriplay_learner::{
     Architecture, DeviceSpec, LayerType, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor, Optimizer, Precision,
@@ -191,7 +194,7 @@ fn moved(after: &[NamedTensor], before: &[NamedTensor]) -> Vec<NamedTensor> {
 #[test]
 fn adapters_train_alike_everywhere() {
     let target_modules = ["q_proj", "down_proj"].map(str::to_owned).to_vec();
-    let lora = Some(Lora { rank: 3, alpha: 6.0, target_modules, seed: 1 });
+    let lora = Some(Lora { rank: 3, alpha: 6.0, target_modules, seed: 1, per_role: false });
     for held in devices() {
         let [mut cpu, mut other] =
             both(&tiny_config(), held, &LearnerOptions { lora: lora.clone(), ..LearnerOptions::default() });
@@ -241,6 +244,41 @@ fn every_device_draws_the_tokens_that_the_cpu_draws() {
                         assert!(apart.fold(0.0, f32::max) <= held.logprob, "{held:?}");
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Groups of samples behind prompts, some of which end early; and how many tokens a device has room for.
+fn groups_and_room() -> impl Strategy<Value = (Vec<SamplingRequest>, usize)> {
+    let request = (1_usize..60, 1_usize..7, 1_usize..150, 0_u64..1000, any::<bool>());
+    let request = request.prop_map(|(prompt, samples, max_tokens, seed, ignore_end)| SamplingRequest {
+        samples,
+        seed,
+        ignore_end,
+        ..SamplingRequest::new(tokens(prompt, seed as u32), max_tokens)
+    });
+    (prop::collection::vec(request, 1..6), 1_usize..2000)
+}
+
+#[test]
+fn samples_are_those_of_each_alone_whatever_shares_their_prompt_and_however_little_room_there_is() {
+    // On a device a number between two tokens may fall to either: the cases are always the same.
+    let mut runner = TestRunner::deterministic();
+    for config in families() {
+        let config = ModelConfig { max_position_embeddings: 220, ..config };
+        for held in devices().into_iter().filter(|held| held.precision == Precision::F32) {
+            let (requests, room) = groups_and_room().new_tree(&mut runner).expect("a case").current();
+            let alone = learner(&config, LearnerOptions { rollout_rows: 1, ..LearnerOptions::default() });
+            let options = LearnerOptions { rollout_tokens: Some(room), ..LearnerOptions::default() };
+            let [cpu, other] = both(&config, held, &options);
+            let want = alone.complete(&requests).expect("samples");
+            assert_eq!(cpu.complete(&requests).expect("samples"), want, "to the bit");
+            let found = other.complete(&requests).expect("samples");
+            for (found, want) in found.iter().flatten().zip(want.iter().flatten()) {
+                assert_eq!((&found.tokens, &found.end), (&want.tokens, &want.end), "{held:?}, room for {room}");
+                let apart = found.logprobs.iter().zip(&want.logprobs).map(|(a, b)| (a - b).abs());
+                assert!(apart.fold(0.0, f32::max) <= held.logprob, "{held:?}, room for {room}");
             }
         }
     }

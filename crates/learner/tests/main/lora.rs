@@ -3,19 +3,25 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use veriplay_core::{Learn, TrainBatch};
+use veriplay_core::{Learn, Policy, Sampling, TrainBatch};
 use veriplay_learner::{
     Architecture, ConfigError, DeviceSpec, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Lora, ModelConfig,
     NamedTensor, Precision, Segments, find_adapters,
 };
 
-use crate::common::{sample, tiny_config, tokenizer};
+use crate::common::{prompt, sample, tiny_config, tokenizer};
 
-fn lora(modules: &[&str]) -> Lora {
-    Lora { rank: 3, alpha: 6.0, target_modules: modules.iter().map(|m| (*m).to_owned()).collect(), seed: 11 }
+pub(crate) fn lora(modules: &[&str]) -> Lora {
+    Lora {
+        rank: 3,
+        alpha: 6.0,
+        target_modules: modules.iter().map(|m| (*m).to_owned()).collect(),
+        seed: 11,
+        per_role: false,
+    }
 }
 
-const EVERYWHERE: &[&str] = &["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
+pub(crate) const EVERYWHERE: &[&str] = &["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
 
 fn options(lora: Option<Lora>) -> LearnerOptions {
     LearnerOptions { lora, ..LearnerOptions::default() }
@@ -25,7 +31,7 @@ fn learner(lora: Option<Lora>) -> Learner {
     Learner::initialize(tiny_config(), tokenizer(), 7, options(lora)).expect("valid")
 }
 
-fn batch(turn: u32) -> TrainBatch {
+pub(crate) fn batch(turn: u32) -> TrainBatch {
     let one = |i: u32| sample(&[1 + turn, 2, 3 + i / 3], &[4 + i, 5, 6 + turn + i, 0], 1.0 - 0.3 * i as f32);
     TrainBatch { samples: (0..6).map(one).collect(), normalizer: 12.0 }
 }
@@ -275,6 +281,21 @@ fn segments_and_adapters_work_together() {
         learner.named_gradients(&batch(5)).expect("gradients")
     };
     assert!(gradients(None) == gradients(Some(Segments { layers: 1, logit_rows: 1 << 20 })));
+}
+
+#[test]
+fn a_frozen_policy_samples_what_its_learner_did_whatever_that_has_learned_since() {
+    for lora in [None, Some(lora(&["q_proj", "down_proj"]))] {
+        let mut learner = learner(lora);
+        learner.update(&batch(1), 3e-2).expect("learns");
+        let (prompts, sampling) = ([prompt("<D>def f(x):")], Sampling { group: 8, seed: 3, ..Sampling::new(24) });
+        let before = learner.generate(&prompts, &sampling).expect("samples");
+        let frozen = learner.freeze().expect("a copy");
+        learner.update(&batch(2), 3e-2).expect("learns");
+        let after = learner.generate(&prompts, &sampling).expect("samples");
+        assert_ne!(after[0][0].logprobs, before[0][0].logprobs, "the update has changed nothing");
+        assert_eq!(frozen.generate(&prompts, &sampling).expect("samples"), before);
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::process::Command;
 use veriplay_core::{Learn, TrainBatch};
 use veriplay_learner::{
     Architecture, DeviceSpec, Learner, LearnerOptions, Lora, MemoryPlan, MicroBatchSize, ModelConfig, Precision,
-    SamplingPlan, SamplingRequest, Segments, tensor_specs,
+    RolloutPrecision, SamplingPlan, SamplingRequest, Segments, TensorSpec, tensor_specs,
 };
 
 use crate::common::{sample, tokenizer};
@@ -32,7 +32,13 @@ fn shape(layers: usize) -> ModelConfig {
 
 fn options(rows: usize, kind: &str) -> LearnerOptions {
     let precision = if kind.starts_with("bf16") { Precision::Bf16 } else { Precision::F32 };
-    let lora = Lora { rank: 4, alpha: 8.0, target_modules: vec!["q_proj".to_owned(), "up_proj".to_owned()], seed: 0 };
+    let lora = Lora {
+        rank: 4,
+        alpha: 8.0,
+        target_modules: vec!["q_proj".to_owned(), "up_proj".to_owned()],
+        seed: 0,
+        per_role: false,
+    };
     let (device, kind) = match kind.split_once(' ') {
         Some((_, kind)) => (DeviceSpec::Portable, kind),
         None => (DeviceSpec::Cpu, kind),
@@ -90,7 +96,7 @@ fn the_process_that_is_measured() {
             most_of_updates(layers, prompt.parse().expect("tokens"), rows.parse().expect("tokens"), kind)
         }
         None if tokens == "load" => most_of_loading(layers, kind),
-        None => most_of_rollouts(layers, kind),
+        None => most_of_rollouts(layers, &Rollouts::named(tokens), kind),
     };
     std::fs::write(file, most.to_string()).expect("writes");
 }
@@ -131,21 +137,53 @@ fn a_base_under_adapters_is_loaded_in_its_own_precision_one_tensor_at_a_time() {
     assert!(most > 2 * all && most < 3 * all, "{most} bytes for {all} numbers of 2 bytes");
 }
 
-/// Samples, and the tokens of each: a prompt and a few more. Together they have as many prompt tokens as are computed at once.
-const SAMPLES: usize = 5;
+/// Tokens of a sample at most.
 const CONTEXT: usize = 1040;
 
-fn rollout_shape(layers: usize) -> ModelConfig {
-    ModelConfig { max_position_embeddings: CONTEXT, ..shape(layers) }
+/// What a job samples from prompts that leave 40 tokens of the context.
+struct Rollouts {
+    prompts: usize,
+    samples: usize,
+    /// Tokens of each sample.
+    tokens: usize,
+    /// Tokens that caches may have.
+    room: Option<usize>,
+    /// Of queries.
+    heads: usize,
 }
 
-fn rollout_options(kind: &str) -> LearnerOptions {
-    LearnerOptions { rollout_rows: SAMPLES, ..options(512, kind) }
+impl Rollouts {
+    fn named(job: &str) -> Self {
+        match job {
+            // Together they have as many prompt tokens as are computed at once.
+            "rollouts" => Self { prompts: 5, samples: 1, tokens: 40, room: None, heads: 4 },
+            "group" => Self { prompts: 1, samples: 5, tokens: 40, room: None, heads: 4 },
+            // Many rows, whose scores are most of what a step takes, in caches that have a block of columns for each.
+            "large-group" => Self { prompts: 1, samples: 2000, tokens: 4, room: Some(173_000), heads: 16 },
+            _ => panic!("{job}"),
+        }
+    }
+
+    fn shape(&self, layers: usize) -> ModelConfig {
+        ModelConfig { max_position_embeddings: CONTEXT, num_attention_heads: self.heads, ..shape(layers) }
+    }
+
+    fn options(&self, kind: &str) -> LearnerOptions {
+        let rollout_rows = self.prompts * self.samples;
+        LearnerOptions { rollout_rows, rollout_tokens: self.room, ..options(512, kind) }
+    }
+
+    /// What they are predicted to take.
+    fn predicted(&self, layers: usize, kind: &str) -> u64 {
+        let batch = MicroBatchSize { rows: 1, group: 1, outputs: 1 };
+        MemoryPlan::predict(&self.shape(layers), &self.options(kind), batch).rollouts
+    }
 }
 
 /// How much sampling takes beside the weights.
-fn most_of_rollouts(layers: usize, kind: &str) -> u64 {
-    let learner = Learner::initialize(rollout_shape(layers), tokenizer(), 1, rollout_options(kind)).expect("valid");
+fn most_of_rollouts(layers: usize, rollouts: &Rollouts, kind: &str) -> u64 {
+    let options = rollouts.options(kind);
+    let learner = Learner::initialize(rollouts.shape(layers), tokenizer(), 1, options).expect("valid");
     let request = |prompt: usize, max_tokens: usize| SamplingRequest {
         ignore_end: true,
         ..SamplingRequest::new((0..prompt as u32).map(|token| token * 7 % 500).collect(), max_tokens)
@@ -153,8 +191,9 @@ fn most_of_rollouts(layers: usize, kind: &str) -> u64 {
     // Working copies of weights are made by the first call.
     learner.complete(&[request(4, 2)]).expect("samples");
     let taken = Taken::begin(learner.options().device);
-    let found = learner.complete(&vec![request(CONTEXT - 40, 40); SAMPLES]).expect("samples");
-    assert!(found.iter().flatten().all(|sample| sample.tokens.len() == 40));
+    let asked = SamplingRequest { samples: rollouts.samples, ..request(CONTEXT - 40, rollouts.tokens) };
+    let found = learner.complete(&vec![asked; rollouts.prompts]).expect("samples");
+    assert!(found.iter().flatten().all(|sample| sample.tokens.len() == rollouts.tokens));
     taken.most()
 }
 
@@ -163,14 +202,36 @@ fn the_prediction_of_rollouts_on_a_device_is_what_they_take_on_the_cpu() {
     let (mut report, mut fine) = (String::new(), true);
     for (kind, layers) in [("device plain", 3), ("device plain", 9), ("bf16 plain", 3), ("bf16 plain", 9)] {
         let want = peak_of(&format!("{layers},rollouts,{kind}"));
-        let batch = MicroBatchSize { rows: 1, group: 1, outputs: 1 };
-        let found = MemoryPlan::predict(&rollout_shape(layers), &rollout_options(kind), batch).rollouts;
+        let found = Rollouts::named("rollouts").predicted(layers, kind);
         let ratio = found as f64 / want as f64;
         fine &= (0.9..1.1).contains(&ratio);
         report += &format!("{kind}, {layers} layers: {found:.3e} for {want:.3e}, {ratio:.2}\n");
     }
     let _ = writeln!(std::io::stderr(), "{report}");
     assert!(fine, "{report}");
+}
+
+#[test]
+fn samples_of_a_prompt_take_no_more_on_a_device_than_is_predicted() {
+    for (job, kind) in [("group", "device plain"), ("large-group", "device plain"), ("large-group", "bf16 plain")] {
+        let (found, most) = (peak_of(&format!("1,{job},{kind}")), Rollouts::named(job).predicted(1, kind));
+        let _ = writeln!(std::io::stderr(), "{job}, {kind}: {most:.3e} for {found:.3e}");
+        assert!(found <= most, "{job}, {kind}: {found} bytes, {most} were predicted");
+    }
+}
+
+/// What one more layer adds to the peak of a job on a device.
+fn bytes_of_layer(job: &str) -> f64 {
+    let [shallow, deep] = [3, 9].map(|layers| peak_of(&format!("{layers},{job},device plain")));
+    (deep - shallow) as f64 / 6.0
+}
+
+#[test]
+fn on_a_device_the_samples_of_a_prompt_hold_its_keys_and_values_once() {
+    // Keys and values of two heads of 32 numbers, of the prompts that four others have for themselves.
+    let want = (2 * 2 * 32 * 4 * (CONTEXT - 40) * 4) as f64;
+    let fewer = bytes_of_layer("rollouts") - bytes_of_layer("group");
+    assert!((0.95..1.05).contains(&(fewer / want)), "{fewer:.0} bytes a layer fewer, want {want:.0}");
 }
 
 /// Bytes that two updates took at most, on a prompt and a response of so many tokens.
@@ -269,7 +330,8 @@ fn qwen(hidden: usize, layers: usize, [heads, kv_heads]: [usize; 2], inner: usiz
 #[test]
 fn a_card_of_80_gb_has_room_to_train_1_5b_whole_and_adapters_of_7b_on_episodes_of_32k_tokens() {
     let modules = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
-    let lora = Lora { rank: 64, alpha: 128.0, target_modules: modules.map(str::to_owned).to_vec(), seed: 0 };
+    let lora =
+        Lora { rank: 64, alpha: 128.0, target_modules: modules.map(str::to_owned).to_vec(), seed: 0, per_role: false };
     let options = |lora: Option<Lora>, segments: Option<Segments>| LearnerOptions {
         data_parallel: 1,
         device: DeviceSpec::Cuda(0),
@@ -340,6 +402,12 @@ fn sampling_takes_the_weights_the_copies_that_it_computes_with_and_a_cache_that_
         assert_eq!(one.cache, 9 * 2 * 2 * 32 * if kind.starts_with("bf16") { 2 } else { 4 }, "{kind}");
         assert_eq!(one.total(), one.weights + one.working + one.cache);
     }
+    // A byte in place of four for each number of a matrix, and an eighth more for the scales, where no row or column is filled up.
+    let int8 = LearnerOptions { rollout_precision: Some(RolloutPrecision::Int8), ..options(512, "plain") };
+    let working = |options| SamplingPlan::predict(&shape(9), options, 1).working as f64;
+    let matrices = tensor_specs(&shape(9)).into_iter().filter(TensorSpec::is_hidden_matrix);
+    let numbers = (matrices.map(|spec| spec.elements()).sum::<usize>() + 512 * 128) as f64;
+    assert_eq!(working(&options(512, "plain")) - working(&int8), (3.0 - 0.125) * numbers);
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn updates_that_are_undone_leave_no_trace_on_the_host() {
 fn merged_adapters_train_on_the_host_as_on_the_device() {
     let dir = tempfile::tempdir().expect("a directory");
     let target_modules = ["q_proj", "down_proj"].map(str::to_owned).to_vec();
-    let lora = Some(Lora { rank: 3, alpha: 6.0, target_modules, seed: 1 });
+    let lora = Some(Lora { rank: 3, alpha: 6.0, target_modules, seed: 1, per_role: false });
     let base = options(Precision::Bf16, 12, false);
     let mut adapted = learner(&tiny_config(), LearnerOptions { lora, ..base });
     let samples = batch(&adapted, 0.4);

@@ -1,6 +1,7 @@
 //! A server that samples for a learner: it has the learner's weights, whatever happens to it, and anything else is an error.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -29,7 +30,7 @@ enum Given {
 const WAYS: [(ServerKind, Given); 3] =
     [(ServerKind::Vllm, Given::Adapters), (ServerKind::Vllm, Given::Weights), (ServerKind::Sglang, Given::Weights)];
 
-fn options() -> ServerOptions {
+pub(crate) fn options() -> ServerOptions {
     ServerOptions { backoff: Duration::ZERO, attempts: 3, ..ServerOptions::default() }
 }
 
@@ -52,7 +53,13 @@ fn pair_of(
     let (kind, given) = way;
     let (server, folder) = (Server::start(kind, script), tempfile::tempdir().expect("a directory"));
     let protocol = if kind == ServerKind::Sglang { ServerProtocol::Sglang } else { ServerProtocol::Vllm };
-    let lora = Lora { rank: 4, alpha: 8.0, target_modules: vec!["q_proj".into(), "down_proj".into()], seed: 5 };
+    let lora = Lora {
+        rank: 4,
+        alpha: 8.0,
+        target_modules: vec!["q_proj".into(), "down_proj".into()],
+        seed: 5,
+        per_role: false,
+    };
     let lora = (given == Given::Adapters).then_some(lora);
     let learner_options = LearnerOptions { lora, loss: Loss::Cispo(Cispo::default()), ..LearnerOptions::default() };
     let mut learner = Learner::load(super::TINY_MODEL.as_ref(), learner_options).expect("the tiny model");
@@ -64,12 +71,25 @@ fn pair_of(
 /// By which weights are loaded.
 const LOADS: [&str; 3] = ["/v1/load_lora_adapter", "/collective_rpc", "/update_weights_from_disk"];
 
-fn prompts() -> Vec<Prompt> {
+pub(crate) fn prompts() -> Vec<Prompt> {
     (0..3).map(|i| prompt(&format!("<D>def f(x):\n    x = {i} +"))).collect()
 }
 
-fn sampling() -> Sampling {
+pub(crate) fn sampling() -> Sampling {
     Sampling { group: 4, seed: 3, ..Sampling::new(24) }
+}
+
+/// Four steps, big enough that the weights before and after them are told apart.
+fn learn(learner: &mut Learner, rollouts: &[Rollout]) {
+    let sample = |(index, rollout): (usize, &Rollout)| Sample {
+        behaviour: Some(rollout.logprobs.clone()),
+        ..Sample::new(rollout.prompt_tokens.clone().into(), rollout.tokens.clone(), (index % 2) as f32 - 0.4)
+    };
+    let samples: Vec<Sample> = rollouts.iter().enumerate().map(sample).collect();
+    let normalizer = samples.iter().map(|sample| sample.response.len() as f64).sum();
+    for _ in 0..4 {
+        learner.update(&TrainBatch { samples: samples.clone(), normalizer }, 3e-2).expect("it learns");
+    }
 }
 
 impl Pair {
@@ -86,30 +106,13 @@ impl Pair {
         self.server.seen().iter().filter(|seen| seen.path == path).count()
     }
 
-    /// A step big enough that the weights before and after it are told apart.
     fn learn(&mut self, rollouts: &[Rollout]) {
-        let sample = |(index, rollout): (usize, &Rollout)| Sample {
-            behaviour: Some(rollout.logprobs.clone()),
-            ..Sample::new(rollout.prompt_tokens.clone().into(), rollout.tokens.clone(), (index % 2) as f32 - 0.4)
-        };
-        let samples: Vec<Sample> = rollouts.iter().enumerate().map(sample).collect();
-        let normalizer = samples.iter().map(|sample| sample.response.len() as f64).sum();
-        for _ in 0..4 {
-            self.learner.update(&TrainBatch { samples: samples.clone(), normalizer }, 3e-2).expect("it learns");
-        }
+        learn(&mut self.learner, rollouts);
     }
 
     /// The largest difference between the log-probabilities of rollouts and those of the learner's weights now.
     fn distance(&self, rollouts: &[Rollout]) -> f32 {
-        let of = |rollout: &Rollout| {
-            let own = self
-                .learner
-                .score(&rollout.prompt_tokens, std::slice::from_ref(&rollout.tokens))
-                .expect("scores")
-                .remove(0);
-            own.iter().zip(&rollout.logprobs).map(|(one, other)| (one - other).abs()).fold(0.0, f32::max)
-        };
-        rollouts.iter().map(of).fold(0.0, f32::max)
+        distance(&self.learner, rollouts)
     }
 
     /// Names in the folder between the two: that of the server, and of the weights in it.
@@ -120,6 +123,12 @@ impl Pair {
         let inner = names(self.folder.path()).into_iter().flat_map(|path| names(&path));
         inner.map(|path| path.file_name().expect("a name").to_string_lossy().into_owned()).collect()
     }
+}
+
+pub(crate) fn distance(learner: &Learner, rollouts: &[Rollout]) -> f32 {
+    let score = |one: &Rollout| learner.score(&one.prompt_tokens, std::slice::from_ref(&one.tokens)).expect("scores");
+    let both = rollouts.iter().flat_map(|one| score(one).remove(0).into_iter().zip(one.logprobs.clone()));
+    both.map(|(own, told)| (own - told).abs()).fold(0.0, f32::max)
 }
 
 #[test]
@@ -182,6 +191,40 @@ fn a_server_that_has_lost_the_weights_is_given_them_again() {
         let again = pair.generate();
         assert!(pair.distance(&again) < 1e-4, "{kind:?}: {}", pair.distance(&again));
         assert!(again.iter().all(|rollout| rollout.policy == PolicyVersion(4)));
+    }
+}
+
+#[test]
+fn a_frozen_policy_samples_from_its_weights_while_the_learner_trains() {
+    for way in WAYS {
+        // Open until the frozen policy samples, and from the end of the updates on.
+        let gate = Arc::new(RwLock::new(()));
+        let passes = Arc::clone(&gate);
+        let mut pair = pair_of(way, options(), move |body, _| {
+            let samples = body["prompt"].is_array() || body["input_ids"].is_array();
+            drop(samples.then(|| passes.read()));
+            Act::Answer
+        });
+        let before = pair.generate();
+        let frozen = pair.learner.freeze().expect("a copy");
+        pair.server.lose_weights();
+        let closed = gate.write();
+        let rollouts: Vec<Rollout> = std::thread::scope(|scope| {
+            let sampled = scope.spawn(|| frozen.generate(&prompts(), &sampling()).expect("the server answers"));
+            learn(&mut pair.learner, &before);
+            drop(closed);
+            sampled.join().expect("it samples").into_iter().flatten().collect()
+        });
+        assert!(rollouts.iter().all(|rollout| rollout.policy == PolicyVersion(0)));
+        assert_eq!(pair.learner.version(), PolicyVersion(4));
+        assert!(pair.distance(&rollouts) > 1e-2, "{way:?}: the updates have changed too little to tell");
+        let responses: Vec<&[u32]> = rollouts.iter().map(|rollout| &*rollout.tokens).collect();
+        let asked: Vec<Prompt> = prompts().into_iter().flat_map(|one| vec![one; sampling().group]).collect();
+        let own = frozen.score_responses(&asked, &responses).expect("scores").into_iter().flatten();
+        let apart =
+            own.zip(rollouts.iter().flat_map(|rollout| &rollout.logprobs)).map(|(own, theirs)| (own - theirs).abs());
+        let apart = apart.fold(0.0, f32::max);
+        assert!(apart < 1e-4, "{way:?}: the server sampled from other weights: {apart}");
     }
 }
 
