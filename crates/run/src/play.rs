@@ -2,6 +2,7 @@
 
 mod actor;
 mod evaluation;
+mod learning;
 mod open_learner;
 pub mod plugins;
 mod preflight;

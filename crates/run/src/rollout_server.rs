@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value, check_range};
+use veriplay_core::Digest;
 use veriplay_learner::{RolloutServer, ServerOptions, ServerProtocol};
 
 use crate::model;
@@ -43,11 +43,10 @@ pub struct RolloutServerConfig {
     sleep: bool,
 }
 
-/// Stands for the directory of a run in the names of folders: 16 hexadecimal digits of its path's hash.
+/// Stands for the directory of a run in the names of folders: the first digits of its path's digest.
 fn run_label(run: &Path) -> String {
     let path = run.canonicalize().unwrap_or_else(|_| run.to_owned());
-    let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
-    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    Digest::of(path.as_os_str().as_encoded_bytes()).short().to_owned()
 }
 
 const fn default_timeout() -> u64 {
@@ -75,6 +74,11 @@ impl RolloutServerConfig {
             ));
         }
         Ok(())
+    }
+
+    /// How it is asked for samples.
+    pub const fn protocol(&self) -> ServerProtocol {
+        self.protocol
     }
 
     /// Opens it to sample for the run in this directory, and removes what a killed process of the run has left in its folder.
@@ -109,6 +113,11 @@ impl RolloutServerConfig {
         Ok(beside)
     }
 
+    /// Whether it gives its memory back while the learner trains.
+    pub const fn sleeps(&self) -> bool {
+        self.sleep
+    }
+
     /// What differs from a run without it, for people.
     pub fn describe(&self, trains_adapters: bool) -> String {
         let given = if trains_adapters && self.protocol.takes_adapters() { "adapters" } else { "weights" };
@@ -132,6 +141,5 @@ mod tests {
         let label = run_label(dir.path());
         assert_eq!(label, run_label(&dir.path().join(".")));
         assert_ne!(label, run_label(&dir.path().join("other")));
-        assert!(label.len() == 16 && label.bytes().all(|byte| byte.is_ascii_hexdigit()), "{label}");
     }
 }

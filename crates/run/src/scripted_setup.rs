@@ -32,6 +32,8 @@ pub trait ScriptSetup: Clone + Serialize + DeserializeOwned {
 
     /// The roles that it has beside proposers, solvers and verifiers.
     const ROLES: &'static [&'static str] = &[];
+    /// Whether its [`Script::after_update`] is called behind each update.
+    const ACTS_AFTER_UPDATE: bool = false;
 
     /// Puts methods of its own in place of those that the configuration names.
     fn set_methods(&self, _methods: &mut Methods) {}
@@ -74,6 +76,7 @@ impl<S: ScriptSetup> GameSetup for ScriptedSetup<S> {
     const NAME: &'static str = S::NAME;
     const TABLES: &'static [&'static str] = S::TABLES;
     const ROLES: &'static [&'static str] = S::ROLES;
+    const HAS_VERIFIERS: bool = S::Base::HAS_VERIFIERS;
 
     fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
         Ok(Self { base: S::Base::parse(text, origin)?, own: from_toml(text, origin)? })
@@ -128,6 +131,10 @@ impl<S: ScriptSetup> GameSetup for ScriptedSetup<S> {
 
     fn trains_from_start(&self) -> bool {
         self.base.trains_from_start()
+    }
+
+    fn acts_after_update(&self) -> bool {
+        S::ACTS_AFTER_UPDATE
     }
 
     fn describe_step(&self) -> Vec<String> {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
-use veriplay_console::exit::{ExitCode, Failure, ResultExt, check_counts};
+use veriplay_console::exit::{ExitCode, Failure, ResultExt, bad_value, check_counts};
 use veriplay_console::isolation::Isolation;
 use veriplay_console::progress::{self, counted};
 use veriplay_core::{Learn, Sample, TrainBatch};
@@ -95,6 +95,13 @@ impl RecipeRun {
     fn validate<T: WarmupExamples>(&self) -> Result<(), Failure> {
         check_counts(&[("steps", self.steps), ("validate_every", self.validate_every)])?;
         self.learn.validate()?;
+        if self.learn.has_adapters_per_role() {
+            return Err(bad_value("learn.lora.per_role", &true, "false: a warm-up makes one model for all roles"));
+        }
+        if let Some(precision) = self.learn.rollout_precision {
+            let want = "left out: a warm-up evaluates the model that it trains, not a quantised one";
+            return Err(bad_value("learn.rollout_precision", &precision.name(), want));
+        }
         match &self.model {
             StartModel::Checkpoint(name) => model::refuse_frozen(name),
             StartModel::Scratch(config) => {

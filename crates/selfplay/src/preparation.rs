@@ -119,7 +119,7 @@ pub(crate) fn sft_examples<G: Game>(
     });
     for solution in solutions? {
         if solution.judged.verdict?.status == Status::Accepted {
-            examples.add(&solution.finished);
+            examples.add(&solution.finished, false);
         }
     }
     let mut proposers = game.proposers(&Proposing { context, pool, stage: Stage::SftPropose, step: 0 })?;
@@ -129,7 +129,7 @@ pub(crate) fn sft_examples<G: Game>(
     for proposal in stages.propose(StageCall::new(Stage::SftPropose, 0), &proposers, &mut pool.keys(), &[])? {
         proposal.judged.verdict.as_ref().map_err(Clone::clone)?;
         if proposal.admission.task().is_some() {
-            examples.add(&proposal.finished);
+            examples.add(&proposal.finished, true);
         }
     }
     Ok(examples.turns)
@@ -144,11 +144,11 @@ struct SftExamples {
 }
 
 impl SftExamples {
-    fn add<E>(&mut self, finished: &FinishedEpisode<E>) {
+    fn add<E>(&mut self, finished: &FinishedEpisode<E>, proposed: bool) {
         let rollouts = finished.turns.iter().map(|(_, rollout)| rollout).filter(|rollout| !rollout.tokens.is_empty());
         let turns: Vec<SftExample> = rollouts.map(SftExample::from).collect();
         let episode = (turns.len() > 1).then_some(self.next);
         self.next += u32::from(episode.is_some());
-        self.turns.extend(turns.into_iter().map(|turn| SftExample { episode, ..turn }));
+        self.turns.extend(turns.into_iter().map(|turn| SftExample { episode, proposed, ..turn }));
     }
 }

@@ -253,6 +253,8 @@ pub(crate) struct Imitation<'a> {
     pub(crate) tokens: &'a [u32],
     /// The rollout that it is, where its trainer numbers them.
     pub(crate) rollout: Option<RolloutId>,
+    /// The role whose answer it is.
+    pub(crate) role: Role,
     pub(crate) weight: f64,
 }
 
@@ -330,6 +332,7 @@ pub(crate) fn train_batch<'a>(
         groups.add(one.prompt_tokens, |prompt| Sample {
             scale,
             rollout: one.rollout,
+            example_of: Some(one.role),
             ..Sample::example(prompt, one.tokens.to_vec(), one.weight as f32)
         });
     }
@@ -339,6 +342,7 @@ pub(crate) fn train_batch<'a>(
             let sample = |prompt| Sample {
                 scale,
                 episode: (turns.len() > 1).then_some(number),
+                example_of: Some(if turn.proposed { Role::PROPOSER } else { Role::SOLVER }),
                 ..Sample::example(prompt, turn.tokens.clone(), sft.weight as f32)
             };
             groups.add_behind(&turns[0].prompt_tokens, &turn.prompt_tokens, sample);
@@ -385,11 +389,19 @@ pub struct SftExample {
     /// Neighbours with the same number are the turns of one episode, in their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episode: Option<u32>,
+    /// Whether it is a proposer's. Checkpoints say so only where roles have weights of their own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proposed: bool,
 }
 
 impl From<&Rollout> for SftExample {
     fn from(rollout: &Rollout) -> Self {
-        Self { prompt_tokens: rollout.prompt_tokens.clone(), tokens: rollout.tokens.clone(), episode: None }
+        Self {
+            prompt_tokens: rollout.prompt_tokens.clone(),
+            tokens: rollout.tokens.clone(),
+            episode: None,
+            proposed: false,
+        }
     }
 }
 

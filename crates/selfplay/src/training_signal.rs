@@ -119,13 +119,20 @@ impl<G: Game> StepLearning<'_, G> {
         let imitated = imitated.filter_map(|one| {
             let rollout = facts.rollout(one.response).filter(|rollout| rollout.is_trainable())?;
             let Rollout { prompt_tokens, tokens, id, .. } = rollout;
-            Some(Imitation { prompt_tokens, tokens, rollout: *id, weight: one.weight })
+            Some(Imitation {
+                prompt_tokens,
+                tokens,
+                rollout: *id,
+                role: facts.episode(one.response).role,
+                weight: one.weight,
+            })
         });
         let is_taught = !self.frozen.contains(&Part::Solution) && settings.learn_from != LearnFrom::AnswerPairs;
         let taught = facts.taught.iter().filter(|_| is_taught).map(|one| Imitation {
             prompt_tokens: &one.prompt_tokens,
             tokens: &one.tokens,
             rollout: None,
+            role: Role::SOLVER,
             weight: one.weight,
         });
         let imitated: Vec<Imitation<'_>> = imitated.chain(taught).collect();

@@ -138,6 +138,10 @@ impl GameAction for GameEvaluation<'_> {
         }
         let played_on = config.run.learn.device;
         args.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
+        // The trained policy is measured, not the quantised one that sampled for it.
+        config.run.learn.rollout_precision = None;
+        // Nothing trains beside it.
+        config.run.steps_ahead = 0;
         let options = config.run.learn.learner_options();
         self.check_device(played_on, &options)?;
         config.validate()?;

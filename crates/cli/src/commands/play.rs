@@ -122,8 +122,14 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation, card: Optio
     progress::data(format!("game `{}`, {steps} from `{}`, seed {}", S::NAME, run.model, run.seed));
     config.setup.describe_step().into_iter().for_each(progress::data);
     proposer::describe(run, config.setup.shared_settings()).into_iter().for_each(progress::data);
+    config.describe_roles().into_iter().for_each(progress::data);
     let describe = |server: &RolloutServerConfig| server.describe(run.learn.trains_adapters());
     run.rollout_server.iter().map(describe).for_each(progress::data);
+    if run.steps_ahead > 0 {
+        progress::data(
+            "each step is sampled while the one before it trains, but for the first, those behind a checkpoint and those with an evaluation behind them",
+        );
+    }
     plugins::describe(config.setup.shared_settings()).for_each(progress::data);
     let suites = config.setup.eval().suite_schedule();
     SuiteMeasurements::find(suites, PathBuf::new(), workers)?;
@@ -155,7 +161,7 @@ fn print_prompts<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Re
 /// The memory that training takes, as far as it can be known here, and the time on a card.
 fn describe_memory<S: GameSetup>(config: &PlayConfig<S>, card: Option<Card>) -> Result<Vec<String>, Failure> {
     let run = &config.run;
-    let options = run.learner_options();
+    let options = config.learner_options();
     if let Some(shape) = model::shape_without_weights(&run.model) {
         let known = memory::describe_shape(&shape, &options, &config.step_tokens(options.context(&shape)));
         let memory = format!("{known}; `{}` has no weights to play with", run.model);

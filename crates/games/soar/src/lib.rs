@@ -314,6 +314,7 @@ impl ScriptSetup for SoarTables {
     type Base = AbsoluteZeroSetup;
     const NAME: &'static str = NAME;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval", "soar"];
+    const ACTS_AFTER_UPDATE: bool = true;
 
     fn validate(&self, base: &AbsoluteZeroSetup) -> Result<(), Failure> {
         let Soar { batches, tasks_per_batch, updates, measured_tasks, promote_above } = self.soar;

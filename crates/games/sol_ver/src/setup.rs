@@ -46,6 +46,7 @@ impl GameSetup for SolVerSetup {
     type Eval = SolVerEvalConfig;
     const NAME: &'static str = NAME;
     const TABLES: &'static [&'static str] = &["game", "agreement", "tasks", "eval"];
+    const HAS_VERIFIERS: bool = true;
 
     fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
         from_toml(text, origin)
@@ -59,6 +60,10 @@ impl GameSetup for SolVerSetup {
         self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)?;
         self.check_language()?;
         self.agreement.check().or_fail(ExitCode::Input)?;
+        if learn.has_adapters_per_role() && self.game.own.objective != LearningObjective::PolicyGradient {
+            let want = "false, or `game.objective = \"policy_gradient\"`: examples and pairs do not say whose responses they are";
+            return Err(bad_value("learn.lora.per_role", &true, want));
+        }
         if self.refreshes_reference() && learn.needs_reference() {
             return Err(bad_value(
                 "game.dpo_reference",

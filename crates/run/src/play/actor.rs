@@ -1,20 +1,18 @@
 //! The policy that plays a run and learns from it: our own learner, or a trainer outside this process.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_core::{Learn, Policy, Role, Update};
-use veriplay_learner::{Learner, LearnerOptions};
+use veriplay_core::{Policy, PolicyVersion};
+use veriplay_learner::{Learner, LearnerOptions, RoleLearners};
 use veriplay_selfplay::after_update::UpdatedPolicy;
-use veriplay_selfplay::play::{Batch, RewardedRollout};
 
+use super::learning::{Learned, Learning};
 use super::trainer::{ExternalTrainer, Purpose};
-use crate::passes::Passes;
 
 /// The policy of a run.
 pub(crate) enum Actor {
-    Learner(Box<Learner>),
+    Learner(Box<RoleLearners>),
     /// Behind standard input and output.
     Trainer(Box<ExternalTrainer>),
 }
@@ -24,6 +22,14 @@ impl Actor {
         match self {
             Self::Learner(learner) => &**learner,
             Self::Trainer(trainer) => &**trainer,
+        }
+    }
+
+    /// The number of its updates so far; 0 of a trainer, which counts its own.
+    pub(crate) fn version(&self) -> PolicyVersion {
+        match self {
+            Self::Learner(learner) => learner.version(),
+            Self::Trainer(_) => PolicyVersion::default(),
         }
     }
 
@@ -56,47 +62,31 @@ impl Actor {
         self.trainer().into_iter().for_each(|trainer| trainer.set_purpose(step, purpose));
     }
 
-    /// The updates of a step. A trainer makes passes of its own, and has a reference of its own.
+    /// The updates of a step.
     #[tracing::instrument(level = "debug", skip_all)]
-    pub(crate) fn learn(
-        &mut self,
-        (batches, rewarded): (&[Batch], &[RewardedRollout]),
-        rate: f64,
-        (passes, seed, step): (Passes, u64, u64),
-        refreshes_reference: bool,
-    ) -> Result<Vec<Update>, Failure> {
-        let mut updates = Vec::new();
-        let first_pairs = batches.iter().position(|batch| matches!(batch, Batch::Preferences(_)));
-        for (place, batch) in batches.iter().enumerate() {
-            // The policy as it is becomes the reference of pairs.
-            if let (Self::Learner(learner), true) = (&mut *self, refreshes_reference && first_pairs == Some(place)) {
-                learner.hold_reference().or_fail(ExitCode::Model)?;
-            }
-            match (&mut *self, batch) {
-                (Self::Learner(learner), Batch::Samples(batch)) => {
-                    let several = passes != Passes::ONE;
-                    let scored =
-                        several.then(|| learner.add_old_logprobs(batch)).transpose().or_fail(ExitCode::Model)?;
-                    for part in passes.batches(scored.as_deref().unwrap_or(batch), seed, step) {
-                        updates.push(learner.update(&part, rate).or_fail(ExitCode::Model)?);
-                    }
-                }
-                (Self::Learner(learner), Batch::Preferences(batch)) => {
-                    updates.push(learner.prefer(batch, rate).or_fail(ExitCode::Model)?);
-                }
-                (Self::Trainer(trainer), Batch::Samples(batch)) => updates.push(trainer.update(batch, rewarded, rate)?),
-                (Self::Trainer(trainer), Batch::Preferences(batch)) => updates.push(trainer.prefer(batch, rate)?),
-            }
+    pub(crate) fn learn(&mut self, learning: &Learning<'_>) -> Result<Learned, Failure> {
+        match self {
+            Self::Learner(learner) => learning.by_learner(learner),
+            Self::Trainer(trainer) => learning.by_trainer(trainer),
         }
-        Ok(updates)
     }
 
-    /// The norms of the gradients that the roles of a step's samples give on their own, by role; supervised examples are `imitation`. A trainer
-    /// outside this process tells none, and pairs have none.
-    pub(crate) fn gradient_norms(&mut self, batches: &[Batch]) -> Result<BTreeMap<&'static str, f64>, Failure> {
-        let (Self::Learner(learner), [Batch::Samples(batch), ..]) = (self, batches) else { return Ok(BTreeMap::new()) };
-        let norms = learner.gradient_norms(batch).or_fail(ExitCode::Model)?;
-        Ok(norms.into_iter().map(|(role, norm)| (role.map_or("imitation", Role::name), norm)).collect())
+    /// The same, while `play` samples beside it from the policy as it was before them. A trainer outside this process has no time for both, and `play`
+    /// is not called.
+    #[tracing::instrument(level = "debug", skip_all)]
+    pub(crate) fn learn_beside<T>(
+        &mut self,
+        learning: &Learning<'_>,
+        play: impl FnOnce(&dyn Policy) -> T,
+    ) -> Result<(Learned, Option<T>), Failure> {
+        let Self::Learner(learner) = self else { return Ok((self.learn(learning)?, None)) };
+        let frozen = learner.freeze().or_fail(ExitCode::Model)?;
+        let (learned, played) = std::thread::scope(|scope| {
+            let learning = scope.spawn(|| learning.by_learner(learner));
+            let played = play(&frozen);
+            (learning.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), played)
+        });
+        Ok((learned?, Some(played)))
     }
 
     /// Goes on with the start model, which `open` loads, and a fresh optimizer. Where adapters train, they alone begin again, because their base is
@@ -112,11 +102,12 @@ impl Actor {
         }
         // First, so that the two copies of the weights take less memory than training.
         learner.reset_optimizer();
-        learner.restart_from(open()?).or_fail(ExitCode::Model)
+        let start = RoleLearners::new(open()?).or_fail(ExitCode::Model)?;
+        learner.restart_from(start).or_fail(ExitCode::Model)
     }
 
     /// Goes on with what `open` loads, the optimizer's state included. The version counts on, and the reference stays.
-    pub(crate) fn restore(&mut self, open: impl FnOnce() -> Result<Learner, Failure>) -> Result<(), Failure> {
+    pub(crate) fn restore(&mut self, open: impl FnOnce() -> Result<RoleLearners, Failure>) -> Result<(), Failure> {
         let Self::Learner(learner) = self else { return Ok(()) };
         // First, as in a restart.
         learner.reset_optimizer();

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 use veriplay_console::progress;
-use veriplay_learner::{Learner, ModelConfig};
+use veriplay_learner::{Learner, ModelConfig, RoleLearners};
 
 use crate::config::{RunConfig, from_toml};
 use crate::game_setup::GameSetup;
@@ -50,17 +50,20 @@ pub(super) fn removable_base(config: &RunConfig, checkpoints: &Path) -> Option<S
 }
 
 /// The start model, ready to learn. Refused where its steps are predicted not to fit.
-pub(super) fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
+pub(super) fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<RoleLearners, Failure> {
     open_start_model(config, free_beside_server(config)?, Err)
 }
 
 /// The model of a checkpoint at the start of a process, ready to learn on as if nothing had happened.
-pub(super) fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
+pub(super) fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<RoleLearners, Failure> {
     open_checkpoint(config, checkpoint, free_beside_server(config)?)
 }
 
 /// The same in the middle of a run, whose learner sees to it that a server sleeps and wakes.
-pub(super) fn restore_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
+pub(super) fn restore_learner<S: GameSetup>(
+    config: &PlayConfig<S>,
+    checkpoint: &Path,
+) -> Result<RoleLearners, Failure> {
     open_checkpoint(config, checkpoint, None)
 }
 
@@ -74,7 +77,7 @@ fn open_checkpoint<S: GameSetup>(
     config: &PlayConfig<S>,
     checkpoint: &Path,
     beside: Option<u64>,
-) -> Result<Learner, Failure> {
+) -> Result<RoleLearners, Failure> {
     if !config.run.learn.trains_adapters() {
         return resume_weights(config, checkpoint, beside);
     }
@@ -89,12 +92,13 @@ fn open_start_model<S: GameSetup>(
     config: &PlayConfig<S>,
     beside: Option<u64>,
     rule: MemoryRule,
-) -> Result<Learner, Failure> {
+) -> Result<RoleLearners, Failure> {
     let learn = &config.run.learn;
-    let options = config.run.learner_options();
+    let options = config.learner_options();
     let step_tokens = |shape: &ModelConfig| config.step_tokens(options.context(shape));
     memory::check_before_load(&config.run.model, &options, beside, step_tokens).or_else(rule)?;
-    let mut learner = model::open_trainable(&config.run.model, &options)?;
+    let learner = model::open_trainable(&config.run.model, &options)?;
+    let mut learner = RoleLearners::new(learner).or_fail(ExitCode::Model)?;
     if learn.needs_reference() || config.setup.needs_reference() {
         learner.hold_reference().or_fail(ExitCode::Model)?;
     }
@@ -105,7 +109,7 @@ fn resume_weights<S: GameSetup>(
     config: &PlayConfig<S>,
     checkpoint: &Path,
     beside: Option<u64>,
-) -> Result<Learner, Failure> {
+) -> Result<RoleLearners, Failure> {
     let learn = &config.run.learn;
     let options = config.run.learner_options();
     device::check(&options)?;
@@ -117,7 +121,7 @@ fn resume_weights<S: GameSetup>(
         let start = model::open_trainable(&config.run.model, &options)?;
         learner.hold_reference_of(&start).or_fail(ExitCode::Model)?;
     }
-    Ok(learner)
+    RoleLearners::new(learner).or_fail(ExitCode::Model)
 }
 
 /// The start model of a run whose steps each train it anew (`game.train_from = "start"`), found once: every step begins with the weights that the

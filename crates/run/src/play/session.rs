@@ -1,6 +1,7 @@
-//! One run, from its start or a checkpoint to its end: what it holds and how it is opened. [`step`] plays a step, [`alarms`] acts on wrong ones,
-//! [`measure`] evaluates, and [`save`] writes checkpoints.
+//! One run, from its start or a checkpoint to its end: what it holds and how it is opened. [`step`] plays a step, [`ahead`] perhaps while the one
+//! before it trains, [`alarms`] acts on wrong ones, [`measure`] evaluates, and [`save`] writes checkpoints.
 
+mod ahead;
 mod alarms;
 mod measure;
 mod save;
@@ -21,10 +22,11 @@ use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::game::Game;
 use veriplay_selfplay::game_state::GameState;
-use veriplay_selfplay::play::{OutcomeCounts, StepContext};
+use veriplay_selfplay::play::{OutcomeCounts, PlayError, StepContext};
 use veriplay_selfplay::preparation::Preparation;
 use veriplay_selfplay::settings::SharedSettings;
 
+use self::ahead::StepAhead;
 use super::actor::Actor;
 use super::evaluation::Validation;
 use super::open_learner::{StartModel, removable_base, resume_learner, start_learner};
@@ -59,7 +61,10 @@ pub struct Session<S: GameSetup> {
     kept: KeptPolicies,
     /// Where steps begin with it.
     start_model: Option<StartModel>,
+    /// Behind the steps that are done, and at the turn of a step behind that one.
     state: State<S>,
+    /// The step behind those that are done, where it was played while the last of them trained.
+    ahead: Option<Result<StepAhead<S::Game>, PlayError>>,
     /// What alarms have done so far; `config` is as they have changed it.
     alarms: AlarmEffects,
     dir: RunDir,
@@ -125,7 +130,7 @@ impl<S: GameSetup> Session<S> {
             None => {
                 let policy = other_proposer.beside(actor.policy(), None);
                 let context = StepContext { policy: &policy, execute: &executor, seed: config.run.seed };
-                first_state(&game, &context, actor.trainer().is_some())?
+                first_state(&game, &context, &actor, config.run.learn.has_adapters_per_role())?
             }
         };
         let open = |name: &str, bytes| LogFile::open_at(&dir.path(name), bytes).or_fail(ExitCode::Input);
@@ -133,7 +138,7 @@ impl<S: GameSetup> Session<S> {
         let trackio = config.run.trackio.as_ref().map(|project| TrackioInbox::open(project, &dir.path(""), all_keys));
         let tensorboard = config.run.tensorboard.then(|| EventFile::create(&dir.path(""), state.step));
         Ok(Self {
-            kept: KeptPolicies::at(&config.run, state.step, |step| dir.checkpoint_path(step)),
+            kept: KeptPolicies::at(&config.run, config.learner_options(), state.step, |step| dir.checkpoint_path(step)),
             start_model: StartModel::find(&config, state.start_weights.as_deref())?,
             trackio: trackio.transpose()?,
             tensorboard: tensorboard.transpose().or_fail(ExitCode::Input)?,
@@ -143,6 +148,7 @@ impl<S: GameSetup> Session<S> {
             step: state.step,
             totals: state.totals,
             state: state.game,
+            ahead: None,
             alarms: state.alarms,
             config,
             game,
@@ -242,9 +248,10 @@ impl<S: GameSetup> Session<S> {
 fn first_state<G: Game>(
     game: &SelfPlay<G>,
     context: &StepContext<'_>,
-    is_external: bool,
+    actor: &Actor,
+    keeps_roles: bool,
 ) -> Result<PlayState<GameState<G::Task>>, Failure> {
-    if is_external {
+    if actor.trainer().is_some() {
         refuse_sft(game.game.settings())?;
         if let Some((key, weight)) = game.game.text_weight() {
             return Err(bad_value(&format!("game.{key}"), &weight, "0, because `model` is `stdio`")
@@ -256,6 +263,10 @@ fn first_state<G: Game>(
     let context = StepContext { execute: &CountedJobs { execute: context.execute, bar: &bar }, ..*context };
     let made = game.init_watched(&context, &mut |known| show_preparation(&bar, known));
     bar.finish_and_clear();
+    let mut made = made?;
+    if !keeps_roles {
+        made.sft_examples.iter_mut().for_each(|example| example.proposed = false);
+    }
     Ok(PlayState {
         schema_version: SCHEMA_VERSION,
         step: 0,
@@ -264,7 +275,7 @@ fn first_state<G: Game>(
         totals: OutcomeCounts::default(),
         start_weights: None,
         alarms: AlarmEffects::default(),
-        game: made?,
+        game: made,
     })
 }
 

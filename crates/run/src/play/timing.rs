@@ -11,9 +11,12 @@ use veriplay_console::exit::{ExitCode, Failure, ResultExt};
 #[derive(Serialize, Deserialize)]
 pub(super) struct Timing {
     pub(super) step: u64,
-    /// Generating and judging.
+    /// Generating and judging; of a step that was sampled ahead next to nothing.
     pub(super) play_s: f64,
     pub(super) update_s: f64,
+    /// Of a step that was sampled ahead: generating and judging, beside the update before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sampled_s: Option<f64>,
     pub(super) jobs: u64,
 }
 

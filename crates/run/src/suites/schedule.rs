@@ -117,6 +117,12 @@ impl SuiteSchedule<'_> {
         Ok(guard)
     }
 
+    /// Whether a run of `steps` is measured after `step` of them.
+    pub fn is_due(&self, step: u64, steps: u64) -> bool {
+        let scheduled = step == 0 || step == steps || self.every.is_some_and(|every| step.is_multiple_of(every));
+        scheduled && !self.suites.is_empty()
+    }
+
     /// What is measured, and when; `None` where nothing is. For people.
     pub fn describe(&self) -> Option<String> {
         let names: Vec<&str> = self.suites.iter().map(|name| name.0.as_str()).collect();
@@ -137,7 +143,6 @@ pub type SuiteEstimates = BTreeMap<String, Option<Estimate>>;
 pub struct SuiteMeasurements {
     suites: Vec<SuiteFile>,
     sampling: SuiteSampling,
-    every: Option<u64>,
     isolation: Isolation,
     judge: OnceCell<SuiteJudge>,
     /// Where each measurement has a folder.
@@ -153,14 +158,8 @@ impl SuiteMeasurements {
         if let Some(twice) = suites.iter().find(|suite| !names.insert(&suite.name)) {
             return Err(bad_value("eval.suites", &twice.name, "named once, because its samples have one file"));
         }
-        let (sampling, every) = (SuiteSampling::greedy(schedule.limit), schedule.every);
-        Ok(Self { suites, sampling, every, isolation, judge: OnceCell::new(), folder })
-    }
-
-    /// Whether a run of `steps` is measured after `step` of them.
-    pub fn are_due(&self, step: u64, steps: u64) -> bool {
-        let scheduled = step == 0 || step == steps || self.every.is_some_and(|every| step.is_multiple_of(every));
-        scheduled && !self.suites.is_empty()
+        let sampling = SuiteSampling::greedy(schedule.limit);
+        Ok(Self { suites, sampling, isolation, judge: OnceCell::new(), folder })
     }
 
     /// Refuses files that are not those of the measurement before the first step, where there is one.

@@ -2,7 +2,10 @@
 
 use expect_test::expect;
 use veriplay_absolute_zero::AbsoluteZeroConfig;
+use veriplay_absolute_zero::setup::AbsoluteZeroSetup;
 use veriplay_core::TaskType;
+use veriplay_run::builtin_configs::QUICKSTART;
+use veriplay_run::play_config::PlayConfig;
 use veriplay_selfplay::{advantages, rewards};
 
 use crate::support::{config, game};
@@ -134,4 +137,28 @@ fn what_reads_python_has_no_meaning_in_javascript() {
     });
     let told = game(config).err().unwrap().to_string();
     assert_eq!(told, "`format` is `compact`: use `think` with `language = \"javascript\"`, and an instruct model");
+}
+
+#[test]
+fn steps_ahead_are_refused_where_no_step_can_be_sampled_ahead() {
+    let text = format!("{QUICKSTART}\n[learn.loss]\nkind = \"cispo\"\n");
+    let mut config = PlayConfig::<AbsoluteZeroSetup>::parse(&text, "quickstart.toml".as_ref()).unwrap();
+    config.run.steps_ahead = 1;
+    let suite = "humaneval".to_owned().try_into().unwrap();
+    for suites in [vec![], vec![suite]] {
+        let has_suites = !suites.is_empty();
+        config.setup.eval.suites = suites;
+        for periods in 0..6_u64.pow(3) {
+            let [checkpoint_every, tasks_every, every] = [1, 6, 36].map(|place| periods / place % 6 + 1);
+            config.run.checkpoint_every = checkpoint_every;
+            config.setup.eval.tasks_every = Some(tasks_every);
+            config.setup.eval.every = has_suites.then_some(every);
+            for steps in (1..10).chain([100]) {
+                config.run.steps = steps;
+                let is_any_ahead = (0..steps).any(|step| config.is_sampled_ahead(step));
+                let told = config.validate().map_err(|error| error.to_string());
+                assert_eq!(told.is_ok(), is_any_ahead, "{steps}, {periods}, {has_suites}: {told:?}");
+            }
+        }
+    }
 }

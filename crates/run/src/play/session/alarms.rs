@@ -39,6 +39,7 @@ impl<S: GameSetup> Session<S> {
 
     fn freeze(&mut self, part: Part) {
         if self.state.frozen.insert(part) {
+            self.ahead = None;
             progress::say(format!("from here on the {} learns nothing", part.role().name()));
         }
     }
@@ -59,6 +60,7 @@ impl<S: GameSetup> Session<S> {
             return Ok(false);
         };
         let path = self.dir.checkpoint_path(best.step);
+        self.ahead = None;
         self.alarms.restored += 1;
         self.config.run.learn.change_by(&AlarmEffects { restored: 1, ..AlarmEffects::default() });
         let config = &self.config;

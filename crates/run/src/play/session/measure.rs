@@ -15,12 +15,6 @@ use crate::play::trainer::Purpose;
 use crate::suites::{MeasuredModel, SuiteScores};
 
 impl<S: GameSetup> Session<S> {
-    /// Whether something is sampled between the update of a step and its end.
-    pub(super) fn evaluates_after(&self, step: u64) -> bool {
-        let validates = self.validation.as_ref().is_some_and(|validation| validation.is_due(step));
-        validates || self.suites.are_due(step, self.config.run.steps)
-    }
-
     /// The evaluation of the start checkpoint: read back where an earlier process has made it.
     pub(super) fn evaluate_before(&self) -> Result<EvalTable, Failure> {
         let path = self.dir.path("before.json");
@@ -39,7 +33,7 @@ impl<S: GameSetup> Session<S> {
     /// Measures the suites, where that is due after `step` steps.
     #[tracing::instrument(level = "debug", skip_all, fields(step))]
     pub(super) fn measure_suites(&self, step: u64) -> Result<SuiteScores, Failure> {
-        if !self.suites.are_due(step, self.config.run.steps) {
+        if !self.config.setup.eval().suite_schedule().is_due(step, self.config.run.steps) {
             return Ok(SuiteScores::new());
         }
         self.actor.set_purpose(step, Purpose::Evaluate);

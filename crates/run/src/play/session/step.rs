@@ -5,15 +5,17 @@ use std::time::Instant;
 
 use serde::Serialize;
 use veriplay_console::exit::{ExitCode, Failure, ResultExt};
-use veriplay_core::{SCHEMA_VERSION, Update};
+use veriplay_core::{PolicyVersion, SCHEMA_VERSION, Update};
 use veriplay_selfplay::driver::StepUpdate;
 use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::monitors::Alarm;
-use veriplay_selfplay::play::{Measurement, PlayError, StepContext};
+use veriplay_selfplay::play::{Measurement, PlayError};
 
 use super::Session;
+use super::ahead::PlayedStep;
 use crate::game_setup::GameSetup;
 use crate::numbers::named_numbers;
+use crate::play::learning::Learned;
 use crate::play::plugins;
 use crate::play::summary::NO_PROPOSALS;
 use crate::play::timing::Timing;
@@ -39,6 +41,9 @@ struct Event<M> {
     gradient_norms: BTreeMap<String, f64>,
     #[serde(rename = "perf/total_num_tokens")]
     tokens: u64,
+    /// Where steps are sampled ahead.
+    #[serde(flatten)]
+    sampled: Option<SampledBy>,
     /// What the loss says of itself; the default one says nothing.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     loss_terms: BTreeMap<&'static str, f64>,
@@ -59,48 +64,41 @@ struct Event<M> {
     alarms: Vec<Alarm>,
 }
 
+/// Which policy sampled a step.
+#[derive(Serialize)]
+struct SampledBy {
+    #[serde(rename = "rollout/policy_version")]
+    version: PolicyVersion,
+    /// Updates between that policy and the one that the step trained.
+    #[serde(rename = "rollout/lag")]
+    lag: u64,
+}
+
 impl<S: GameSetup> Session<S> {
     /// Plays one step; returns the text of the progress bar.
     #[tracing::instrument(level = "debug", skip_all, fields(step = self.step))]
     pub(super) fn play_step(&mut self) -> Result<String, Failure> {
-        if !self.is_external() && self.evaluates_after(self.step + 1) {
+        if !self.is_external() && self.config.evaluates_after(self.step + 1) {
             // When that fails, through a server or a fault of the host, the weights are not those of any step any more.
             self.save()?;
         }
-        let (step, jobs, started) = (self.step, self.executor.jobs(), Instant::now());
-        self.actor.set_purpose(step, Purpose::Play);
-        self.kept.advance(&self.config.run, step, |step| self.dir.checkpoint_path(step));
-        let policy = self.other_proposer.beside(self.actor.policy(), Some(&self.kept));
-        let context = StepContext { policy: &policy, execute: &self.executor, seed: self.config.run.seed };
-        let output = match self.game.step_or_undo(&context, &mut self.state, step) {
-            Ok(output) => output,
+        let (step, started) = (self.step, Instant::now());
+        let PlayedStep { output, sampled_by, jobs, sampled_s } = match self.take_step() {
+            Ok(played) => played,
             Err(error) => return Err(self.save_before(self.explain(error))),
         };
+        let lag = self.actor.version().0 - sampled_by.0;
         let play_s = started.elapsed().as_secs_f64();
         if !output.batches.is_empty() {
             self.restart()?;
         }
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
-        let passes = (self.config.run.learn.passes(), self.config.run.seed, step);
-        let refreshes_reference = self.config.setup.refreshes_reference();
-        let norms = if (step + 1).is_multiple_of(self.config.run.checkpoint_every) {
-            self.actor.gradient_norms(&output.batches)?
-        } else {
-            BTreeMap::new()
-        };
-        let updates = self.actor.learn((&output.batches, &output.rewarded), rate, passes, refreshes_reference)?;
+        let Learned { gradient_norms, updates } = self.learn(&output, rate)?;
         self.actor.set_purpose(step, Purpose::Evaluate);
-        let update = StepUpdate {
-            policy: self.actor.updated(),
-            execute: &self.executor,
-            seed: self.config.run.seed,
-            step,
-            learning_rate: rate,
-        };
-        let behind = self.game.after_update(update, &mut self.state);
-        let behind = behind.map_err(|error| self.explain(error).or_hint(self.resume_hint()))?;
+        let played = self.executor.jobs();
+        let behind = self.act_after_update(rate)?;
         let update_s = started.elapsed().as_secs_f64() - play_s;
-        let jobs = self.executor.jobs() - jobs;
+        let jobs = jobs + self.executor.jobs() - played;
         let evaluated = self.measure_suites(step + 1).and_then(|suites| Ok((suites, self.validate(step + 1)?)));
         let evaluated = evaluated.map_err(|failure| failure.or_hint(self.resume_hint()))?;
         let pass1 = evaluated.1.as_ref().map(|table| table.mean.pass1);
@@ -108,12 +106,13 @@ impl<S: GameSetup> Session<S> {
         let mut event = event(step, rate, &updates, evaluated, output.monitors, numbers, output.metrics);
         let seen = named_numbers(&serde_json::to_value(&event).or_fail(ExitCode::Bug)?).into_iter().collect();
         event.gradient_norms =
-            norms.into_iter().map(|(role, norm)| (format!("actor/grad_norm/{role}"), norm)).collect();
+            gradient_norms.into_iter().map(|(role, norm)| (format!("actor/grad_norm/{role}"), norm)).collect();
+        event.sampled = (self.config.run.steps_ahead > 0).then_some(SampledBy { version: sampled_by, lag });
         event.alarms = self.game.watch(&mut self.state, step, &seen);
         self.actor.trainer().map_or(Ok(()), |trainer| trainer.report_step(&event))?;
         self.events.append(&[&event]).or_fail(ExitCode::Input)?;
         self.rollouts.append(&output.records).or_fail(ExitCode::Input)?;
-        let timing = Timing { step, play_s, update_s, jobs };
+        let timing = Timing { step, play_s, update_s, sampled_s, jobs };
         self.timing.append(&[&timing]).or_fail(ExitCode::Input)?;
         self.append_scalars(&event, &timing)?;
         self.totals.add(output.counts);
@@ -122,6 +121,22 @@ impl<S: GameSetup> Session<S> {
         tracing::info!(step = self.step, "step done");
         let valid = self.totals.valid_rate().map_or_else(|| NO_PROPOSALS.to_owned(), |rate| format!("valid {rate:.2}"));
         Ok(format!("{valid} solved {:.2}", self.totals.solve_rate()))
+    }
+
+    /// What the script does behind the update. Returns the numbers that it states.
+    fn act_after_update(&mut self, rate: f64) -> Result<BTreeMap<String, f64>, Failure> {
+        if !self.config.setup.acts_after_update() {
+            return Ok(BTreeMap::new());
+        }
+        let update = StepUpdate {
+            policy: self.actor.updated(),
+            execute: &self.executor,
+            seed: self.config.run.seed,
+            step: self.step,
+            learning_rate: rate,
+        };
+        let behind = self.game.after_update(update, &mut self.state);
+        behind.map_err(|error| self.explain(error).or_hint(self.resume_hint()))
     }
 
     /// Has what is learned next be learned by the start model, where steps begin with it.
@@ -182,6 +197,7 @@ fn event<M>(
         gradient_norm: mean(|update| update.gradient_norm),
         gradient_norms: BTreeMap::new(),
         tokens: updates.iter().map(|update| update.tokens).sum(),
+        sampled: None,
         loss_terms,
         suites: suites.into_iter().map(|(name, score)| (format!("eval/{name}"), score)).collect(),
         validation,

@@ -74,7 +74,8 @@ fn supervised_examples_are_imitated_with_their_weight_and_redrawn_each_step() {
 #[test]
 fn the_turns_of_a_supervised_episode_are_drawn_as_one_example_and_share_its_weight() {
     let mut state = seeded(0..9);
-    let turn = |prompt, text| SftExample { episode: Some(7), ..SftExample::from(&rollout(prompt, text)) };
+    let turn =
+        |prompt, text| SftExample { episode: Some(7), proposed: true, ..SftExample::from(&rollout(prompt, text)) };
     state.sft_examples.extend([turn("<PD>", "one"), turn("<PD>one two", "three")]);
     state.sft_examples.push(SftExample::from(&rollout("<PD>", "alone")));
     let game = table(config().with(|c| (c.shared.aggregation, c.shared.sft_samples) = (Aggregation::SequenceMean, 1)));
@@ -87,6 +88,7 @@ fn the_turns_of_a_supervised_episode_are_drawn_as_one_example_and_share_its_weig
         assert!(drawn.iter().all(|sample| sample.episode.is_some() == (drawn.len() == 2)));
         if let [first, later] = &drawn[..] {
             assert_eq!(first.episode, later.episode);
+            assert_eq!([first, later].map(|one| one.example_of), [Some(Role::PROPOSER); 2]);
             assert!(later.prompt.len() > first.prompt.len(), "in the order of the episode");
         }
         lengths.insert(drawn.len());

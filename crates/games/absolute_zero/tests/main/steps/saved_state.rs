@@ -10,6 +10,7 @@ fn the_start_models_valid_proposals_are_the_supervised_examples() {
     assert!(told.iter().all(|one| one.purpose == "supervised examples" && one.done <= one.total), "{told:?}");
     assert_eq!(state.pool, seeded(0..9).pool);
     assert_eq!(state.sft_examples.len(), 3);
+    assert!(state.sft_examples.iter().all(|example| example.proposed));
     let none = config().with(|c| c.shared.sft_samples = 0);
     assert!(table(none).init(&context(&policy)).unwrap().sft_examples.is_empty());
 }
