@@ -5,7 +5,8 @@ in f16, on the CPU.
     veriplay bench learner --python PYTHON        # starts this script and talks to it
 
 `learner_torch.py` describes the protocol; the only thing asked for here is `generate`. Weights go through a temporary GGUF file. All
-prompts are one batch of llama.cpp's, each a sequence of its own; tokens are drawn at temperature 1 by its sampler.
+prompts are one batch of llama.cpp's, each a sequence of its own, or one for each of its samples, which share it; tokens are drawn at temperature 1
+by its sampler.
 """
 
 import json
@@ -89,29 +90,35 @@ class LlamaCpp:
             self.model = llama_cpp.llama_model_load_from_file(path.encode(), options)
         if not self.model:
             raise RuntimeError("llama.cpp cannot load the model")
-        prompts = work["prompts"]
-        longest = max(map(len, prompts)) + work["new_tokens"]
+        prompts, samples = work["prompts"], work["samples"]
         options = llama_cpp.llama_context_default_params()
-        options.n_seq_max = len(prompts)
-        options.n_ctx = len(prompts) * (longest + -longest % 256)  # of each sequence, a multiple of 256
-        options.n_batch = max(sum(map(len, prompts)), len(prompts))
+        options.n_seq_max = len(prompts) * samples
+        if samples == 1:
+            longest = max(map(len, prompts)) + work["new_tokens"]
+            options.n_ctx = len(prompts) * (longest + -longest % 256)  # of each sequence, a multiple of 256
+        else:
+            cells = sum(len(prompt) + samples * work["new_tokens"] for prompt in prompts)
+            options.n_ctx = cells + -cells % 256
+            options.kv_unified = True  # the samples of a prompt have it once
+        options.n_batch = max(sum(map(len, prompts)), options.n_seq_max)
         options.n_threads = options.n_threads_batch = work["threads"]
         self.context = llama_cpp.llama_init_from_model(self.model, options)
         if not self.context:
             raise RuntimeError("llama.cpp cannot make a context")
-        self.batch = llama_cpp.llama_batch_init(options.n_batch, 0, 1)
+        self.batch = llama_cpp.llama_batch_init(options.n_batch, 0, samples)
         self.sampler = llama_cpp.llama_sampler_chain_init(llama_cpp.llama_sampler_chain_default_params())
         llama_cpp.llama_sampler_chain_add(self.sampler, llama_cpp.llama_sampler_init_temp(1.0))
         llama_cpp.llama_sampler_chain_add(self.sampler, llama_cpp.llama_sampler_init_dist(1))
 
-    def add(self, token, position, sequence, wanted):
-        """Adds a token to the batch. Its index there."""
+    def add(self, token, position, sequences, wanted):
+        """Adds a token of some sequences to the batch. Its index there."""
         batch = self.batch
         at = batch.n_tokens
         batch.token[at] = token
         batch.pos[at] = position
-        batch.n_seq_id[at] = 1
-        batch.seq_id[at][0] = sequence
+        batch.n_seq_id[at] = len(sequences)
+        for i, sequence in enumerate(sequences):
+            batch.seq_id[at][i] = sequence
         batch.logits[at] = wanted
         batch.n_tokens = at + 1
         return at
@@ -123,14 +130,16 @@ class LlamaCpp:
 
     def generate(self):
         library = self.library
-        prompts = self.work["prompts"]
+        prompts, samples = self.work["prompts"], self.work["samples"]
         library.llama_memory_clear(library.llama_get_memory(self.context), False)
         self.batch.n_tokens = 0
-        last = []
-        for sequence, prompt in enumerate(prompts):
+        last, lengths = [], []
+        for group, prompt in enumerate(prompts):
+            sequences = range(group * samples, (group + 1) * samples)
             for position, token in enumerate(prompt):
-                at = self.add(token, position, sequence, position + 1 == len(prompt))
-            last.append(at)
+                at = self.add(token, position, sequences, position + 1 == len(prompt))
+            last += [at] * samples
+            lengths += [len(prompt)] * samples
         self.decode()
         for new in range(self.work["new_tokens"]):
             tokens = [library.llama_sampler_sample(self.sampler, self.context, at) for at in last]
@@ -138,8 +147,8 @@ class LlamaCpp:
                 break
             self.batch.n_tokens = 0
             last = [
-                self.add(token, len(prompt) + new, sequence, True)
-                for sequence, (prompt, token) in enumerate(zip(prompts, tokens))
+                self.add(token, length + new, [sequence], True)
+                for sequence, (length, token) in enumerate(zip(lengths, tokens))
             ]
             self.decode()
 

@@ -8,7 +8,7 @@ Protocol, one line each: the first line of stdin is the work as JSON; this answe
 {"absent": why}. Then each line asks for one thing, and is answered with {"seconds": S}:
 
     train       forward, backward, clipping and an AdamW step on all sequences; the loss is over the responses' tokens
-    generate    continues all prompts, left-padded, by sampling at temperature 1, `new_tokens` each, no end token
+    generate    continues all prompts, left-padded, by sampling at temperature 1: `samples` of each, `new_tokens` each, no end token
     gemm        a product of two square matrices of 2,048; "flops" is its rate
 
 The script ends with its input.
@@ -64,14 +64,20 @@ def generate(torch, model, work):
     width = max(map(len, prompts))
     ids = torch.tensor([[0] * (width - len(row)) + row for row in prompts], device=work["device"])
     mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in prompts], device=work["device"])
-    new = work["new_tokens"]
+    new, samples, computed = work["new_tokens"], work["samples"], {}
     model.eval()
     with torch.no_grad(), lower(torch, work):
+        if samples > 1:
+            # Prompts are computed once, and their keys and values copied for each sample.
+            past = model(input_ids=ids[:, :-1], attention_mask=mask[:, :-1], logits_to_keep=1).past_key_values
+            past.batch_repeat_interleave(samples)
+            computed = {"past_key_values": past}
+            ids, mask = (rows.repeat_interleave(samples, dim=0) for rows in (ids, mask))
         out = model.generate(
             input_ids=ids, attention_mask=mask, do_sample=True, temperature=1.0, top_k=0, top_p=1.0,
-            max_new_tokens=new, min_new_tokens=new, eos_token_id=None, pad_token_id=0,
+            max_new_tokens=new, min_new_tokens=new, eos_token_id=None, pad_token_id=0, **computed,
         )
-    assert out.shape == (len(prompts), width + new), out.shape
+    assert out.shape == (len(prompts) * samples, width + new), out.shape
 
 
 def gemm(torch, work):

@@ -30,6 +30,9 @@ pub enum ModelShape {
     /// SmolLM2-135M's: 32 prompts at once.
     #[value(name = "smollm2")]
     SmolLm2,
+    /// The same model: 32 samples of one prompt of 1,024 tokens.
+    #[value(name = "smollm2-group")]
+    SmolLm2Group,
     /// Qwen2.5-0.5B's: needs 18 GB of memory, so the two sides run one after the other.
     HalfBillion,
     /// The same shape with the work of a card: steps of 16,384 tokens in sequences of 1,024, and 256 prompts at once.
@@ -77,8 +80,10 @@ struct Workload {
     sequences: usize,
     prompt: usize,
     response: usize,
-    /// Prompts of a batch, of lengths from an eighth of `prompt` to all of it.
+    /// Prompts of a batch, of lengths from an eighth of `prompt` to all of it; one alone has all of it.
     prompts: usize,
+    /// How many samples each has.
+    samples: usize,
     new_tokens: usize,
 }
 
@@ -117,7 +122,7 @@ impl Workload {
     }
 
     fn prompt_rows(&self) -> Vec<Vec<u32>> {
-        let shortest = (self.prompt / 8).max(1);
+        let shortest = if self.prompts == 1 { self.prompt } else { (self.prompt / 8).max(1) };
         (0..self.prompts).map(|row| self.row(row, shortest + row * 5 % (self.prompt - shortest + 1))).collect()
     }
 
@@ -131,8 +136,11 @@ impl Workload {
     }
 
     fn requests(&self) -> Vec<SamplingRequest> {
-        let request = |prompt| SamplingRequest { ignore_end: true, ..SamplingRequest::new(prompt, self.new_tokens) };
-        self.prompt_rows().into_iter().map(request).collect()
+        self.prompt_rows().into_iter().map(|prompt| self.request(prompt)).collect()
+    }
+
+    fn request(&self, prompt: Vec<u32>) -> SamplingRequest {
+        SamplingRequest { samples: self.samples, ignore_end: true, ..SamplingRequest::new(prompt, self.new_tokens) }
     }
 
     /// Floating-point operations of a training step; see the module for the formula.
@@ -149,7 +157,7 @@ impl Workload {
     fn to_json(&self, setting: &LearnerBenchSetting) -> Value {
         json!({
             "shape": self.shape, "threads": setting.threads, "device": setting.torch_device(), "precision": setting.precision(), "sequences": self.sequence_rows(), "response": self.response,
-            "prompts": self.prompt_rows(), "new_tokens": self.new_tokens,
+            "prompts": self.prompt_rows(), "samples": self.samples, "new_tokens": self.new_tokens,
         })
     }
 }
@@ -201,7 +209,7 @@ impl BestTimes {
         let tokens = (work.sequences * (work.prompt + work.response)) as f64;
         Throughput {
             train_tokens_per_s: tokens / self.train,
-            generate_tokens_per_s: (work.prompts * work.new_tokens) as f64 / self.generate,
+            generate_tokens_per_s: (work.prompts * work.samples * work.new_tokens) as f64 / self.generate,
             train_mfu: peak.map(|peak| work.train_flops() / self.train / peak),
         }
     }
@@ -394,6 +402,15 @@ mod tests {
         assert_eq!((work.prompt_rows().len(), work.sequences * (work.prompt + work.response)), (256, 16_384));
         let longest = work.prompt + work.response.max(work.new_tokens);
         assert_eq!((longest, work.config.max_position_embeddings), (1024, 1024));
+    }
+
+    #[test]
+    fn a_group_is_32_samples_of_one_prompt_of_1024_tokens() {
+        let (work, ragged) = (ModelShape::SmolLm2Group.work(), ModelShape::SmolLm2.work());
+        let requests = work.requests();
+        assert_eq!((requests.len(), requests[0].samples, requests[0].prompt.len()), (1, 32, 1024));
+        assert!(requests[0].prompt.len() + work.new_tokens <= work.config.max_position_embeddings);
+        assert_eq!(ModelConfig { max_position_embeddings: 512, ..work.config }, ragged.config);
     }
 
     #[test]
