@@ -575,7 +575,8 @@
     const text = "function (" + parameters + ") {" + source + (looksUp ? ending : "\n}");
     let made;
     try {
-      made = evaluate("(" + text + ")");
+      // Not in parentheses: the parser would read them twice, once in search of an arrow.
+      made = evaluate("0," + text);
     } catch (error) {
       sendMessage("C", errorKind(error) + ": " + errorMessage(error));
       reportError(error);
@@ -748,7 +749,7 @@
     }
     const run = program;
     program = request = undefined;
-    const module = node.newModule(isScript);
+    const module = node.openModule(isScript);
     let lookUp, failed = false;
     try {
       lookUp = apply(run, module.exports, [module.exports, module.require, module, "/work/program.js", "/work"]);

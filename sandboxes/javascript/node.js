@@ -28,9 +28,14 @@
 
   // ---- Math.random: xoshiro128**, seeded by the job
 
-  let s0 = 1, s1 = 2, s2 = 3, s3 = 4;
+  let s0 = 0, s1 = 0, s2 = 0, s3 = 0, seedLow = 0, seedHigh = 0;
   const seed = (low, high) => {
-    let state = (low ^ imul(high, 0x9e3779b1)) | 0;
+    seedLow = low;
+    seedHigh = high;
+  };
+  /** Fills the state, which few programs use, before the first number. It is never all zeros. */
+  const spreadSeed = () => {
+    let state = (seedLow ^ imul(seedHigh, 0x9e3779b1)) | 0;
     const next = () => {
       state = (state + 0x9e3779b9) | 0;
       let mixed = imul(state ^ (state >>> 16), 0x21f0aaad);
@@ -38,11 +43,12 @@
       return (mixed ^ (mixed >>> 15)) | 0;
     };
     s0 = next();
-    s1 = next() ^ high;
-    s2 = next() ^ low;
+    s1 = next() ^ seedHigh;
+    s2 = next() ^ seedLow;
     s3 = next() | 1;
   };
   const nextWord = () => {
+    if (s3 === 0 && s2 === 0 && s1 === 0 && s0 === 0) spreadSeed();
     let turned = imul(s1, 5);
     turned = imul((turned << 7) | (turned >>> 25), 9);
     const kept = s1 << 9;
@@ -607,7 +613,7 @@
   const runUntil = done => {
     for (;;) {
       drain();
-      if (done()) return;
+      if (done() || timers.length + immediates.length + inputs.length === 0) return;
       let waiting = 0;
       for (let i = 0; i < timers.length && waiting === 0; i++) if (!isCleared(timers[i]) && keepsAlive(timers[i])) waiting = 1;
       const time = timers.length > 0 ? now() : 0;
@@ -1178,13 +1184,16 @@
     if (found !== undefined) return found;
     throw Object.assign(new Error("Cannot find module '" + Str(name) + "'"), { code: "MODULE_NOT_FOUND" });
   };
-  const newModule = isScript => {
-    const module = { id: ".", path: "/work", exports: {}, filename: "/work/program.js", loaded: false, children: [], paths: [] };
-    const require = name => requireModule(name);
+  // One job runs in a state, so these are that job's.
+  const module = { id: ".", path: "/work", exports: {}, filename: "/work/program.js", loaded: false, children: [], paths: [] };
+  const require = name => requireModule(name);
+  require.main = undefined;
+  require.cache = {};
+  require.resolve = name => name;
+  module.require = require;
+  /** Returns the job's `module`, and names it the main one of a script. */
+  const openModule = isScript => {
     require.main = isScript ? module : undefined;
-    require.cache = {};
-    require.resolve = name => name;
-    module.require = require;
     return module;
   };
 
@@ -1194,5 +1203,5 @@
   };
   for (const name in names) hide(globalThis, name, names[name]);
 
-  return { seed, newModule, runUntil, emitExit, flush, exitCode: () => exitCode ?? 0 };
+  return { seed, openModule, runUntil, emitExit, flush, exitCode: () => exitCode ?? 0 };
 })

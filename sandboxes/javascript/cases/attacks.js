@@ -82,9 +82,11 @@ function f() {
 const standard = "Object,Function,Error,EvalError,RangeError,ReferenceError,SyntaxError,TypeError,URIError,InternalError,AggregateError,SuppressedError,Iterator,Array,parseInt,parseFloat,isNaN,isFinite,queueMicrotask,decodeURI,decodeURIComponent,encodeURI,encodeURIComponent,escape,unescape,Infinity,NaN,undefined,eval,Number,Boolean,String,Math,Reflect,Symbol,DisposableStack,globalThis,BigInt,Date,RegExp,JSON,Proxy,Map,Set,WeakMap,WeakSet,ArrayBuffer,SharedArrayBuffer,Uint8ClampedArray,Int8Array,Uint8Array,Int16Array,Uint16Array,Int32Array,Uint32Array,BigInt64Array,BigUint64Array,Float16Array,Float32Array,Float64Array,DataView,Promise,AsyncDisposableStack,WeakRef,FinalizationRegistry,DOMException,btoa,atob,performance,Symbol(Symbol.toStringTag)".split(",");
 const f = () => Reflect.ownKeys(globalThis).map(String).filter(key => !standard.includes(key)).sort().join();
 //! {"name": "a brace that closes the program runs nothing as the program", "exit": "compile_error SyntaxError: a brace closes what the program did not open", "stdout": ""}
-}); console.log("ran"); (function () {
+}, console.log("ran"), function () {
+//! {"name": "the same with a class behind it, which leaves the function as the value", "exit": "compile_error SyntaxError: a brace closes what the program did not open", "stdout": ""}
+}; var ran = console.log("ran"); class After {
 //! {"name": "the same with a function that has the right parameters", "exit": "compile_error SyntaxError: a brace closes what the program did not open"}
-}); (function (exports, require, module, __filename, __dirname) {
+}; 0, function (exports, require, module, __filename, __dirname) {
 //! {"name": "a template that swallows the end", "exit": "compile_error SyntaxError…"}
 const x = `
 //! {"name": "what the lookup is called cannot be seen from within", "entry": "f", "arguments": "[()]", "results": ["'undefined'"]}
@@ -133,7 +135,7 @@ function f() { for (let i = 0; i < 100; i++) registry.register({}, i); return 1;
 //! {"name": "memory is used up while a value is encoded", "entry": "f", "arguments": "[(), ()]", "cap": 250000000, "exit": "exceeded memory_bytes"}
 const f = () => "xyzw".repeat(3e7);
 //! {"name": "ending the process while the program compiles", "entry": "f", "arguments": "[()]", "exit": "raised SystemExit: 0"}
-}); process.exit(0); (function () {
+}, process.exit(0), function () {
 //! {"name": "ending the process with the stack used up does not lose its place", "entry": "f", "arguments": "[(0,), (1,)]", "results": ["raised SystemExit: 5", "raised SystemExit: 5"]}
 function deepest() { try { deepest(); } catch { process.exit(5); } }
 function f(n) { deepest(); return n; }

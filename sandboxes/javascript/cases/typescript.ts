@@ -177,9 +177,9 @@ interface A {
 }
 throw new Error("no" as string);
 //! {"name": "a text that closes the function around it", "exit": "compile_error …"}
-}); globalThis.x = 1; (function () {
+}, globalThis.x = 1, function () {
 //! {"name": "a name that a type hides does not close it either", "exit": "compile_error …"}
-type A = {}; } as any); (function () {
+type A = {}; } as any, function () {
 //! {"name": "nothing of the translator can be reached", "stdout": "[] undefined\n"}
 console.log(Object.getOwnPropertyNames(globalThis).filter(k => /sucrase|transl|strip/.test(k)), typeof (globalThis as any).transform);
 //! {"name": "what a program does to its realm, the next one does not see", "stdout": "7\n"}
