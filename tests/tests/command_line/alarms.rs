@@ -11,16 +11,16 @@ use tempfile::TempDir;
 
 use super::commands::{events, fails, holds, play_file, read, read_json, resume, small_with};
 use super::resume::{assert_same, assert_same_but, interrupted};
-use super::{column, succeeded, write_config};
+use super::{column, succeeded, with, write_config};
 
 /// Lines of the log behind which a run may be killed.
 const EVENTS: [&str; 2] = ["step done", "written"];
 /// Monitors of numbers that may not fall, in the order of their alarms.
 const MONITORS: [&str; 3] = ["entropy_collapse", "distinct_trigrams", "solver_tokens"];
 
-/// Two copies of a run of two steps, of which the second was evaluated. Their monitors remember ten steps with numbers of a million and four with
-/// too small ones: the next step raises the alarm of each.
-fn before_alarms(on_alarm: &str) -> (TempDir, [PathBuf; 2]) {
+/// Two copies of a run of two steps with these keys, of which the second was evaluated. Their monitors remember ten steps with numbers of a million and
+/// four with too small ones: the next step raises the alarm of each.
+fn before_alarms(on_alarm: &str, more: &str) -> (TempDir, [PathBuf; 2]) {
     let keys = format!(
         "
         steps = 2
@@ -32,7 +32,7 @@ fn before_alarms(on_alarm: &str) -> (TempDir, [PathBuf; 2]) {
     );
     let dir = tempfile::tempdir().expect("a temporary directory");
     let runs = ["one", "other"].map(|name| dir.path().join(name));
-    succeeded(&mut play_file(&write_config(dir.path(), &small_with(&keys)), &runs[0]));
+    succeeded(&mut play_file(&write_config(dir.path(), &with(small_with(&keys), more)), &runs[0]));
     let path = runs[0].join("checkpoints/step_2/play.json");
     let mut state = read_json(&path);
     let numbers = [("steps", 10.0), ("sum", 1e7), ("squares", 1e13), ("in_a_row", 4.0)];
@@ -54,7 +54,7 @@ fn saved(run: &Path, step: u64, name: &str) -> Vec<u8> {
 fn what_alarms_have_done_holds_in_a_run_that_was_killed() {
     let actions = ["raise_kl", "restore_best", "freeze_proposer"];
     let each: Vec<String> = MONITORS.iter().zip(actions).map(|(name, action)| format!("{name} = '{action}'")).collect();
-    let (_dir, [whole, broken]) = before_alarms(&format!("{{{}}}", each.join(", ")));
+    let (_dir, [whole, broken]) = before_alarms(&format!("{{{}}}", each.join(", ")), "");
     succeeded(resume(&whole).args(["--steps", "6"]));
     // Before the step with the alarms is saved or right behind that, and later.
     interrupted(resume(&broken).args(["--steps", "6"]), &EVENTS, 1, |run| kill_process(run, Signal::KILL));
@@ -80,7 +80,7 @@ fn what_alarms_have_done_holds_in_a_run_that_was_killed() {
 
 #[test]
 fn a_run_that_an_alarm_has_stopped_goes_on_to_the_bytes_of_one_that_logs_it() {
-    let (_dir, [logged, stopped]) = before_alarms("{solver_tokens = 'stop'}");
+    let (_dir, [logged, stopped]) = before_alarms("{solver_tokens = 'stop'}", "");
     let config = logged.join("config.toml");
     std::fs::write(&config, read(&config).replace("\"stop\"", "\"log\"")).expect("it is written");
     succeeded(resume(&logged).args(["--steps", "4"]));
@@ -88,4 +88,27 @@ fn a_run_that_an_alarm_has_stopped_goes_on_to_the_bytes_of_one_that_logs_it() {
     fails(resume(&stopped).args(["--steps", "4"]), 130, &words);
     succeeded(&mut resume(&stopped));
     assert_same_but(&["config.toml"], &logged, &stopped);
+}
+
+#[test]
+fn a_step_that_was_sampled_ahead_of_an_alarm_is_sampled_again() {
+    let keys = "learn = {loss = {kind = 'cispo'}, lora = {rank = 2, alpha = 4.0, target_modules = ['q_proj'], per_role = true}}";
+    for action in ["freeze_proposer", "restore_best"] {
+        let (_dir, [whole, broken]) = before_alarms(&format!("{{solver_tokens = '{action}'}}"), keys);
+        for run in [&whole, &broken] {
+            let path = run.join("config.toml");
+            let config = read(&path).parse().expect("TOML");
+            let ahead = with(config, "steps_ahead = 1\ncheckpoint_every = 100\neval.tasks_every = 100");
+            std::fs::write(&path, ahead.to_string()).expect("it is written");
+        }
+        succeeded(resume(&whole).args(["--steps", "6"]));
+        // Behind the step that is sampled again.
+        interrupted(resume(&broken).args(["--steps", "6"]), &EVENTS, 2, |run| kill_process(run, Signal::KILL));
+        succeeded(&mut resume(&broken));
+        assert_same(&whole, &broken);
+        let events = events(&whole);
+        assert_eq!(column(&events[2]["alarms"], "monitor"), MONITORS);
+        let lags: Vec<Option<u64>> = events[2..].iter().map(|event| event["rollout/lag"].as_u64()).collect();
+        assert_eq!(lags, [Some(0), Some(0), Some(1), Some(1)], "{action}: the step behind the alarm has its weights");
+    }
 }

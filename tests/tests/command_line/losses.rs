@@ -1,8 +1,9 @@
 //! The keys that may be left out: a run with all of them, stopped and resumed, and what they may not be.
 
 use super::commands::{events, fails, play, read, small_with};
+use super::games::small_sol_ver;
 use super::resume::survives;
-use super::{says, small_config};
+use super::{played, says, small_config, stdout, with};
 
 /// The quickstart's configuration made small, with everything that stands in it as a comment, and values other than the defaults.
 fn everything() -> toml::Table {
@@ -51,8 +52,11 @@ fn a_run_with_every_optional_key_resumes_to_the_same_bytes() {
     for line in read(whole.join("events.jsonl")).lines() {
         says(line, &["actor/pg_clipfrac", "actor/ppo_kl", "actor/kl_loss", "rollout_corr/kl"]);
     }
-    assert!(whole.join("checkpoints/step_5/adapter_model.safetensors").is_file());
-    says(&read(whole.join("checkpoints/step_5/play.json")), &["baselines"]);
+    let adapters = ["proposer", "solver"]
+        .map(|role| std::fs::read(whole.join("checkpoints/step_5").join(role).join("adapter_model.safetensors")));
+    let [proposer, solver] = adapters.map(|bytes| bytes.expect("each role has adapters"));
+    assert_ne!(proposer, solver);
+    says(&read(whole.join("checkpoints/step_5/play.json")), &["baselines", "\"proposed\""]);
 }
 
 #[test]
@@ -65,6 +69,26 @@ fn a_killed_run_trains_on_the_same_attempts_again() {
     let again: Vec<f64> = events.iter().filter_map(|step| step["play/self_imitation_attempts"].as_f64()).collect();
     assert!(again.len() == 5 && again[0] == 0.0 && again[3] > 0.0, "{again:?}");
     says(&read(whole.join("checkpoints/step_5/play.json")), &["kept_attempts"]);
+}
+
+#[test]
+fn adapters_of_each_role_are_told_and_refused_where_roles_do_not_learn_apart() {
+    let lora = "[learn.lora]\nrank = 2\nalpha = 4.0\ntarget_modules = [\"q_proj\"]\nper_role = true";
+    for (keys, wanted) in [
+        ("game.proposer = 'frozen'", "`learn.lora.per_role` is `true`: it must be false, because one role learns"),
+        ("game.learn_from = 'pairs'", "pairs do not say whose responses they are"),
+        ("model = 'stdio'", "your trainer has the weights"),
+    ] {
+        played(&small_with(&format!("{keys}\n{lora}")), &["--dry-run"], 3, &[wanted]);
+    }
+    let told = stdout(&played(&small_with(lora), &["--dry-run"], 0, &[]));
+    says(&told, &["each of `solver`, `proposer` has adapters of its own beside one base"]);
+    played(&with(small_sol_ver(), lora), &["--dry-run"], 3, &["`game.objective = \"policy_gradient\"`"]);
+    let rewarded =
+        "game = {objective = 'policy_gradient', reward = 'failure_rate', advantage = 'dr_grpo', proposer_weight = 0.1}";
+    let with_verifiers = with(with(small_sol_ver(), rewarded), lora);
+    let told = stdout(&played(&with_verifiers, &["--dry-run"], 0, &[]));
+    says(&told, &["each of `solver`, `proposer`, `verifier` has adapters of its own beside one base"]);
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod games;
 mod generate;
 mod images;
 mod inputs;
+mod int8_rollouts;
 mod isolate;
 mod isolate_service;
 mod isolate_targets;

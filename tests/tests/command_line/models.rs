@@ -127,6 +127,25 @@ fn adapters_of_a_run_are_opened_with_their_base_and_merged_and_another_base_is_r
 }
 
 #[test]
+fn a_checkpoint_of_roles_is_opened_by_the_folder_of_one() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let lora = "steps = 1\nlearn.learning_rate = 3e-3\nlearn.warmup_steps = 0\n\
+                learn.lora = { rank = 2, alpha = 4.0, target_modules = [\"q_proj\"], per_role = true }";
+    succeeded(&mut play(&small_with(lora), dir.path()));
+    let whole =
+        ["has adapters of several roles", "hint: name the folder of one: `", "/step_1/proposer` or `", "/solver`"];
+    for model in [path("run"), path("run/checkpoints/step_1")] {
+        fails(veriplay().args(["generate", "--prompt", "x", "--model", &model]), 5, &whole);
+        fails(veriplay().args(["model", "merge", &model, &path("merged")]), 5, &whole);
+    }
+    let roles = ["proposer", "solver"].map(|role| path(&format!("run/checkpoints/step_1/{role}")));
+    assert_ne!(sampled(&roles[0]), sampled(&roles[1]));
+    assert_eq!(printed(&["model", "merge", &roles[0], &path("merged")]), path("merged"));
+    assert_eq!(sampled(&roles[0]), sampled(&path("merged")));
+}
+
+#[test]
 fn models_that_are_here_are_listed_by_the_names_that_commands_take() {
     let dir = tempfile::tempdir().expect("a directory");
     let (home, cache) = (dir.path().join("hf"), dir.path().join("cache"));

@@ -213,6 +213,26 @@ fn evaluations_in_a_run_are_on_the_validation_set_and_a_killed_run_ends_with_the
 }
 
 #[test]
+fn steps_are_sampled_ahead_and_a_killed_run_ends_with_the_same_bytes() {
+    let config = small_with(
+        "steps = 6\ncheckpoint_every = 5\nsteps_ahead = 1\n[eval]\ntasks_every = 3\n[learn.loss]\nkind = \"cispo\"",
+    );
+    // While the second step is sampled beside the first one's update, and while the fifth is beside the fourth's.
+    let (dir, _) = survives(&config, &[1, 5]);
+    let number = |event: &Value, key: &str| event[key].as_u64().unwrap_or_else(|| panic!("no `{key}` in {event}"));
+    let events = events(&dir.path().join("whole"));
+    let lags: Vec<u64> = events.iter().map(|event| number(event, "rollout/lag")).collect();
+    // Checkpoints precede the steps that are evaluated behind, the third and the sixth.
+    assert_eq!(lags, [0, 1, 0, 1, 1, 0]);
+    let timing = rows(&read(dir.path().join("whole/timing.jsonl")));
+    for (step, (event, timing)) in (0..).zip(events.iter().zip(timing)) {
+        assert_eq!(number(event, "rollout/policy_version") + number(event, "rollout/lag"), step, "{event}");
+        assert_eq!(timing["sampled_s"].is_number(), number(event, "rollout/lag") == 1, "{timing}");
+        assert!(number(&timing, "jobs") > 0, "a step has its own jobs: {timing}");
+    }
+}
+
+#[test]
 fn ctrl_c_and_sigterm_end_a_run_with_everything_saved() {
     for signal in [Signal::INT, Signal::TERM] {
         let dir = tempfile::tempdir().expect("a temporary directory");

@@ -2,7 +2,7 @@
 //! checkpoint served as it is. Only where `VERIPLAY_VLLM_PYTHON` names what `scripts/vllm-cpu` has laid out.
 
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -46,6 +46,11 @@ impl Engine {
             said.last().is_some_and(|line| line.contains("Application startup complete"))
         });
         assert!(serves, "vLLM has ended:\n{}", said.join("\n"));
+        // It says so just before it listens.
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(server.try_wait().expect("it is a child").is_none(), "vLLM has ended:\n{}", said.join("\n"));
+            std::thread::yield_now();
+        }
         // Nobody reads what it says from here on, and its pipe must not fill.
         std::thread::spawn(move || lines.for_each(drop));
         Self { server, port }
@@ -68,7 +73,8 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("loopback").port()
 }
 
-/// A random Qwen2 with heads of 64, which is the least that vLLM takes, and the tokens of the tiny model before others.
+/// A random Qwen2 with heads of 64, which is the least that vLLM takes, and the tokens of the tiny model before others. Its output head is its own: on
+/// a CPU, vLLM 0.32.0 keeps a copy of a tied one when it loads weights again.
 fn write_model(dir: &Path) {
     let known = parse(&read(Path::new(TINY_MODEL).join("tokenizer.json")));
     let texts = known["added_tokens"].as_array().expect("tokens").iter().filter_map(|token| token["content"].as_str());
@@ -86,6 +92,7 @@ fn write_model(dir: &Path) {
         num_key_value_heads: 1,
         head_dim: 64,
         intermediate_size: 384,
+        tie_word_embeddings: false,
         ..ModelConfig::default()
     };
     let learner = Learner::initialize(config, build(&fragments), 7, LearnerOptions::default()).expect("a fine model");

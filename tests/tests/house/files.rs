@@ -185,7 +185,7 @@ fn the_check_for_paths_can_fail() {
 }
 
 /// First parts of metric names, which look like paths: `actor/loss`.
-const METRICS: [&str; 5] = ["actor/", "eval/", "perf/", "play/", "rollout_corr/"];
+const METRICS: [&str; 6] = ["actor/", "eval/", "perf/", "play/", "rollout/", "rollout_corr/"];
 
 /// Backticked words that are paths of this repository: they hold a slash, and neither a space nor a variable part.
 fn paths(text: &str) -> impl Iterator<Item = &str> {

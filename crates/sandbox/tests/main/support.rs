@@ -1,6 +1,9 @@
 //! The one Python image all tests share, images that npm brings, short ways to write jobs, and files of cases.
 
-use std::io::Write as _;
+#[path = "../../../../tests/src/external.rs"]
+#[expect(dead_code, unreachable_pub, reason = "other tests use it, and the rest of it")]
+mod external;
+
 use std::sync::{Arc, OnceLock};
 
 use veriplay_core::{CallResult, Entry, Execute, Exit, Job, Limits, Outcome, Value};
@@ -31,13 +34,7 @@ fn report_skipped(error: &ImageError) {
     let is_missing = matches!(error, ImageError::NpmMissing { .. } | ImageError::NpmFailed { .. });
     let may_skip = is_missing && std::env::var_os("VERIPLAY_REQUIRE_NPM").is_none();
     assert!(may_skip, "{error}; hint: {:?}", error.hint());
-    let thread = std::thread::current();
-    let line = format!("SKIPPED {}: {error}\n", thread.name().unwrap_or("a test"));
-    let _ = std::io::stderr().write_all(line.as_bytes());
-    if let Some(path) = std::env::var_os("VERIPLAY_SKIPPED") {
-        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-        let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
-    }
+    external::report_skipped(&error.to_string());
 }
 
 /// Limits that no honest test program meets, and that a runaway one meets soon.
