@@ -8,6 +8,7 @@
 // is the frame. `sendBytes` takes an ArrayBuffer that holds the length of the frame in four bytes, then the frame; a reply that fits is written over
 // the frame, its length before it. Otherwise both return an ArrayBuffer, or undefined where there is no reply. The interpreter makes no system calls,
 // so there are frames for those too:
+//   "J": the job; a program comes as a string, its request's tag in the buffer
 //   "1", "2" + text: write to standard output, standard error
 //   "0": the next bytes of standard input; none at its end
 //   "f" + path: "1" and the content of that file, or "0"
@@ -721,23 +722,20 @@
 
   let program;
   return () => {
-    const far = sendTag(fetchTag);
-    request = box;
-    at = 4;
-    let end = 4 + (box[0] | (box[1] << 8) | (box[2] << 16));
-    if (far !== undefined) {
-      request = new Bytes(far);
-      at = 0;
-      end = byteCount(request);
-    }
+    const sent = sendTag(fetchTag);
     stage = "module";
-    const tag = request[at++];
-    isScript = tag === 83;
-    if (tag === 75 || tag === 107) {
-      program = compile(decodeText(new Bytes(bufferOf(request), at, end - at)), tag === 75);
+    if (typeof sent === "string") {
+      program = compile(sent, box[4] === 75);
       sendDone();
       return;
     }
+    request = box;
+    at = 4;
+    if (sent !== undefined) {
+      request = new Bytes(sent);
+      at = 0;
+    }
+    isScript = request[at++] === 83;
     node.seed(readWord(), readWord());
     cap = readWord();
     let entry = "";

@@ -461,9 +461,12 @@
 
   // ---- Events, timers and the event loop
 
+  /** Whether anything has ever listened to an event. */
+  let isHeard = false;
   class EventEmitter {
     #listeners = new mapped();
     on(name, listener) {
+      isHeard = true;
       const known = this.#listeners.get(name);
       if (known === undefined) this.#listeners.set(name, [listener]);
       else known.push(listener);
@@ -518,6 +521,7 @@
     listeners(name) { return slice(this.#listeners.get(name) ?? []); }
     setMaxListeners() { return this; }
   }
+  const { emit } = EventEmitter.prototype;
   EventEmitter.EventEmitter = EventEmitter;
   EventEmitter.once = (emitter, name) => new PromiseOf(keep => emitter.once(name, (...values) => keep(values)));
 
@@ -895,7 +899,7 @@
   const emitExit = () => {
     if (isExiting) return;
     isExiting = true;
-    process.emit("exit", exitCode ?? 0);
+    if (isHeard || process.emit !== emit) process.emit("exit", exitCode ?? 0);
   };
   const nanoseconds = () => BigInt(round(now() * 1e6));
   const hrtime = since => {

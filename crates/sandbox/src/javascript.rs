@@ -93,6 +93,8 @@ async fn note_rejection(mut caller: Caller<'_, Host>, arguments: (i32, i32, i32)
 /// What is to be done for a frame.
 enum Reply {
     Bytes(Vec<u8>),
+    /// Send back this request to compile a program: its tag in the frame's buffer, its text as a string.
+    Program(Vec<u8>),
     /// Send back what is behind the frame's tag, as a string.
     Text,
     /// Send back the next bytes of standard input, once there are some.
@@ -131,6 +133,7 @@ fn receive(host: &mut Host, frame: &[u8]) -> Result<Reply, HostTrap> {
         b'x' => Ok(Reply::EndTurn),
         _ if frame.len() as u64 > host.channel.max_frame() => Err(host.channel.output_exceeded(frame.len() as u64)),
         _ => match host.channel.receive(frame)? {
+            ChannelReply::Bytes(reply) if matches!(reply.first(), Some(b'K' | b'k')) => Ok(Reply::Program(reply)),
             ChannelReply::Bytes(reply) => Ok(Reply::Bytes(reply)),
             ChannelReply::AskCallee(_) => Err(HostTrap::Protocol("a request to a callee, and the job has none")),
         },
@@ -142,6 +145,13 @@ fn receive(host: &mut Host, frame: &[u8]) -> Result<Reply, HostTrap> {
 struct FrameBuffer {
     at: i32,
     room: i32,
+}
+
+impl FrameBuffer {
+    /// Whether there is room for these bytes behind their length.
+    fn fits(self, bytes: &[u8]) -> bool {
+        bytes.len() + 4 <= self.room.cast_unsigned() as usize
+    }
 }
 
 /// One frame and its reply.
@@ -198,6 +208,7 @@ impl Exchange<'_, '_> {
     async fn reply(&mut self, reply: Reply, buffer: Option<FrameBuffer>) -> wasmtime::Result<i32> {
         match reply {
             Reply::Bytes(reply) => self.reply_bytes(&reply, buffer).await,
+            Reply::Program(request) => self.reply_program(&request, buffer).await,
             Reply::Input => {
                 if let Some(pipe) = self.caller.data().wasi.awaited_input() {
                     pipe.wait().await;
@@ -216,25 +227,43 @@ impl Exchange<'_, '_> {
     async fn reply_bytes(&mut self, reply: &[u8], buffer: Option<FrameBuffer>) -> wasmtime::Result<i32> {
         charge(self.caller, (reply.len() as u64).saturating_mul(FRAME_BYTE))?;
         let len = i32::try_from(reply.len()).map_err(|_| protocol("the job is too large"))?;
-        let fitting = buffer.filter(|buffer| reply.len() + 4 <= buffer.room.cast_unsigned() as usize);
+        let fitting = buffer.filter(|buffer| buffer.fits(reply));
         if let (Some(buffer), false) = (fitting, reply.is_empty()) {
-            let (memory, place) = (self.caller.data().memory()?, buffer.at.cast_unsigned() as usize);
-            let written = memory.write(&mut *self.caller, place, &[&len.to_le_bytes(), reply].concat());
-            written.map_err(|_| protocol("a buffer that ends behind the memory"))?;
+            self.write(buffer.at, &[&len.to_le_bytes(), reply].concat())?;
         }
         if fitting.is_some() || reply.is_empty() {
             return call(self.caller, &self.guest.copy_value, self.fixtures.nothing).await;
         }
         let at = call(self.caller, &self.guest.malloc, len).await?;
-        let memory = self.caller.data().memory()?;
-        let place = at.cast_unsigned() as usize;
-        let written = at != 0 && memory.write(&mut *self.caller, place, reply).is_ok();
-        if !written {
-            return Err(protocol("no room for a reply"));
-        }
+        self.write(at, reply)?;
         let value = call(self.caller, &self.guest.new_bytes, (at, len)).await?;
         call(self.caller, &self.guest.free, at).await?;
         Ok(value)
+    }
+
+    /// The text of a program as a string, made of it where it lies in the frame's buffer, or in a place of its own if it is too long.
+    async fn reply_program(&mut self, request: &[u8], buffer: Option<FrameBuffer>) -> wasmtime::Result<i32> {
+        charge(self.caller, (request.len() as u64).saturating_mul(FRAME_BYTE))?;
+        let buffer = buffer.ok_or_else(|| protocol("a program that is fetched without a buffer"))?;
+        let (tag, text) = request.split_at(1);
+        let len = i32::try_from(text.len()).map_err(|_| protocol("the job is too large"))?;
+        let text_at = buffer.at.wrapping_add(5);
+        self.write(buffer.at.wrapping_add(4), tag)?;
+        if buffer.fits(request) {
+            self.write(text_at, text)?;
+            return call(self.caller, &self.guest.new_text, (text_at, len)).await;
+        }
+        let at = call(self.caller, &self.guest.malloc, len).await?;
+        self.write(at, text)?;
+        let value = call(self.caller, &self.guest.new_text, (at, len)).await?;
+        call(self.caller, &self.guest.free, at).await?;
+        Ok(value)
+    }
+
+    fn write(&mut self, at: i32, bytes: &[u8]) -> wasmtime::Result<()> {
+        let memory = self.caller.data().memory()?;
+        let written = at != 0 && memory.write(&mut *self.caller, at.cast_unsigned() as usize, bytes).is_ok();
+        if written { Ok(()) } else { Err(protocol("no room for a reply")) }
     }
 
     /// Runs the pending jobs of promises, in which the program may send frames. Replies whether a rejection is not handled; 0 throws what a job threw.
