@@ -106,7 +106,7 @@ fn restart_with_environment() {
     let arguments = || std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
     let quantised = arguments().any(|argument| veriplay_run::model::is_quantised(&argument));
     let memory = arguments().skip(1).find_map(|argument| match argument.as_str() {
-        "play" | "warmup" => Some(KEPT_MEMORY),
+        "play" | "warmup" | "learner" => Some(KEPT_MEMORY),
         "serve" => Some(RETURNED_MEMORY),
         _ => None,
     });

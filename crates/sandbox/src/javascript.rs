@@ -234,11 +234,8 @@ impl Exchange<'_, '_> {
         if fitting.is_some() || reply.is_empty() {
             return call(self.caller, &self.guest.copy_value, self.fixtures.nothing).await;
         }
-        let at = call(self.caller, &self.guest.malloc, len).await?;
-        self.write(at, reply)?;
-        let value = call(self.caller, &self.guest.new_bytes, (at, len)).await?;
-        call(self.caller, &self.guest.free, at).await?;
-        Ok(value)
+        let guest = Arc::clone(&self.guest);
+        self.make(reply, &guest.new_bytes).await
     }
 
     /// The text of a program as a string, made of it where it lies in the frame's buffer, or in a place of its own if it is too long.
@@ -246,17 +243,24 @@ impl Exchange<'_, '_> {
         charge(self.caller, (request.len() as u64).saturating_mul(FRAME_BYTE))?;
         let buffer = buffer.ok_or_else(|| protocol("a program that is fetched without a buffer"))?;
         let (tag, text) = request.split_at(1);
-        let len = i32::try_from(text.len()).map_err(|_| protocol("the job is too large"))?;
-        let text_at = buffer.at.wrapping_add(5);
+        let guest = Arc::clone(&self.guest);
         self.write(buffer.at.wrapping_add(4), tag)?;
-        if buffer.fits(request) {
-            self.write(text_at, text)?;
-            return call(self.caller, &self.guest.new_text, (text_at, len)).await;
+        if !buffer.fits(request) {
+            return self.make(text, &guest.new_text).await;
         }
-        let at = call(self.caller, &self.guest.malloc, len).await?;
+        let at = buffer.at.wrapping_add(5);
         self.write(at, text)?;
-        let value = call(self.caller, &self.guest.new_text, (at, len)).await?;
-        call(self.caller, &self.guest.free, at).await?;
+        call(self.caller, &guest.new_text, (at, i32::try_from(text.len())?)).await
+    }
+
+    /// The value that a function of the guest's makes of these bytes, which it copies.
+    async fn make(&mut self, bytes: &[u8], function: &TypedFunc<(i32, i32), i32>) -> wasmtime::Result<i32> {
+        let guest = Arc::clone(&self.guest);
+        let len = i32::try_from(bytes.len()).map_err(|_| protocol("the job is too large"))?;
+        let at = call(self.caller, &guest.malloc, len).await?;
+        self.write(at, bytes)?;
+        let value = call(self.caller, function, (at, len)).await?;
+        call(self.caller, &guest.free, at).await?;
         Ok(value)
     }
 

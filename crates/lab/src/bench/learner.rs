@@ -1,5 +1,5 @@
 //! `veriplay bench learner`: training and batched generation, compared with PyTorch eager with the same shapes, and generation with
-//! llama.cpp's in f16.
+//! llama.cpp's in f16; small shapes on a CPU also with rollouts in 8-bit integers.
 //!
 //! A round is one training step or one generated batch of each side; the best of all rounds counts, for both. Model FLOPs
 //! utilisation is what the model's products need, over what PyTorch's own product of two 2,048² float32 matrices reaches here with as
@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use veriplay_console::progress::counted;
 use veriplay_core::{Learn, SCHEMA_VERSION, Sample, TrainBatch};
-use veriplay_learner::{DeviceSpec, Learner, LearnerOptions, ModelConfig, Precision, SamplingRequest, Tokenizer};
+use veriplay_learner::{
+    DeviceSpec, Learner, LearnerOptions, ModelConfig, Precision, RolloutPrecision, SamplingRequest, Tokenizer,
+};
 
 use super::line_process::LineProcess;
 use super::machine::clean;
@@ -184,6 +186,8 @@ pub struct LearnerReport {
     precision: &'static str,
     rounds: usize,
     veriplay: Throughput,
+    /// Our generation in 8-bit integers (`learn.rollout_precision`), on a CPU.
+    int8_generate_tokens_per_s: Option<f64>,
     torch: Option<Throughput>,
     /// The versions of the PyTorch side, or why it is absent.
     torch_versions: String,
@@ -229,12 +233,18 @@ struct VeriplaySide {
     batch: TrainBatch,
     requests: Vec<SamplingRequest>,
     best: BestTimes,
+    /// The same model, which generates in 8-bit integers, where it can and both have room.
+    int8: Option<Learner>,
+    best_int8: BestTimes,
 }
 
 impl VeriplaySide {
-    fn new(work: &Workload, setting: &LearnerBenchSetting) -> anyhow::Result<Self> {
-        let learner = Learner::initialize(work.config.clone(), Tokenizer::missing(), 1, setting.options.clone())?;
-        Ok(Self { learner, batch: work.batch(), requests: work.requests(), best: BestTimes::NONE })
+    fn new(work: &Workload, setting: &LearnerBenchSetting, takes_int8: bool) -> anyhow::Result<Self> {
+        let open = |options: LearnerOptions| Learner::initialize(work.config.clone(), Tokenizer::missing(), 1, options);
+        let int8 = LearnerOptions { rollout_precision: Some(RolloutPrecision::Int8), ..setting.options.clone() };
+        let int8 = (takes_int8 && int8.device == DeviceSpec::Cpu).then(|| open(int8)).transpose()?;
+        let (learner, batch, requests) = (open(setting.options.clone())?, work.batch(), work.requests());
+        Ok(Self { learner, batch, requests, best: BestTimes::NONE, int8, best_int8: BestTimes::NONE })
     }
 
     fn round(&mut self, round: usize) -> anyhow::Result<()> {
@@ -243,7 +253,16 @@ impl VeriplaySide {
         let (train, begin) = (begin.elapsed(), Instant::now());
         self.learner.complete(&self.requests)?;
         self.best.record(round, train.as_secs_f64(), begin.elapsed().as_secs_f64());
+        if let Some(int8) = &mut self.int8 {
+            let begin = Instant::now();
+            int8.complete(&self.requests)?;
+            self.best_int8.record(round, f64::INFINITY, begin.elapsed().as_secs_f64());
+        }
         Ok(())
+    }
+
+    fn generate_int8(&self, work: &Workload) -> Option<f64> {
+        self.int8.as_ref().map(|_| self.best_int8.throughput(work, None).generate_tokens_per_s)
     }
 }
 
@@ -320,19 +339,19 @@ fn versions(peer: &Result<Peer, String>) -> String {
 /// both.
 pub fn measure(shape: ModelShape, setting: &LearnerBenchSetting, rounds: usize) -> anyhow::Result<LearnerReport> {
     let work = shape.work();
-    let mut veriplay = VeriplaySide::new(&work, setting)?;
+    let mut veriplay = VeriplaySide::new(&work, setting, !shape.is_large())?;
     let parameters = veriplay.learner.parameter_count();
-    let (best, peers) = if shape.is_large() {
+    let (best, int8, peers) = if shape.is_large() {
         (0..=rounds).try_for_each(|round| veriplay.round(round))?;
         let best = veriplay.best;
         drop(veriplay);
         let mut peers = Peers::start(&work, setting);
         (0..=rounds).try_for_each(|round| peers.round(round))?;
-        (best, peers)
+        (best, None, peers)
     } else {
         let mut peers = Peers::start(&work, setting);
         (0..=rounds).try_for_each(|round| veriplay.round(round).and_then(|()| peers.round(round)))?;
-        (veriplay.best, peers)
+        (veriplay.best, veriplay.generate_int8(&work), peers)
     };
     let gemm_flops = peers.torch.is_ok().then_some(peers.peak);
     let llama_cpp = peers.llama_cpp_best.throughput(&work, None).generate_tokens_per_s;
@@ -345,6 +364,7 @@ pub fn measure(shape: ModelShape, setting: &LearnerBenchSetting, rounds: usize) 
         precision: setting.precision(),
         rounds,
         veriplay: best.throughput(&work, gemm_flops),
+        int8_generate_tokens_per_s: int8,
         torch: peers.torch.is_ok().then(|| peers.torch_best.throughput(&work, gemm_flops)),
         torch_versions: versions(&peers.torch),
         llama_cpp_generate_tokens_per_s: peers.llama_cpp.is_ok().then_some(llama_cpp),
@@ -373,11 +393,15 @@ impl LearnerReport {
             "{shape}: {parameters} parameters, {precision}, {device}, {threads}, best of {rounds}; {torch_versions}; llama.cpp: {llama_cpp_version}\n| | training, tokens/s | of peak | generation, tokens/s |\n|---|---|---|---|\n"
         );
         text += &row("veriplay", &self.veriplay);
+        text += &generated("veriplay, int8", self.int8_generate_tokens_per_s);
         text += &self.torch.as_ref().map_or_else(String::new, |torch| row("PyTorch", torch));
-        let llama_cpp = self.llama_cpp_generate_tokens_per_s;
-        text += &llama_cpp.map_or_else(String::new, |generate| format!("| llama.cpp, f16 | | | {generate:.0} |\n"));
-        text
+        text + &generated("llama.cpp, f16", self.llama_cpp_generate_tokens_per_s)
     }
+}
+
+/// The row of a side that was measured at generation alone.
+fn generated(name: &str, tokens_per_s: Option<f64>) -> String {
+    tokens_per_s.map_or_else(String::new, |generate| format!("| {name} | | | {generate:.0} |\n"))
 }
 
 #[cfg(test)]
