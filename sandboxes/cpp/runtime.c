@@ -25,6 +25,34 @@ _Noreturn void abort(void) {
     _Exit(134);
 }
 
+// The numbers of glibc, on which tests that draw their inputs depend: each is the sum of the third and the 31st before it, without its lowest bit. The
+// first 31 are a Lehmer sequence of the seed (multiplier 16807, modulus 2^31 - 1), and 310 sums are left out.
+static unsigned sums[31];
+static int place = -1;
+
+static unsigned next_sum(void) {
+    sums[place] += sums[(place + 28) % 31];
+    unsigned made = sums[place];
+    place = (place + 1) % 31;
+    return made;
+}
+
+void srand(unsigned seed) {
+    int word = seed ? (int)seed : 1;
+    for (int i = 0; i < 31; i++) {
+        sums[i] = word;
+        word = 16807 * (word % 127773) - 2836 * (word / 127773);
+        if (word < 0) word += 2147483647;
+    }
+    place = 3;
+    for (int i = 0; i < 310; i++) next_sum();
+}
+
+int rand(void) {
+    if (place < 0) srand(1);
+    return next_sum() >> 1;
+}
+
 void *__cxa_allocate_exception(size_t size) {
     void *made = calloc(1, size);
     if (!made) abort();
